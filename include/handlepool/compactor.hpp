@@ -1,0 +1,384 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <handlepool/dense_store.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/nursery.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/removal_queue.hpp>
+#include <handlepool/slot_supply.hpp>
+#include <handlepool/slot_table.hpp>
+#include <handlepool/stats.hpp>
+
+namespace handlepool {
+
+/// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
+/// Its cost is proportional to both together, never to the pool's size.
+///
+/// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads; meanwhile
+/// other threads may emplace, erase and ask for liveness. Each step is a loop over independent items; the steps
+/// between, which turn their outcomes into lists, are passes over small arrays. The order of the objects follows from
+/// the records alone, not from the executor.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+class compactor {
+public:
+    using slots_type = slot_table<Layout, Policy>;
+    using nursery_type = nursery<Layout, Policy, Freelist>;
+    using removals_type = removal_queue<typename Layout::value_type, Policy, Freelist>;
+    using supply_type = slot_supply<Layout, Policy, Freelist>;
+
+    compactor(std::string_view what_for, const pool_geometry& geometry, slots_type& slots, supply_type& supply,
+              nursery_type& newborns, removals_type& removals, dense_store<T, Policy>& dense,
+              lane_table<Policy>& lanes)
+        : slots_(slots), supply_(supply), nursery_(newborns), removals_(removals), dense_(dense), lanes_(lanes),
+          removed_(std::string(what_for) + " removals", geometry.object_limit, 0),
+          holes_(std::string(what_for) + " holes", geometry.object_limit, 0),
+          sources_(std::string(what_for) + " newborns", geometry.object_limit, 0) {}
+
+    /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
+    void demand_sweep() noexcept {
+        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that the many who raise the
+        // flag between two compactions stand in one release sequence: a plain store would hide those before it.
+        sweep_demands_.fetch_add(1, std::memory_order::release);
+    }
+
+    /// Only while the gate is closed.
+    template <executor Executor>
+    compaction_stats run(Executor& executor);
+
+    /// Objects that left the nursery, destroyed there or moved.
+    std::uint64_t left_nursery() const noexcept { return left_nursery_.load(std::memory_order::relaxed); }
+    std::uint64_t destroyed() const noexcept { return destroyed_.load(std::memory_order::relaxed); }
+    std::uint64_t runs() const noexcept { return runs_.load(std::memory_order::relaxed); }
+    std::uint64_t sweeps() const noexcept { return sweeps_.load(std::memory_order::relaxed); }
+
+    /// Counts objects that were destroyed, or dropped with their memory, without a compaction.
+    void account_for(std::size_t objects, std::size_t in_nursery) noexcept {
+        add(destroyed_, objects);
+        add(left_nursery_, in_nursery);
+    }
+
+    /// Gives the memory of the working lists back to the system.
+    void shrink() noexcept {
+        removed_.discard();
+        holes_.discard();
+        sources_.discard();
+    }
+
+    std::size_t bytes_reserved() const noexcept {
+        return removed_.bytes_reserved() + holes_.bytes_reserved() + sources_.bytes_reserved();
+    }
+    std::size_t bytes_resident() const noexcept {
+        return removed_.bytes_resident() + holes_.bytes_resident() + sources_.bytes_resident();
+    }
+
+private:
+    using tag_type = typename Layout::tag_type;
+    using value_type = typename Layout::value_type;
+
+    // A removal: first the slot and its object's tag; after bury(), the slot to free and the hole that was made.
+    struct removal {
+        std::uint32_t slot;
+        std::uint32_t tag_or_hole;
+    };
+    static constexpr std::uint32_t retired_slot = no_slot - 1;
+    static constexpr std::uint32_t no_hole = 0xffff'ffff;
+
+    static_assert(std::is_same_v<tag_type, std::uint32_t>);
+
+    // Below so many items a loop is not worth a second thread.
+    static constexpr std::size_t grain = 1024;
+    // How far ahead of an item its memory is asked for: first the slot, then what the slot leads to.
+    static constexpr std::size_t slot_ahead = 16;
+    static constexpr std::size_t object_ahead = 8;
+
+    void collect_removals();
+    template <executor Executor>
+    void bury_all(Executor& executor);
+    void bury(removal& record) noexcept;
+    void sweep();
+    void sort_out();
+    void collect_newborns();
+    template <executor Executor>
+    void place_newborns(Executor& executor);
+    template <executor Executor>
+    void fill_holes(Executor& executor);
+    void settle(std::uint32_t from, std::uint32_t to, std::uint32_t slot) noexcept;
+    void give_back_memory();
+
+    slots_type& slots_;
+    supply_type& supply_;
+    nursery_type& nursery_;
+    removals_type& removals_;
+    dense_store<T, Policy>& dense_;
+    lane_table<Policy>& lanes_;
+
+    alignas(cache_line) typename Policy::template atomic<std::uint64_t> sweep_demands_{0};
+
+    // The working lists of a run; the arrays keep their memory for the next.
+    typename Policy::template array<removal> removed_;
+    typename Policy::template array<std::uint32_t> holes_;   // positions of the dense store
+    typename Policy::template array<std::uint32_t> sources_; // locations of objects that will move
+    std::size_t removal_count_ = 0;
+    std::size_t hole_count_ = 0;
+    std::size_t newborn_count_ = 0;
+    compaction_stats stats_;
+
+    typename Policy::template atomic<std::uint64_t> left_nursery_{0};
+    typename Policy::template atomic<std::uint64_t> destroyed_{0};
+    typename Policy::template atomic<std::uint64_t> runs_{0};
+    typename Policy::template atomic<std::uint64_t> sweeps_{0};
+};
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor) {
+    const auto start = std::chrono::steady_clock::now();
+    stats_ = {};
+    // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is kept.
+    const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
+
+    collect_removals();
+    bury_all(executor);
+    if (sweep_demanded) {
+        sweep();
+    }
+    collect_newborns();
+    place_newborns(executor);
+    fill_holes(executor);
+    give_back_memory();
+
+    add(destroyed_, stats_.removed);
+    add(runs_, 1);
+    stats_.size = dense_.size();
+    stats_.duration = std::chrono::steady_clock::now() - start;
+    return stats_;
+}
+
+/// Takes a snapshot of all removal queues.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::collect_removals() {
+    removal_count_ = 0;
+    hole_count_ = 0;
+    for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+        removals_.drain(lanes_[i].removals, [this](value_type handle) {
+            removed_[removal_count_++] = {static_cast<std::uint32_t>(Layout::index_of(handle)),
+                                          Layout::tag_of(handle)};
+        });
+    }
+}
+
+/// Destroys the removed objects where they are. All destructors run before the first object moves, so that they can
+/// look others up.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+void compactor<T, Layout, Policy, Freelist>::bury_all(Executor& executor) {
+    executor.for_ranges(removal_count_, grain, [this](std::size_t first, std::size_t last) noexcept {
+        for (std::size_t i = first; i != last; ++i) {
+            if (i + slot_ahead < last) {
+                slots_.prefetch_slot(removed_[i + slot_ahead].slot);
+            }
+            if (i + object_ahead < last) {
+                const std::uint32_t location = slots_.location(removed_[i + object_ahead].slot);
+                if (location < dense_.capacity()) {
+                    dense_.prefetch_owner(location);
+                }
+                if (location < dense_.locations()) {
+                    dense_.prefetch_object(location);
+                }
+            }
+            bury(removed_[i]);
+        }
+    });
+    sort_out();
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
+    const std::uint32_t slot = record.slot;
+    const tag_type tag = record.tag_or_hole;
+    const std::uint32_t location = slots_.location(slot); // carried by (8) or (4)
+    record = {no_slot, no_hole};
+    // A record that comes after a sweep has found its object must not bury another. Then either the slot's tag has
+    // moved on, or its location is an old one, whose owner is somebody else, or a lane's link between spare slots.
+    if (slots_.known_tag(slot) != tag + 1 || location >= dense_.locations()) {
+        return;
+    }
+    if (location < dense_.capacity()) {
+        if (dense_.owner(location) != slot) {
+            return;
+        }
+        dense_.set_owner(location, no_slot);
+        record.tag_or_hole = location;
+    } else {
+        const std::uint32_t position = location - dense_.capacity();
+        if (nursery_.owner(position) != Layout::value_of(slot, tag)) {
+            return;
+        }
+        nursery_.bury(position);
+    }
+    dense_.destroy(location);
+    record.slot = Layout::generation_of(tag) == Layout::last_generation ? retired_slot : slot;
+}
+
+/// Looks for objects that were erased without a record. After all records: what is found has none, or one that comes
+/// later and is then recognized by bury().
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::sweep() {
+    add(sweeps_, 1);
+    removal_count_ = 0;
+    for (std::uint32_t position = 0, last = dense_.size(); position != last; ++position) {
+        const std::uint32_t slot = dense_.owner(position);
+        if (slot != no_slot) {
+            const tag_type tag = slots_.tag(slot); // (4)
+            if (!Layout::is_alive(tag)) {
+                removed_[removal_count_++] = {slot, tag - 1};
+            }
+        }
+    }
+    for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+        nursery_.sweep(lanes_[i].newborns, slots_, [this](value_type handle) {
+            removed_[removal_count_++] = {static_cast<std::uint32_t>(Layout::index_of(handle)),
+                                          Layout::tag_of(handle)};
+        });
+    }
+    for (std::size_t i = 0; i != removal_count_; ++i) {
+        bury(removed_[i]);
+    }
+    const std::size_t before = stats_.removed;
+    sort_out();
+    stats_.swept = stats_.removed - before;
+}
+
+/// Frees the slots of buried objects, in the order of their records, and lists the holes.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::sort_out() {
+    std::size_t in_nursery = 0;
+    std::size_t retired = 0;
+    for (std::size_t i = 0; i != removal_count_; ++i) {
+        const removal outcome = removed_[i];
+        if (outcome.slot == no_slot) {
+            continue;
+        }
+        ++stats_.removed;
+        if (outcome.slot == retired_slot) {
+            ++retired;
+        } else {
+            supply_.release(outcome.slot);
+        }
+        if (outcome.tag_or_hole == no_hole) {
+            ++in_nursery;
+        } else {
+            holes_[hole_count_++] = outcome.tag_or_hole;
+        }
+    }
+    if (retired != 0) {
+        supply_.retire(retired);
+        stats_.retired += retired;
+    }
+    add(left_nursery_, in_nursery);
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::collect_newborns() {
+    newborn_count_ = 0;
+    for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+        nursery_.drain(lanes_[i].newborns, slots_, [this](std::uint32_t position, std::uint32_t) {
+            sources_[newborn_count_++] = dense_.capacity() + position;
+        });
+    }
+    stats_.born = newborn_count_;
+    add(left_nursery_, newborn_count_);
+}
+
+/// Moves newborns into holes, and what is left of them behind the last object. One that was erased meanwhile moves
+/// like the others: its removal comes with the next compaction.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) {
+    const std::uint32_t size = dense_.size();
+    const auto target = [this, size](std::size_t i) {
+        return i < hole_count_ ? holes_[i] : static_cast<std::uint32_t>(size + (i - hole_count_));
+    };
+    executor.for_ranges(newborn_count_, grain, [&](std::size_t first, std::size_t last) noexcept {
+        for (std::size_t i = first; i != last; ++i) {
+            if (i + object_ahead < last) {
+                const std::uint32_t next = sources_[i + object_ahead];
+                slots_.prefetch_slot(Layout::index_of(nursery_.owner(next - dense_.capacity())));
+                dense_.prefetch_object(target(i + object_ahead));
+                dense_.prefetch_owner(target(i + object_ahead));
+            }
+            const std::uint32_t source = sources_[i];
+            const value_type handle = nursery_.owner(source - dense_.capacity());
+            settle(source, target(i), static_cast<std::uint32_t>(Layout::index_of(handle)));
+        }
+    });
+    if (newborn_count_ > hole_count_) {
+        dense_.resize(static_cast<std::uint32_t>(size + (newborn_count_ - hole_count_)));
+    }
+}
+
+/// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store, and cuts it.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+void compactor<T, Layout, Policy, Freelist>::fill_holes(Executor& executor) {
+    if (hole_count_ <= newborn_count_) {
+        return;
+    }
+    const auto size = static_cast<std::uint32_t>(dense_.size() - (hole_count_ - newborn_count_));
+    // As many holes lie before the cut as survivors behind it.
+    std::size_t open = 0;
+    for (std::size_t i = newborn_count_; i != hole_count_; ++i) {
+        if (holes_[i] < size) {
+            holes_[open++] = holes_[i];
+        }
+    }
+    std::size_t survivors = 0;
+    for (std::uint32_t position = dense_.size(); survivors != open;) {
+        if (dense_.owner(--position) != no_slot) {
+            sources_[survivors++] = position;
+        }
+    }
+    executor.for_ranges(open, grain, [this](std::size_t first, std::size_t last) noexcept {
+        for (std::size_t i = first; i != last; ++i) {
+            if (i + object_ahead < last) {
+                slots_.prefetch_slot(dense_.owner(sources_[i + object_ahead]));
+                dense_.prefetch_object(holes_[i + object_ahead]);
+            }
+            settle(sources_[i], holes_[i], dense_.owner(sources_[i]));
+        }
+    });
+    dense_.resize(size);
+    stats_.moved = open;
+}
+
+/// Moves an object and tells its slot. The location is a plain store, whether the object is being erased or not: an
+/// erase touches the tag alone.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::settle(std::uint32_t from, std::uint32_t to,
+                                                    std::uint32_t slot) noexcept {
+    dense_.relocate(from, to);
+    dense_.set_owner(to, slot);
+    slots_.set_location(slot, to);
+}
+
+/// Last of all, what others may now use again.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void compactor<T, Layout, Policy, Freelist>::give_back_memory() {
+    nursery_.recycle([this](std::uint32_t first) {
+        poison(dense_.at(dense_.capacity() + first), nursery_.chunk_size());
+    });
+    removals_.recycle();
+    supply_.publish();
+}
+
+} // namespace handlepool

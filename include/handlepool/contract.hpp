@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include <handlepool/config.hpp>
+
+namespace handlepool {
+
+/// Prints "handlepool: pool 'NAME': MESSAGE" to the standard error and aborts.
+[[noreturn]] void contract_violated(std::string_view pool, std::string_view message) noexcept;
+
+/// In a checked build, aborts with the message unless the condition holds; else does nothing.
+inline void expect(bool condition, std::string_view pool, std::string_view message) noexcept {
+    if constexpr (checked) {
+        if (!condition) {
+            contract_violated(pool, message);
+        }
+    }
+}
+
+} // namespace handlepool

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+/// The exceptions of the library. What runs when memory is short carries its text in a fixed buffer.
+namespace handlepool {
+
+/// A text of bounded length that needs no allocation; what doesn't fit is cut off.
+class fixed_message {
+public:
+    explicit fixed_message(std::string_view text) noexcept;
+
+    const char* c_str() const noexcept { return text_.data(); }
+
+private:
+    std::array<char, 256> text_{};
+};
+
+/// Every place of the pool is taken. Places come back with the next compaction after an erase.
+class pool_exhausted : public std::bad_alloc {
+public:
+    pool_exhausted(std::string_view pool, std::size_t capacity) noexcept;
+
+    const char* what() const noexcept override { return message_.c_str(); }
+
+protected:
+    explicit pool_exhausted(fixed_message message) noexcept : message_(message) {}
+
+private:
+    fixed_message message_;
+};
+
+/// All slots of the pool are retired: it has made all the objects that its handles can tell apart.
+class pool_used_up : public pool_exhausted {
+public:
+    pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept;
+};
+
+/// Address space could not be reserved, or an access to it could not be set up.
+class reservation_failed : public std::bad_alloc {
+public:
+    reservation_failed(std::string_view what_for, std::size_t bytes, int error_number) noexcept;
+
+    const char* what() const noexcept override { return message_.c_str(); }
+
+private:
+    fixed_message message_;
+};
+
+/// More threads use the pool at the same time than its option `max_threads` allows.
+class too_many_threads : public std::runtime_error {
+public:
+    too_many_threads(std::string_view pool, std::size_t max_threads);
+};
+
+/// `at` was given a handle that names no living object of the pool.
+class stale_handle : public std::out_of_range {
+public:
+    using std::out_of_range::out_of_range;
+};
+
+/// A compaction, reset or shrink was asked for where it can't run: another one is running, or the calling
+/// thread itself holds it off.
+class compaction_conflict : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
+
+/// "pool 'NAME'", for messages.
+std::string quoted_pool(std::string_view name);
+
+} // namespace handlepool

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+/// Declarations and default template arguments of the public types.
+namespace handlepool {
+
+template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
+struct handle_layout;
+
+/// 4 billion slots, 2 million objects a slot, 1024 pools.
+using default_layout = handle_layout<32, 22, 10>;
+
+template <class T, class Layout = default_layout>
+class handle;
+
+struct default_policy;
+
+template <class Policy>
+class fifo_freelist;
+
+template <class T, class Layout = default_layout, class Policy = default_policy,
+          template <class> class Freelist = fifo_freelist>
+class pool;
+
+} // namespace handlepool

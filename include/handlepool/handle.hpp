@@ -1,0 +1,113 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <type_traits>
+
+#include <handlepool/fwd.hpp>
+
+namespace handlepool {
+
+/// How the bits of a handle are divided, from the lowest: index, generation, pool id. The upper two together
+/// are the handle's *tag*: the slot that the index names holds the tag of its only valid handle.
+///
+///     | pool id | generation | index |
+///
+/// The lowest bit of a generation is 1 exactly while the object is alive. Generations 2^n - 2 and 2^n - 1 are
+/// never alive: erasing the last living one can't carry into the pool id, and ~0 is never a valid handle.
+template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
+struct handle_layout {
+    static_assert(IndexBits + GenerationBits + PoolIdBits == 64 ||
+                      IndexBits + GenerationBits + PoolIdBits == 32,
+                  "the widths of a handle's parts add up to 64 or to 32 bits");
+    static_assert(GenerationBits + PoolIdBits <= 32, "generation and pool id share one 32-bit word");
+    static_assert(IndexBits >= 1, "an index needs a bit");
+    static_assert(GenerationBits >= 2, "a generation needs a bit beside the one for being alive");
+    static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be told");
+
+    using value_type =
+        std::conditional_t<IndexBits + GenerationBits + PoolIdBits == 64, std::uint64_t, std::uint32_t>;
+    using tag_type = std::uint32_t;
+
+    static constexpr unsigned index_bits = IndexBits;
+    static constexpr unsigned generation_bits = GenerationBits;
+    static constexpr unsigned pool_id_bits = PoolIdBits;
+
+    static constexpr value_type index_mask = static_cast<value_type>((value_type{1} << index_bits) - 1);
+    static constexpr tag_type generation_mask = static_cast<tag_type>((std::uint64_t{1} << generation_bits) - 1);
+    static constexpr tag_type pool_id_mask = static_cast<tag_type>((std::uint64_t{1} << pool_id_bits) - 1);
+
+    /// The last generation that an object can have; one further, the slot is used up.
+    static constexpr tag_type last_generation = generation_mask - 2;
+
+    static constexpr std::uint64_t index_of(value_type value) noexcept { return value & index_mask; }
+    static constexpr tag_type tag_of(value_type value) noexcept {
+        return static_cast<tag_type>(value >> index_bits);
+    }
+    static constexpr value_type value_of(std::uint64_t index, tag_type tag) noexcept {
+        return static_cast<value_type>((static_cast<value_type>(tag) << index_bits) | (index & index_mask));
+    }
+
+    static constexpr tag_type generation_of(tag_type tag) noexcept { return tag & generation_mask; }
+    static constexpr tag_type pool_id_of(tag_type tag) noexcept {
+        return static_cast<tag_type>(static_cast<std::uint64_t>(tag) >> generation_bits);
+    }
+    static constexpr tag_type make_tag(tag_type pool_id, tag_type generation) noexcept {
+        return static_cast<tag_type>(static_cast<std::uint64_t>(pool_id) << generation_bits) | generation;
+    }
+    static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
+};
+
+/// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves to
+/// that object or to nothing. `handle{}` is null and never resolves.
+template <class T, class Layout>
+class handle {
+public:
+    using element_type = T;
+    using layout = Layout;
+    using value_type = typename Layout::value_type;
+
+    constexpr handle() noexcept = default;
+
+    /// The handle with these bits; any bits are allowed, and those that no pool gave out resolve to nothing.
+    static constexpr handle from_value(value_type value) noexcept { return handle(value); }
+
+    constexpr value_type value() const noexcept { return value_; }
+    constexpr std::uint64_t index() const noexcept { return Layout::index_of(value_); }
+    constexpr std::uint32_t generation() const noexcept { return Layout::generation_of(tag()); }
+    constexpr std::uint32_t pool_id() const noexcept { return Layout::pool_id_of(tag()); }
+    /// Pool id and generation in one word.
+    constexpr typename Layout::tag_type tag() const noexcept { return Layout::tag_of(value_); }
+
+    /// Is it other than null? Says nothing of the object: ask the pool whether it is alive.
+    constexpr explicit operator bool() const noexcept { return value_ != 0; }
+
+    friend constexpr bool operator==(handle, handle) noexcept = default;
+    friend constexpr auto operator<=>(handle, handle) noexcept = default;
+
+private:
+    constexpr explicit handle(value_type value) noexcept : value_(value) {}
+
+    value_type value_ = 0;
+};
+
+static_assert(sizeof(handle<int>) == 8 && std::is_trivially_copyable_v<handle<int>>);
+static_assert(sizeof(handle<int, handle_layout<16, 12, 4>>) == 4);
+
+} // namespace handlepool
+
+/// Spreads the low bits of the index over the whole word: tables of a power of two stay balanced
+/// (the finalizer of SplitMix64; Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
+template <class T, class Layout>
+struct std::hash<handlepool::handle<T, Layout>> {
+    std::size_t operator()(handlepool::handle<T, Layout> handle) const noexcept {
+        std::uint64_t bits = handle.value();
+        bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+        bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+        return static_cast<std::size_t>(bits ^ (bits >> 31));
+    }
+};

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#include <handlepool/thread_index.hpp>
+#include <handlepool/virtual_array.hpp>
+
+namespace handlepool {
+
+/// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A checker
+/// puts its own in, so that what is checked is the text that ships. Derive from it to change one thing:
+///
+///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
+struct default_policy {
+    /// Words that threads share. No other atomics are used.
+    template <class T>
+    using atomic = std::atomic<T>;
+
+    /// Data that is handed from thread to thread by the ordering of the atomics around it.
+    template <class T>
+    using plain = T;
+
+    /// Arrays of either, made zero.
+    template <class T>
+    using array = virtual_array<T>;
+
+    /// Slots that a lane claims at once, at the most.
+    static constexpr std::size_t claim_size = 64;
+    /// Positions of the nursery that a lane claims at once.
+    static constexpr std::size_t nursery_chunk = 64;
+    /// Records of removals that a lane claims room for at once.
+    static constexpr std::size_t removal_chunk = 64;
+    /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
+    static constexpr std::size_t removal_claim_tries = 16;
+
+    /// Which lane the calling thread works in.
+    static std::uint32_t thread_index() noexcept { return this_thread::index(); }
+
+    /// Called in loops that wait for another thread.
+    static void wait() noexcept { std::this_thread::yield(); }
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+
+} // namespace handlepool

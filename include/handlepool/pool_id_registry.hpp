@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace handlepool {
+
+/// A pool id, and the generation that the pool's slots start from.
+struct pool_id_lease {
+    std::uint32_t id = 0;
+    std::uint32_t first_generation = 0;
+};
+
+/// Gives out the pool ids of one handle layout to all pools of the process, so that no two living pools share
+/// one, and remembers how far the generations of an id were used: a pool that gets the id of a destroyed one
+/// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back first.
+///
+/// Any thread may call any function at any time; they block each other briefly.
+class pool_id_registry {
+public:
+    /// The registry of all layouts with these widths.
+    static pool_id_registry& of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits);
+
+    pool_id_registry(std::uint32_t id_mask, std::uint32_t last_generation)
+        : id_mask_(id_mask), last_generation_(last_generation) {}
+
+    /// Takes `wanted`, or any free id. Throws std::invalid_argument when the wanted id is out of range, used by a
+    /// living pool (named in the message) or used up, std::runtime_error when no id is left; `pool` is the name of
+    /// the pool that asks.
+    pool_id_lease acquire(std::optional<unsigned> wanted, std::string_view pool);
+
+    /// Gives an id back. `next_generation`, which is even, lies above all generations that were handed out.
+    void release(std::uint32_t id, std::uint32_t next_generation) noexcept;
+
+private:
+    pool_id_lease lease(std::uint32_t id, std::string_view pool);
+
+    struct record {
+        std::string user;             // name of the living pool, empty after its end
+        bool in_use = false;
+        std::uint32_t generation = 0; // the next pool's first
+        std::uint64_t given_back = 0; // when, for the order of reuse
+    };
+
+    std::mutex mutex_;
+    std::map<std::uint32_t, record> records_;
+    std::set<std::pair<std::uint64_t, std::uint32_t>> free_; // by the time they were given back
+    std::uint64_t time_ = 0;
+    std::uint32_t next_fresh_ = 0;
+    bool fresh_left_ = true;
+    std::uint32_t id_mask_;
+    std::uint32_t last_generation_;
+};
+
+} // namespace handlepool

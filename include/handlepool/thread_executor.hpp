@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include <handlepool/executor.hpp>
+
+namespace handlepool {
+
+/// An executor over threads of its own, for programs without a job system. One loop at a time: for_ranges must not be
+/// called from two threads at once, nor from a body.
+class thread_executor {
+public:
+    /// Loops run on `threads` threads, the calling one among them.
+    explicit thread_executor(unsigned threads) {
+        for (unsigned i = 1; i < threads; ++i) {
+            workers_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+        }
+    }
+
+    template <class Body>
+    void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
+        if (count <= grain || workers_.empty()) {
+            inline_executor{}.for_ranges(count, grain, body);
+            return;
+        }
+        {
+            const std::scoped_lock lock(mutex_);
+            // A few ranges for each thread even out what they cost.
+            grain_ = std::max(grain, count / (4 * (workers_.size() + 1)) + 1);
+            count_ = count;
+            next_.store(0, std::memory_order::relaxed); // carried by the mutex
+            body_ = std::ref(body);
+            busy_ = workers_.size();
+            ++loop_;
+        }
+        start_.notify_all();
+        work();
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return busy_ == 0; });
+    }
+
+private:
+    void serve(const std::stop_token& stop) {
+        std::size_t seen = 0;
+        while (true) {
+            {
+                std::unique_lock lock(mutex_);
+                if (!start_.wait(lock, stop, [&] { return loop_ != seen; })) {
+                    return;
+                }
+                seen = loop_;
+            }
+            work();
+            const std::scoped_lock lock(mutex_);
+            if (--busy_ == 0) {
+                done_.notify_one();
+            }
+        }
+    }
+
+    void work() {
+        while (true) {
+            const std::size_t first = next_.fetch_add(grain_, std::memory_order::relaxed); // a ticket, no more
+            if (first >= count_) {
+                return;
+            }
+            body_(first, std::min(count_, first + grain_));
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable_any start_;
+    std::condition_variable done_;
+    std::size_t loop_ = 0; // how many were started
+    std::size_t busy_ = 0; // workers that are in the loop
+    std::size_t count_ = 0;
+    std::size_t grain_ = 0;
+    std::function<void(std::size_t, std::size_t)> body_;
+    std::atomic<std::size_t> next_{0};
+    std::vector<std::jthread> workers_; // last: they end first
+};
+
+static_assert(executor<thread_executor>);
+
+} // namespace handlepool

@@ -1,0 +1,76 @@
+#include <handlepool/pool_id_registry.hpp>
+
+#include <array>
+#include <stdexcept>
+
+#include <handlepool/error.hpp>
+
+namespace handlepool {
+
+pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned generation_bits,
+                                              unsigned pool_id_bits) {
+    static std::mutex mutex;
+    // Never destroyed: a pool of static storage duration may end later than this function's statics.
+    static auto& registries = *new std::map<std::array<unsigned, 3>, pool_id_registry>;
+    const auto mask = [](unsigned bits) { return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1); };
+    const std::scoped_lock lock(mutex);
+    return registries
+        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits), mask(generation_bits) - 2)
+        .first->second;
+}
+
+pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::string_view pool) {
+    const std::scoped_lock lock(mutex_);
+    if (wanted) {
+        if (*wanted > id_mask_) {
+            throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(*wanted) +
+                                        " does not fit the handle's layout; allowed are 0 to " +
+                                        std::to_string(id_mask_));
+        }
+        return lease(*wanted, pool);
+    }
+    while (fresh_left_) {
+        const std::uint32_t id = next_fresh_;
+        fresh_left_ = next_fresh_ != id_mask_;
+        ++next_fresh_;
+        if (!records_.contains(id)) {
+            return lease(id, pool);
+        }
+    }
+    if (free_.empty()) {
+        throw std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
+                                 std::to_string(std::uint64_t{id_mask_} + 1) +
+                                 ", each taken by a living pool or used up");
+    }
+    return lease(free_.begin()->second, pool);
+}
+
+pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
+    record& entry = records_[id];
+    if (entry.in_use) {
+        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) + " is taken by the living " +
+                                    quoted_pool(entry.user) + "; leave pool_id out to get a free one");
+    }
+    if (entry.generation + 1 > last_generation_) {
+        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+                                    " is used up by former pools; leave pool_id out to get a free one");
+    }
+    entry.user = pool;
+    entry.in_use = true;
+    free_.erase({entry.given_back, id});
+    return {id, entry.generation};
+}
+
+void pool_id_registry::release(std::uint32_t id, std::uint32_t next_generation) noexcept {
+    const std::scoped_lock lock(mutex_);
+    record& entry = records_[id];
+    entry.in_use = false;
+    entry.user.clear();
+    entry.generation = next_generation;
+    if (next_generation + 1 <= last_generation_) {
+        entry.given_back = ++time_;
+        free_.insert({entry.given_back, id});
+    }
+}
+
+} // namespace handlepool

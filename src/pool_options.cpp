@@ -1,0 +1,79 @@
+#include <handlepool/pool_options.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <handlepool/error.hpp>
+#include <handlepool/thread_index.hpp>
+
+namespace handlepool {
+
+namespace {
+
+// Locations and slot indices are 32-bit words, and the last value of each is spoken for.
+constexpr std::size_t most_locations = 0xffff'fffe;
+
+[[noreturn]] void refuse(const pool_options& options, const char* option, std::size_t value,
+                         const std::string& allowed) {
+    throw std::invalid_argument(quoted_pool(options.name) + ": " + option + " = " + std::to_string(value) +
+                                " is not allowed; " + allowed);
+}
+
+std::string range(std::size_t first, std::size_t last) {
+    return "allowed are " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+} // namespace
+
+pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits) {
+    const std::size_t most_slots = static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_locations));
+
+    if (options.max_threads < 1 || options.max_threads > thread_index_limit) {
+        refuse(options, "max_threads", options.max_threads, range(1, thread_index_limit));
+    }
+    if (options.capacity < 1 || options.capacity > most_slots) {
+        refuse(options, "capacity", options.capacity, range(1, most_slots) + " by the handle's layout");
+    }
+    const bool limited = options.slot_limit != automatic;
+    if (limited && (options.slot_limit < options.capacity || options.slot_limit > most_slots)) {
+        refuse(options, "slot_limit", options.slot_limit,
+               range(options.capacity, most_slots) + ", from the capacity up to what the handle's layout can name");
+    }
+    const std::size_t beside_capacity = (limited ? options.slot_limit : most_slots) - options.capacity;
+    if (options.reuse_delay != automatic && options.reuse_delay > beside_capacity) {
+        refuse(options, "reuse_delay", options.reuse_delay,
+               range(0, beside_capacity) + ", the slots that the pool may have beside its capacity");
+    }
+    if (options.removal_queue_size < 1) {
+        refuse(options, "removal_queue_size", options.removal_queue_size, "allowed is 1 or more");
+    }
+
+    pool_geometry geometry;
+    geometry.capacity = options.capacity;
+    geometry.max_threads = options.max_threads;
+    geometry.removal_queue_size = options.removal_queue_size;
+    geometry.reuse_delay =
+        options.reuse_delay != automatic ? options.reuse_delay : std::min<std::size_t>(1024, beside_capacity);
+    geometry.lane_slack = std::min(options.capacity / 8 + options.max_threads,
+                                   beside_capacity - geometry.reuse_delay);
+    geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.lane_slack;
+    geometry.slot_limit = limited ? options.slot_limit
+                                  : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
+
+    // Each lane may sit on a chunk that is half used and on one that is half drained.
+    const auto chunks = [&](std::size_t chunk_size) {
+        return (geometry.object_limit + chunk_size - 1) / chunk_size + 2 * geometry.max_threads;
+    };
+    geometry.nursery_chunks = chunks(limits.nursery_chunk);
+    geometry.removal_chunks = chunks(limits.removal_chunk);
+
+    const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
+    if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
+        refuse(options, "capacity", options.capacity,
+               "with max_threads = " + std::to_string(options.max_threads) + " it needs " + std::to_string(locations) +
+                   " places, of " + std::to_string(most_locations) + " that a slot can name");
+    }
+    return geometry;
+}
+
+} // namespace handlepool

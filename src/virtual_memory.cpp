@@ -1,0 +1,89 @@
+#include <handlepool/virtual_memory.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <handlepool/error.hpp>
+#include <handlepool/poison.hpp>
+
+namespace handlepool {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+// Below this, rounding up to huge pages would cost more memory than fewer misses are worth.
+constexpr std::size_t huge_page_threshold = 4 * huge_page;
+
+std::size_t page_size() noexcept {
+    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+} // namespace
+
+virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size,
+                               std::size_t alignment, std::size_t expected) {
+    const std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
+    if (count > most / element_size) {
+        throw reservation_failed(what_for, most, ENOMEM);
+    }
+    const std::size_t size = std::max<std::size_t>(count * element_size, 1);
+    const bool huge = expected * element_size >= huge_page_threshold;
+    const std::size_t base_alignment = std::max({alignment, page_size(), huge ? huge_page : 0});
+    const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
+
+    void* const mapping =
+        mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) {
+        throw reservation_failed(what_for, mapping_size, errno);
+    }
+    mapping_ = mapping;
+    mapping_size_ = mapping_size;
+    data_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping), base_alignment));
+    size_ = size;
+    if (huge) {
+        madvise(data_, size_, MADV_HUGEPAGE); // a hint: where the system has none, small pages serve
+    }
+}
+
+virtual_memory::~virtual_memory() {
+    if (mapping_ != nullptr) {
+        munmap(mapping_, mapping_size_);
+    }
+}
+
+void virtual_memory::discard(std::size_t first) noexcept {
+    const std::size_t whole = std::min(round_up(first, page_size()), size_);
+    std::fill(data_ + std::min(first, size_), data_ + whole, std::byte{});
+    if (whole < size_) {
+        madvise(data_ + whole, size_ - whole, MADV_DONTNEED);
+    }
+}
+
+std::size_t virtual_memory::resident() const noexcept {
+    const std::size_t pages = round_up(size_, page_size()) / page_size();
+    std::array<unsigned char, 4096> present{};
+    std::size_t count = 0;
+    for (std::size_t page = 0; page < pages; page += present.size()) {
+        const std::size_t asked = std::min(present.size(), pages - page);
+        if (mincore(data_ + page * page_size(), asked * page_size(), present.data()) == 0) {
+            count += static_cast<std::size_t>(
+                std::count_if(present.begin(), present.begin() + static_cast<std::ptrdiff_t>(asked),
+                              [](unsigned char flags) { return (flags & 1) != 0; }));
+        }
+    }
+    return std::min(count * page_size(), round_up(size_, page_size()));
+}
+
+} // namespace handlepool
