@@ -1,0 +1,24 @@
+#pragma once
+
+#include "report.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::stress {
+
+struct churn_options {
+    std::size_t threads = 2;
+    std::size_t alive = 100'000;
+    double churn = 0.1; // part of the living objects that is replaced in each frame
+    std::size_t frames = 600;
+    std::size_t lookups = 256; // of each kind, by each thread in each frame
+    std::uint64_t seed = 1;
+};
+
+// A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time another
+// thread's than before; some victims are erased by two threads at once, which exactly one must win. Throws
+// what the pool throws.
+report churn(const churn_options& options);
+
+} // namespace handlepool::stress

@@ -1,0 +1,36 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace handlepool::stress {
+
+progress::progress(std::string_view label, std::uint64_t total)
+    : label_(label), total_(std::max<std::uint64_t>(total, 1)), visible_(isatty(STDERR_FILENO) == 1) {}
+
+progress::~progress() {
+    if (visible_) {
+        fmt::print(stderr, "\r\033[K");
+    }
+}
+
+void progress::show(std::uint64_t done, std::uint64_t operations) {
+    const auto now = clock::now();
+    if (!visible_ || now - last_ < std::chrono::milliseconds(100)) {
+        return;
+    }
+    last_ = now;
+    constexpr std::size_t width = 30;
+    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const std::string bar(static_cast<std::size_t>(part * width), '#');
+    fmt::print(stderr, "\r\033[K{} [{:<{}}] {:3.0f} %  {:.2f} million operations/s  {:.0f} s left", label_,
+               bar, width, part * 100, static_cast<double>(operations) / seconds / 1e6,
+               part > 0 ? seconds / part - seconds : 0.0);
+    std::fflush(stderr);
+}
+
+} // namespace handlepool::stress

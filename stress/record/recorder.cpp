@@ -1,0 +1,267 @@
+#include "recorder.hpp"
+
+#include "../trace_format.hpp"
+#include "../trace_reader.hpp"
+#include "../trace_writer.hpp"
+#include "raw_log.hpp"
+#include "raw_log_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace handlepool::stress {
+
+namespace {
+
+constexpr std::string_view library_name = "libhandlepool_record.so";
+
+std::string message_of(int error) {
+    return std::generic_category().message(error);
+}
+
+std::uint64_t now_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The raw log: a file beside the output that has no name as soon as it is open, so that nothing is left
+// behind whatever happens.
+class raw_log_file {
+public:
+    raw_log_file(const std::filesystem::path& output, std::uint64_t capacity)
+        : bytes_(raw_log::bytes_for(capacity)) {
+        std::string name = output.string() + ".raw.XXXXXX";
+        descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+        if (descriptor_ < 0)
+            throw record_error(fmt::format("cannot write {}: {}", output.string(), message_of(errno)));
+        ::unlink(name.c_str());
+        if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0)
+            fail(output, errno);
+        void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        if (mapped == MAP_FAILED)
+            fail(output, errno);
+        header_ = new (mapped) raw_log::header{};
+        header_->magic = raw_log::magic;
+        header_->capacity = capacity;
+    }
+    raw_log_file(const raw_log_file&) = delete;
+    raw_log_file& operator=(const raw_log_file&) = delete;
+    ~raw_log_file() {
+        ::munmap(header_, bytes_);
+        ::close(descriptor_);
+    }
+
+    int descriptor() const noexcept { return descriptor_; }
+    const raw_log::header& header() const noexcept { return *header_; }
+
+    bool is_full() const noexcept {
+        return header_->next.load(std::memory_order_relaxed) >= header_->capacity;
+    }
+
+    std::span<const raw_log::event> events() const noexcept {
+        const std::uint64_t count =
+            std::min(header_->next.load(std::memory_order_relaxed), header_->capacity);
+        return {reinterpret_cast<const raw_log::event*>(header_ + 1), count};
+    }
+
+private:
+    [[noreturn]] void fail(const std::filesystem::path& output, int error) {
+        ::close(descriptor_);
+        throw record_error(fmt::format("no {} bytes of disk space for the events beside {}: {}", bytes_,
+                                       output.string(), message_of(error)));
+    }
+
+    std::size_t bytes_;
+    int descriptor_;
+    raw_log::header* header_{};
+};
+
+// While it lives, SIGINT and SIGQUIT don't end this process.
+class keyboard_signals_ignored {
+public:
+    keyboard_signals_ignored() {
+        struct sigaction ignore{};
+        ignore.sa_handler = SIG_IGN;
+        ::sigaction(SIGINT, &ignore, &interrupt_);
+        ::sigaction(SIGQUIT, &ignore, &quit_);
+    }
+    keyboard_signals_ignored(const keyboard_signals_ignored&) = delete;
+    keyboard_signals_ignored& operator=(const keyboard_signals_ignored&) = delete;
+    ~keyboard_signals_ignored() {
+        ::sigaction(SIGINT, &interrupt_, nullptr);
+        ::sigaction(SIGQUIT, &quit_, nullptr);
+    }
+
+private:
+    struct sigaction interrupt_{};
+    struct sigaction quit_{};
+};
+
+// This process's environment with the library and the log added to it.
+std::vector<std::string> environment_with(const std::filesystem::path& library, int descriptor) {
+    constexpr std::string_view preload = "LD_PRELOAD=";
+    std::string list = std::string(preload) + library.string();
+    std::vector<std::string> variables;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view variable = *entry;
+        if (!variable.starts_with(preload))
+            variables.emplace_back(variable);
+        else if (variable.size() > preload.size())
+            list.append(":").append(variable.substr(preload.size()));
+    }
+    variables.push_back(std::move(list));
+    variables.push_back(fmt::format("{}={}", raw_log::descriptor_variable, descriptor));
+    return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+    std::vector<char*> pointers;
+    for (std::string& string : strings)
+        pointers.push_back(string.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+// Runs the program to its end and returns its status as waitpid does.
+int run(std::vector<std::string> command, const std::filesystem::path& library, int descriptor) {
+    const keyboard_signals_ignored ignored;
+    std::vector<std::string> variables = environment_with(library, descriptor);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor); // the program inherits it
+    ::posix_spawnattr_init(&attributes);
+    ::sigemptyset(&defaults);
+    ::sigaddset(&defaults, SIGINT);
+    ::sigaddset(&defaults, SIGQUIT);
+    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t child = 0;
+    const int error = ::posix_spawnp(&child, command.front().c_str(), &actions, &attributes,
+                                     pointers_to(command).data(), pointers_to(variables).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+    if (error != 0)
+        throw record_error(fmt::format("cannot run {}: {}", command.front(), message_of(error)));
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            throw record_error(fmt::format("cannot wait for {}: {}", command.front(), message_of(errno)));
+    }
+    return status;
+}
+
+void check_options(const record_options& options) {
+    if (options.command.empty() || options.command.front().empty())
+        throw record_error("no program to record");
+    const std::uint64_t most = trace_limits{}.events;
+    if (options.event_limit == 0 || options.event_limit > most)
+        throw record_error(
+            fmt::format("the event limit is {} (allowed: 1 to {})", options.event_limit, most));
+    constexpr std::uint64_t second = 1'000'000'000;
+    if (options.time_resolution_ns == 0 || options.time_resolution_ns > second)
+        throw record_error(fmt::format("the time resolution is {} ns (allowed: 1 to {})",
+                                       options.time_resolution_ns, second));
+    std::size_t command_bytes = 0;
+    for (const std::string& argument : options.command)
+        command_bytes += argument.size();
+    if (options.command.size() > trace_format::max_arguments ||
+        command_bytes > trace_format::max_command_bytes) {
+        throw record_error(fmt::format("the command has {} arguments of {} bytes (allowed: {} and {})",
+                                       options.command.size(), command_bytes, trace_format::max_arguments,
+                                       trace_format::max_command_bytes));
+    }
+    if (std::error_code error; std::filesystem::is_directory(options.output, error))
+        throw record_error(fmt::format("cannot write {}: it is a directory", options.output.string()));
+}
+
+std::filesystem::path checked_library(const record_options& options) {
+    std::error_code error;
+    const std::filesystem::path library =
+        std::filesystem::absolute(options.library ? *options.library : find_record_library());
+    if (!std::filesystem::is_regular_file(library, error))
+        throw record_error(fmt::format("the recording library {} does not exist", library.string()));
+    if (library.string().find_first_of(": ") != std::string::npos) {
+        throw record_error(
+            fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces "
+                        "and colons in its path",
+                        library.string()));
+    }
+    return library;
+}
+
+void check_recorded(const raw_log_file& log, const std::string& program) {
+    if (const int error = log.header().error.load(std::memory_order_relaxed))
+        throw record_error(
+            fmt::format("{} was not recorded: it cannot map the log: {}", program, message_of(error)));
+    if (log.header().owner.load(std::memory_order_relaxed) == 0) {
+        throw record_error(fmt::format("{} was not recorded: it did not load the recording library (is it "
+                                       "statically linked, or set-user-ID?)",
+                                       program));
+    }
+    if (log.events().empty()) {
+        throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc (has it an "
+                                       "allocator of its own?)",
+                                       program));
+    }
+}
+
+} // namespace
+
+std::filesystem::path find_record_library() {
+    const std::filesystem::path directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    const std::array places{directory / library_name, directory / "../lib" / library_name,
+                            directory / "../lib/handlepool" / library_name};
+    std::string searched;
+    for (const std::filesystem::path& place : places) {
+        if (std::error_code error; std::filesystem::is_regular_file(place, error))
+            return std::filesystem::weakly_canonical(place);
+        searched += "\n  " + place.lexically_normal().string();
+    }
+    throw record_error("the recording library was not found; searched:" + searched);
+}
+
+record_result record(const record_options& options) {
+    check_options(options);
+    const std::filesystem::path library = checked_library(options);
+    const raw_log_file log(options.output, options.event_limit);
+    const int status = run(options.command, library, log.descriptor());
+    const std::uint64_t exit_ns = now_ns();
+    check_recorded(log, options.command.front());
+    const std::uint64_t end_ns = log.is_full() ? log.events().back().time_ns : exit_ns;
+
+    trace recorded = convert(log.events(), log.header().start_ns, end_ns,
+                             {options.event_limit, options.time_resolution_ns});
+    recorded.header.command = options.command;
+    recorded.header.truncated = recorded.header.truncated || log.is_full();
+    write_trace(options.output, recorded);
+
+    record_result result{.summary = summarize(recorded),
+                         .dropped_frees = recorded.header.dropped_frees,
+                         .inferred_frees = recorded.header.inferred_frees,
+                         .truncated = recorded.header.truncated};
+    if (WIFEXITED(status))
+        result.exit_status = WEXITSTATUS(status);
+    else
+        result.signal = WTERMSIG(status);
+    return result;
+}
+
+} // namespace handlepool::stress

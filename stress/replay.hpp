@@ -1,0 +1,23 @@
+#pragma once
+
+#include "report.hpp"
+#include "trace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::stress {
+
+struct replay_options {
+    std::size_t threads = 0;       // 0: as many as the trace has
+    double frame_ms = 16.6;        // of recorded time
+    std::size_t lookups = 64;      // of each kind, by each thread in each frame
+    std::uint64_t seed = 1;
+};
+
+// Replays a trace on a pool: each allocation is an emplace, each free an erase, by the thread that made it, in the
+// order of the trace within a thread and around each object; frames are cut by recorded time, with a compaction after
+// each. Throws what the pool throws.
+report replay(const trace& recorded, const replay_options& options);
+
+} // namespace handlepool::stress
