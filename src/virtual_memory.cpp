@@ -63,11 +63,15 @@ virtual_memory::~virtual_memory() {
     }
 }
 
-void virtual_memory::discard(std::size_t first) noexcept {
-    const std::size_t whole = std::min(round_up(first, page_size()), size_);
-    std::fill(data_ + std::min(first, size_), data_ + whole, std::byte{});
-    if (whole < size_) {
-        madvise(data_ + whole, size_ - whole, MADV_DONTNEED);
+void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
+    const std::size_t first_whole = std::min(round_up(first, page_size()), last);
+    // Nothing else lies in the last page of the range.
+    const std::size_t end = last == size_ ? round_up(last, page_size()) : last / page_size() * page_size();
+    const std::size_t last_whole = std::max(end, first_whole);
+    std::fill(data_ + first, data_ + first_whole, std::byte{});
+    std::fill(data_ + std::min(last_whole, last), data_ + last, std::byte{});
+    if (first_whole != last_whole) {
+        madvise(data_ + first_whole, last_whole - first_whole, MADV_DONTNEED);
     }
 }
 

@@ -97,8 +97,15 @@ public:
     }
     void prefetch_owner(std::uint32_t position) const noexcept { prefetch(&owners_[position]); }
 
-    /// Gives memory behind the last object of the dense store back to the system, but not that of the nursery.
-    void shrink() noexcept { owners_.discard(size()); }
+    /// Gives the memory behind the last object of the dense store back to the system, but not that of the nursery,
+    /// where other threads are at work.
+    void shrink() noexcept {
+        if (size() != capacity_) {
+            unpoison(at(size()), capacity_ - size());
+            objects_.discard(size(), capacity_);
+            owners_.discard(size(), capacity_);
+        }
+    }
 
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
     void discard() noexcept {

@@ -549,7 +549,7 @@ void pool<T, Layout, Policy, Freelist>::reset() {
     destroy_all();
     const std::uint32_t generation = next_generation();
     const bool used_up = generation + 1 > Layout::last_generation;
-    fresh_tag_ = Layout::make_tag(id(), used_up ? Layout::generation_of(fresh_tag_) : generation);
+    fresh_tag_ = Layout::make_tag(id(), generation);
 
     const std::uint64_t created =
         lanes_.sum([](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });

@@ -33,9 +33,12 @@ public:
     const Element* data() const noexcept { return static_cast<const Element*>(memory_.data()); }
     std::size_t size() const noexcept { return size_; }
 
-    /// Makes the elements from `first` on zero again and gives whole pages of them back to the system.
+    /// Makes the elements from `first` to before `last` zero again and gives whole pages of them back to the system.
     /// Linear in what was touched.
-    void discard(std::size_t first = 0) noexcept { memory_.discard(first * sizeof(Element)); }
+    void discard(std::size_t first, std::size_t last) noexcept {
+        memory_.discard(first * sizeof(Element), last * sizeof(Element));
+    }
+    void discard() noexcept { discard(0, size_); }
 
     std::size_t bytes_reserved() const noexcept { return memory_.size(); }
     /// Bytes of the range that are backed by memory now; asks the system, linear in the range.

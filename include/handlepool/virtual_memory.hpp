@@ -34,8 +34,8 @@ public:
     const void* data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
 
-    /// Makes the bytes from `first` to the end zero again, and gives whole pages of them back to the system.
-    void discard(std::size_t first) noexcept;
+    /// Makes the bytes from `first` to before `last` zero again, and gives whole pages of them back to the system.
+    void discard(std::size_t first, std::size_t last) noexcept;
 
     /// Bytes that are backed by memory now.
     std::size_t resident() const noexcept;

@@ -1,0 +1,126 @@
+// A thread stopped anywhere, for ever, blocks no other thread's operation: invariant 7.
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <support/consistency.hpp>
+#include <support/step_atomics.hpp>
+#include <support/tiny_policy.hpp>
+
+#include <handlepool/pool.hpp>
+
+namespace handlepool::test {
+namespace {
+
+// Atomic accesses that one operation makes at the most, in this test's pool: claims and chunks of two, so that every
+// other operation takes the long way, and a handful of lanes. Loops over lanes make out most of emplace's.
+constexpr std::size_t most_steps_of_emplace = 60;
+constexpr std::size_t most_steps_of_erase = 20;
+constexpr std::size_t most_steps_of_contains = 1;
+constexpr std::size_t most_steps_of_find = 2;
+
+using stepped_pool = pool<int, default_layout, tiny_policy<2, step_policy>>;
+using handle_type = stepped_pool::handle_type;
+
+// What a thread can be stopped in.
+struct operation {
+    std::string name;
+    std::function<void(stepped_pool&, handle_type own, handle_type shared)> run;
+    bool compacts = false;
+};
+
+const std::vector<operation>& operations() {
+    static const std::vector<operation> all{
+        {"emplace", [](stepped_pool& pool, handle_type, handle_type) { pool.try_emplace(5); }},
+        {"emplace_n",
+         [](stepped_pool& pool, handle_type, handle_type) {
+             std::vector<handle_type> handles;
+             pool.emplace_n(5, std::back_inserter(handles), 5);
+         }},
+        {"erase", [](stepped_pool& pool, handle_type own, handle_type) { pool.erase(own); }},
+        {"erase of what others erase too",
+         [](stepped_pool& pool, handle_type, handle_type shared) { pool.erase(shared); }},
+        {"find", [](stepped_pool& pool, handle_type own, handle_type) { pool.find(own); }},
+        {"contains", [](stepped_pool& pool, handle_type own, handle_type) { pool.contains(own); }},
+        {"size", [](stepped_pool& pool, handle_type, handle_type) { static_cast<void>(pool.size()); }},
+        {"compact", [](stepped_pool& pool, handle_type, handle_type) { pool.compact(); }, true},
+        {"clear", [](stepped_pool& pool, handle_type, handle_type) { pool.clear(); }},
+    };
+    return all;
+}
+
+template <class Body>
+void expect_steps(const char* name, std::size_t most, Body body) {
+    stepper other(stepper::never, body);
+    EXPECT_LE(other.steps(), most) << name;
+}
+
+// All that others may do while one is stopped. It would hang, or take more steps, if anything waited for that one.
+void expect_others_work(stepped_pool& pool, handle_type shared, bool compacting) {
+    std::vector<handle_type> made;
+    for (int i = 0; i < 7; ++i) {
+        expect_steps("emplace", most_steps_of_emplace, [&] { made.push_back(pool.emplace(i)); });
+    }
+    expect_steps("contains", most_steps_of_contains, [&] { EXPECT_TRUE(pool.contains(made[0])); });
+    if (!compacting) { // the frame contract
+        expect_steps("find", most_steps_of_find, [&] { EXPECT_EQ(*pool.find(made[1]), 1); });
+    }
+    for (std::size_t i = 0; i < 5; ++i) {
+        expect_steps("erase", most_steps_of_erase, [&] { EXPECT_TRUE(pool.erase(made[i])); });
+    }
+    expect_steps("erase", most_steps_of_erase, [&] { pool.erase(shared); });
+    EXPECT_FALSE(pool.contains(shared));
+    EXPECT_TRUE(pool.contains(made[5]));
+    EXPECT_TRUE(pool.contains(made[6]));
+}
+
+TEST(pool_stopped, thread_stopped_at_any_step_of_any_operation_blocks_nobody) {
+    for (const operation& victim : operations()) {
+        std::size_t steps = 0;
+        for (bool more = true; more; ++steps) {
+            SCOPED_TRACE(victim.name + ", stopped before step " + std::to_string(steps));
+            stepped_pool pool({.name = "stepped", .capacity = 100, .reuse_delay = 0, .max_threads = 64});
+            std::vector<handle_type> handles;
+            pool.emplace_n(9, std::back_inserter(handles), 1);
+            pool.compact();
+            pool.erase(handles[0]);
+            pool.emplace(2);
+            {
+                stepper stopped(steps, [&] { victim.run(pool, handles[1], handles[2]); });
+                more = stopped.stopped();
+                expect_others_work(pool, handles[2], victim.compacts);
+                if (!victim.compacts) {
+                    pool.compact(); // neither is compaction held up
+                    expect_others_work(pool, handles[3], false);
+                }
+            }
+            expect_consistent(pool);
+            if (testing::Test::HasFailure()) {
+                return;
+            }
+        }
+        EXPECT_GT(steps, 0U) << victim.name;
+    }
+}
+
+TEST(pool_stopped, thread_stopped_in_a_constructor_holds_up_its_own_newborns_only) {
+    stepped_pool pool({.name = "stepped", .capacity = 100, .max_threads = 64});
+    // The step after the constructor ran is the first that can be stopped: by then the position is taken.
+    for (std::size_t steps = 0; steps < 40; ++steps) {
+        stepper stopped(steps, [&] { pool.emplace(1); });
+        const auto other = pool.emplace(2);
+        pool.compact();
+        EXPECT_EQ(pool.handle_of(*pool.find(other)), other);
+        EXPECT_LT(static_cast<std::size_t>(pool.find(other) - pool.items().data()), pool.items().size());
+        stopped.finish();
+        pool.clear();
+        expect_consistent(pool);
+    }
+}
+
+} // namespace
+} // namespace handlepool::test

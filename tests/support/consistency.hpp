@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+#include <handlepool/pool.hpp>
+
+namespace handlepool::test {
+
+/// Compacts, and expects what must hold at every quiescent point: the dense store is exactly the living objects,
+/// owners and slots agree both ways, no object and no slot is lost.
+template <class Pool>
+void expect_consistent(Pool& pool) {
+    pool.compact();
+    const pool_stats stats = pool.stats();
+    EXPECT_EQ(stats.created, stats.alive + stats.destroyed);
+    EXPECT_EQ(stats.dense, stats.alive);
+    EXPECT_EQ(stats.newborn, 0U);
+    EXPECT_EQ(stats.waiting_removals, 0U);
+    EXPECT_EQ(stats.slots_in_service,
+              stats.alive + stats.slots_free + stats.slots_claimed + stats.slots_retired);
+    EXPECT_EQ(pool.items().size(), pool.size());
+    std::size_t position = 0;
+    for (auto& object : pool) {
+        const auto handle = pool.handle_at(position++);
+        EXPECT_EQ(pool.find(handle), &object);
+        EXPECT_EQ(pool.handle_of(object), handle);
+    }
+}
+
+} // namespace handlepool::test

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <handlepool/policy.hpp>
+
+/// Threads that a test stops between any two of their atomic accesses.
+namespace handlepool::test {
+
+/// Runs a body in a thread of its own, and stops it before its n-th access (from 0) to a step_atomic. The test then
+/// does what it likes, and lets the thread go on. Accesses by other threads are not counted.
+///
+///     stepper victim(3, [&] { list.claim(out, 2, 8); }); // returns when the body has stopped, or ended
+///     ...
+///     victim.finish();
+class stepper {
+public:
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+    template <class Body>
+    stepper(std::size_t stop_before, Body body)
+        : stop_before_(stop_before), thread_([this, body = std::move(body)]() mutable {
+              running = this;
+              body();
+              running = nullptr;
+              const std::scoped_lock lock(mutex_);
+              ended_ = true;
+              changed_.notify_all();
+          }) {
+        wait();
+    }
+    /// A thread that is still stopped then goes on to its end.
+    ~stepper() { finish(); }
+
+    stepper(const stepper&) = delete;
+    stepper& operator=(const stepper&) = delete;
+
+    /// False when the body ended before it made so many accesses.
+    bool stopped() {
+        const std::scoped_lock lock(mutex_);
+        return stopped_;
+    }
+    /// Accesses made so far.
+    std::size_t steps() {
+        const std::scoped_lock lock(mutex_);
+        return steps_;
+    }
+
+    /// Lets the body go on, and stops it again before another access.
+    void advance(std::size_t accesses = 1) {
+        go_on(accesses);
+        wait();
+    }
+    /// Lets the body go on to its end, and waits for that.
+    void finish() {
+        if (thread_.joinable()) {
+            go_on(never);
+            thread_.join();
+        }
+    }
+
+    /// Called by step_atomic before each access.
+    static void step() noexcept {
+        if (running != nullptr) {
+            running->count_step();
+        }
+    }
+
+private:
+    void count_step() noexcept {
+        std::unique_lock lock(mutex_);
+        if (steps_ == stop_before_) {
+            stopped_ = true;
+            changed_.notify_all();
+            changed_.wait(lock, [this] { return !stopped_; });
+        }
+        ++steps_;
+    }
+
+    void go_on(std::size_t accesses) {
+        const std::scoped_lock lock(mutex_);
+        stop_before_ = accesses == never ? never : steps_ + accesses;
+        stopped_ = false;
+        changed_.notify_all();
+    }
+
+    void wait() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stopped_ || ended_; });
+    }
+
+    inline static thread_local stepper* running = nullptr;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t stop_before_;
+    std::size_t steps_ = 0;
+    bool stopped_ = false;
+    bool ended_ = false;
+    std::thread thread_; // last: it uses the others
+};
+
+/// std::atomic, each access of which can be stopped before it happens. All zero bytes are its initial state.
+template <class T>
+class step_atomic {
+public:
+    step_atomic() noexcept = default;
+    constexpr step_atomic(T value) noexcept : value_(value) {} // NOLINT: implicit, like std::atomic's
+
+    T load(std::memory_order order = std::memory_order::seq_cst) const noexcept {
+        stepper::step();
+        return value_.load(order);
+    }
+    void store(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        value_.store(value, order);
+    }
+    T exchange(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        return value_.exchange(value, order);
+    }
+    T fetch_add(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        return value_.fetch_add(value, order);
+    }
+    bool compare_exchange_strong(T& expected, T value, std::memory_order success,
+                                 std::memory_order failure) noexcept {
+        stepper::step();
+        return value_.compare_exchange_strong(expected, value, success, failure);
+    }
+    /// Never fails without a reason, so that the steps of a body can be counted.
+    bool compare_exchange_weak(T& expected, T value, std::memory_order success,
+                               std::memory_order failure) noexcept {
+        return compare_exchange_strong(expected, value, success, failure);
+    }
+    bool compare_exchange_weak(T& expected, T value, std::memory_order order) noexcept {
+        stepper::step();
+        return value_.compare_exchange_strong(expected, value, order);
+    }
+
+private:
+    std::atomic<T> value_{};
+};
+
+/// Policy of pools and parts whose threads can be stopped. Combine it with others as in tiny_policy<2, step_policy>.
+struct step_policy : default_policy {
+    template <class T>
+    using atomic = step_atomic<T>;
+};
+
+} // namespace handlepool::test

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include <handlepool/policy.hpp>
+
+namespace handlepool::test {
+
+/// Batches of N: with 1 and 2 the rare paths, at the end of a claim or of a chunk, are run all the time.
+template <std::size_t N, class Base = default_policy>
+struct tiny_policy : Base {
+    static constexpr std::size_t claim_size = N;
+    static constexpr std::size_t nursery_chunk = N;
+    static constexpr std::size_t removal_chunk = N;
+};
+
+} // namespace handlepool::test
