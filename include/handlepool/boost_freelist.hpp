@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <string>
 #include <string_view>
 
 #include <boost/lockfree/queue.hpp>
 
+#include <handlepool/config.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/freelist.hpp>
 

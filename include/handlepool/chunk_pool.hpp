@@ -74,9 +74,7 @@ public:
             return false;
         }
         if (queue.get_end != 0) {
-            const std::uint32_t done = chunk_before(queue.get_end);
-            next_[done].store(finished_, std::memory_order::relaxed);
-            finished_ = done + 1;
+            finish(chunk_before(queue.get_end));
         }
         queue.get = (next - 1) * chunk_size_;
         queue.get_end = queue.get + chunk_size_;
@@ -105,9 +103,9 @@ public:
     /// Consumer: gives the chunks back that all chains have done with, after `clear(first position)` of each.
     template <class Clear>
     void recycle(Clear clear) {
-        while (finished_ != 0) {
-            const std::uint32_t chunk = finished_ - 1;
-            finished_ = next_[chunk].load(std::memory_order::relaxed);
+        while (first_finished_ != 0) {
+            const std::uint32_t chunk = first_finished_ - 1;
+            first_finished_ = next_[chunk].load(std::memory_order::relaxed);
             next_[chunk].store(0, std::memory_order::relaxed);
             clear(chunk * chunk_size_);
             free_.release(chunk);
@@ -119,13 +117,24 @@ public:
     void reset() noexcept {
         free_.reset(0);
         next_.discard();
-        finished_ = 0;
+        first_finished_ = 0;
     }
 
     std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved() + next_.bytes_reserved(); }
     std::size_t bytes_resident() const noexcept { return free_.bytes_resident() + next_.bytes_resident(); }
 
 private:
+    /// Puts a chunk behind those that wait for recycle(); their links are the consumer's now.
+    void finish(std::uint32_t chunk) noexcept {
+        next_[chunk].store(0, std::memory_order::relaxed);
+        if (first_finished_ == 0) {
+            first_finished_ = chunk + 1;
+        } else {
+            next_[last_finished_].store(chunk + 1, std::memory_order::relaxed);
+        }
+        last_finished_ = chunk;
+    }
+
     bool extend(chain& queue, std::size_t tries) noexcept {
         std::uint32_t chunk = 0;
         if (free_.claim(&chunk, 1, free_.limit(), tries) == 0) {
@@ -153,8 +162,9 @@ private:
     std::uint32_t chunk_size_;
     Freelist<Policy> free_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> next_;
-    // Of the consumer: the last chunk that a chain has done with, plus one; their links lead to the others.
-    typename Policy::template plain<std::uint32_t> finished_{0};
+    // Of the consumer: the chunks that the chains have done with, linked; the first plus one, 0 for none.
+    typename Policy::template plain<std::uint32_t> first_finished_{0};
+    typename Policy::template plain<std::uint32_t> last_finished_{0};
 };
 
 } // namespace handlepool

@@ -98,8 +98,8 @@ private:
     // Below so many items a loop is not worth a second thread.
     static constexpr std::size_t grain = 1024;
     // How far ahead of an item its memory is asked for: first the slot, then what the slot leads to.
-    static constexpr std::size_t slot_ahead = 16;
-    static constexpr std::size_t object_ahead = 8;
+    static constexpr std::size_t slot_ahead = 24;
+    static constexpr std::size_t object_ahead = 16;
 
     void collect_removals();
     template <executor Executor>
@@ -192,7 +192,7 @@ void compactor<T, Layout, Policy, Freelist>::bury_all(Executor& executor) {
                 if (location < dense_.capacity()) {
                     dense_.prefetch_owner(location);
                 }
-                if (location < dense_.locations()) {
+                if constexpr (!std::is_trivially_destructible_v<T>) {
                     dense_.prefetch_object(location);
                 }
             }

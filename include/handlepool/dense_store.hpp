@@ -88,11 +88,13 @@ public:
         poison(at(from));
     }
 
+    /// A hint: any location will do.
     void prefetch_object(std::uint32_t location) const noexcept {
-        const auto* const first = reinterpret_cast<const std::byte*>(&objects_[location]);
-        prefetch(first);
+        // Numbers, since the location may lie outside of the array.
+        const auto address = reinterpret_cast<std::uintptr_t>(objects_.data()) + std::uintptr_t{location} * sizeof(T);
+        prefetch(reinterpret_cast<const void*>(address));
         if constexpr (sizeof(T) > cache_line) {
-            prefetch(first + cache_line);
+            prefetch(reinterpret_cast<const void*>(address + cache_line));
         }
     }
     void prefetch_owner(std::uint32_t position) const noexcept { prefetch(&owners_[position]); }

@@ -65,6 +65,9 @@ public:
             if (handle == empty) {
                 return;
             }
+            if (const std::uint32_t ahead = lane.get + slots_ahead; ahead < lane.get_end) {
+                slots.prefetch_slot(Layout::index_of(owner(ahead)));
+            }
             if (handle != gone) {
                 const auto tag = slots.tag(Layout::index_of(handle)); // (4)
                 if (!reached(tag, handle)) {
@@ -115,6 +118,9 @@ private:
     // Neither is the value of a handle that was ever valid: one has generation 0, the other the last.
     static constexpr value_type empty = 0;
     static constexpr value_type gone = static_cast<value_type>(~value_type{0});
+
+    // How far ahead of a newborn its slot is asked for.
+    static constexpr std::uint32_t slots_ahead = 16;
 
     /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own, or one
     /// further when it was erased already. Anything else stood there before.

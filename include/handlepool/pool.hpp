@@ -139,8 +139,7 @@ public:
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
     T* find(handle_type handle) noexcept {
         expect_in_use();
-        const auto location = slots_.find(handle.value());
-        return location ? dense_.at(*location) : nullptr;
+        return slots_.find(handle.value(), dense_.at(0));
     }
     const T* find(handle_type handle) const noexcept { return const_cast<pool*>(this)->find(handle); }
 
@@ -234,6 +233,8 @@ private:
     }
 
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
+    // How many objects ahead of one that is made the memory of the nursery is asked for.
+    static constexpr std::uint32_t newborns_ahead = 8;
 
     std::string name_;
     pool_geometry geometry_;
@@ -300,6 +301,7 @@ bool pool<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken
         supply_.give_back(mine, taken.slot);
         return false;
     }
+    dense_.prefetch_object(dense_.capacity() + taken.position + newborns_ahead);
     return true;
 }
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,34 +31,33 @@ public:
 
     std::size_t size() const noexcept { return slots_.size(); }
 
-    /// Location of the handle's object, if that lives. The location holds until compaction. Wait-free.
-    std::optional<std::uint32_t> find(value_type handle) const noexcept {
-        if (!is_alive(handle)) {
-            return std::nullopt;
+    /// The handle's object in the array of all objects, or null when it doesn't live. It stays there until
+    /// compaction. Wait-free.
+    template <class Object>
+    Object* find(value_type handle, Object* objects) const noexcept {
+        const slot* const named = slot_of(handle);
+        // (2) acquire: pairs with (1), so that the object is seen complete
+        if (named == nullptr || named->tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
+            return nullptr;
         }
-        return location(Layout::index_of(handle));
+        return objects + named->location.load(std::memory_order::relaxed);
     }
 
     /// Does the handle's object live? Wait-free.
     bool is_alive(value_type handle) const noexcept {
-        const auto index = Layout::index_of(handle);
-        const tag_type tag = Layout::tag_of(handle);
-        // (2) acquire: pairs with (1), so that the object is seen complete
-        return index < slots_.size() && Layout::is_alive(tag) &&
-               slots_[index].tag.load(std::memory_order::acquire) == tag;
+        const slot* const named = slot_of(handle);
+        // (2)
+        return named != nullptr && named->tag.load(std::memory_order::acquire) == Layout::tag_of(handle);
     }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true. Wait-free.
     bool kill(value_type handle) noexcept {
-        const auto index = Layout::index_of(handle);
+        slot* const named = const_cast<slot*>(slot_of(handle));
         tag_type tag = Layout::tag_of(handle);
-        if (index >= slots_.size() || !Layout::is_alive(tag)) {
-            return false;
-        }
         // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its end from this
         // thread; a failure tells nothing but that there is nothing to do
-        return slots_[index].tag.compare_exchange_strong(tag, tag + 1, std::memory_order::acquire,
-                                                         std::memory_order::relaxed);
+        return named != nullptr && named->tag.compare_exchange_strong(tag, tag + 1, std::memory_order::acquire,
+                                                                      std::memory_order::relaxed);
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.
@@ -110,6 +108,12 @@ private:
         typename Policy::template atomic<tag_type> tag;
         typename Policy::template atomic<std::uint32_t> location;
     };
+
+    /// The slot that a handle names, or null for one that can't be alive in this table.
+    const slot* slot_of(value_type handle) const noexcept {
+        const auto index = Layout::index_of(handle);
+        return index < slots_.size() && Layout::is_alive(Layout::tag_of(handle)) ? &slots_[index] : nullptr;
+    }
 
     typename Policy::template array<slot> slots_;
 };
