@@ -1,5 +1,7 @@
-// A frame loop over plain threads: workers create, look up and erase in parallel, and the last of them to finish a
-// frame compacts. Rockets chase ships by handle, and find them gone.
+// A frame loop over plain threads: workers create, look up and erase in parallel, and the last of them to
+// finish a frame compacts. Rockets chase ships by handle, and find them gone.
+
+#include <handlepool/pool.hpp>
 
 #include <atomic>
 #include <barrier>
@@ -7,8 +9,6 @@
 #include <random>
 #include <thread>
 #include <vector>
-
-#include <handlepool/pool.hpp>
 
 namespace {
 
@@ -40,8 +40,8 @@ int main() {
     std::barrier end_of_frame(worker_count, [&]() noexcept {
         ships.compact();
         rockets.compact();
-        std::printf("frame %2d: %4zu ships, %5zu rockets, %4d hits, %4d lost their target\n", frame, ships.size(),
-                    rockets.size(), hits.exchange(0), lost_targets.exchange(0));
+        std::printf("frame %2d: %4zu ships, %5zu rockets, %4d hits, %4d lost their target\n", frame,
+                    ships.size(), rockets.size(), hits.exchange(0), lost_targets.exchange(0));
         ++frame;
     });
 
@@ -57,7 +57,8 @@ int main() {
                     ++lost_targets;
                     rockets.erase(self);
                 } else if (--each.fuel == 0) {
-                    // Others may hit the same ship in this frame: its hull is shared, so it is counted atomically.
+                    // Others may hit the same ship in this frame: its hull is shared, so it is counted
+                    // atomically.
                     if (std::atomic_ref(target->hull).fetch_sub(1) == 1) {
                         ships.erase(each.target);
                     }

@@ -26,16 +26,19 @@ fixed_message::fixed_message(std::string_view text) noexcept {
 }
 
 pool_exhausted::pool_exhausted(std::string_view pool, std::size_t capacity) noexcept
-    : message_(print("pool '%.*s' is exhausted: its capacity is %zu objects (places of erased objects come back "
-                     "with the next compaction)",
-                     pool, capacity)) {}
+    : message_(
+          print("pool '%.*s' is exhausted: its capacity is %zu objects (places of erased objects come back "
+                "with the next compaction)",
+                pool, capacity)) {}
 
 pool_used_up::pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept
-    : pool_exhausted(print("pool '%.*s' is used up: all %zu slots that its slot_limit allows are retired, because "
-                           "their generations have run out",
-                           pool, slot_limit)) {}
+    : pool_exhausted(
+          print("pool '%.*s' is used up: all %zu slots that its slot_limit allows are retired, because "
+                "their generations have run out",
+                pool, slot_limit)) {}
 
-reservation_failed::reservation_failed(std::string_view what_for, std::size_t bytes, int error_number) noexcept
+reservation_failed::reservation_failed(std::string_view what_for, std::size_t bytes,
+                                       int error_number) noexcept
     : message_(print("%.*s: cannot reserve %zu bytes of address space: %s", what_for, bytes,
                      std::strerror(error_number))) {}
 

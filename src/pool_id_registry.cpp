@@ -1,9 +1,8 @@
+#include <handlepool/error.hpp>
 #include <handlepool/pool_id_registry.hpp>
 
 #include <array>
 #include <stdexcept>
-
-#include <handlepool/error.hpp>
 
 namespace handlepool {
 
@@ -12,10 +11,13 @@ pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned gene
     static std::mutex mutex;
     // Never destroyed: a pool of static storage duration may end later than this function's statics.
     static auto& registries = *new std::map<std::array<unsigned, 3>, pool_id_registry>;
-    const auto mask = [](unsigned bits) { return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1); };
+    const auto mask = [](unsigned bits) {
+        return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
+    };
     const std::scoped_lock lock(mutex);
     return registries
-        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits), mask(generation_bits) - 2)
+        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
+                     mask(generation_bits) - 2)
         .first->second;
 }
 
@@ -48,8 +50,9 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
 pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
     record& entry = records_[id];
     if (entry.in_use) {
-        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) + " is taken by the living " +
-                                    quoted_pool(entry.user) + "; leave pool_id out to get a free one");
+        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+                                    " is taken by the living " + quoted_pool(entry.user) +
+                                    "; leave pool_id out to get a free one");
     }
     if (entry.generation + 1 > last_generation_) {
         throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +

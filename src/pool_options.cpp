@@ -1,10 +1,9 @@
+#include <handlepool/error.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/thread_index.hpp>
 
 #include <algorithm>
 #include <stdexcept>
-
-#include <handlepool/error.hpp>
-#include <handlepool/thread_index.hpp>
 
 namespace handlepool {
 
@@ -26,7 +25,8 @@ std::string range(std::size_t first, std::size_t last) {
 } // namespace
 
 pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits) {
-    const std::size_t most_slots = static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_locations));
+    const std::size_t most_slots =
+        static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_locations));
 
     if (options.max_threads < 1 || options.max_threads > thread_index_limit) {
         refuse(options, "max_threads", options.max_threads, range(1, thread_index_limit));
@@ -37,7 +37,8 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     const bool limited = options.slot_limit != automatic;
     if (limited && (options.slot_limit < options.capacity || options.slot_limit > most_slots)) {
         refuse(options, "slot_limit", options.slot_limit,
-               range(options.capacity, most_slots) + ", from the capacity up to what the handle's layout can name");
+               range(options.capacity, most_slots) +
+                   ", from the capacity up to what the handle's layout can name");
     }
     const std::size_t beside_capacity = (limited ? options.slot_limit : most_slots) - options.capacity;
     if (options.reuse_delay != automatic && options.reuse_delay > beside_capacity) {
@@ -54,11 +55,11 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     geometry.removal_queue_size = options.removal_queue_size;
     geometry.reuse_delay =
         options.reuse_delay != automatic ? options.reuse_delay : std::min<std::size_t>(1024, beside_capacity);
-    geometry.lane_slack = std::min(options.capacity / 8 + options.max_threads,
-                                   beside_capacity - geometry.reuse_delay);
+    geometry.lane_slack =
+        std::min(options.capacity / 8 + options.max_threads, beside_capacity - geometry.reuse_delay);
     geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.lane_slack;
-    geometry.slot_limit = limited ? options.slot_limit
-                                  : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
+    geometry.slot_limit =
+        limited ? options.slot_limit : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
 
     // Each lane may sit on a chunk that is half used and on one that is half drained.
     const auto chunks = [&](std::size_t chunk_size) {
@@ -70,8 +71,9 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
         refuse(options, "capacity", options.capacity,
-               "with max_threads = " + std::to_string(options.max_threads) + " it needs " + std::to_string(locations) +
-                   " places, of " + std::to_string(most_locations) + " that a slot can name");
+               "with max_threads = " + std::to_string(options.max_threads) + " it needs " +
+                   std::to_string(locations) + " places, of " + std::to_string(most_locations) +
+                   " that a slot can name");
     }
     return geometry;
 }

@@ -1,6 +1,5 @@
-#include <handlepool/stale_reason.hpp>
-
 #include <handlepool/error.hpp>
+#include <handlepool/stale_reason.hpp>
 
 namespace handlepool {
 
@@ -36,8 +35,8 @@ std::string describe_refusal(std::string_view pool, const refused_handle& handle
         return quoted_pool(pool) + ": the null handle names no object";
     }
     return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
-           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id) + " is stale: " +
-           reason(handle);
+           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id) +
+           " is stale: " + reason(handle);
 }
 
 } // namespace handlepool

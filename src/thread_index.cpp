@@ -1,10 +1,10 @@
 #include <handlepool/thread_index.hpp>
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <bit>
-
-#include <pthread.h>
 
 namespace handlepool::this_thread {
 
@@ -13,10 +13,11 @@ namespace {
 // One bit a number, set while a thread has it. Lock-free, so that a thread stopped in here blocks no other.
 constinit std::array<std::atomic<std::uint64_t>, thread_index_limit / 64> taken{};
 
-// A key's destructor runs after those of all thread_local objects, and again when one of them, or another key's,
-// made the thread take a number once more.
+// A key's destructor runs after those of all thread_local objects, and again when one of them, or another
+// key's, made the thread take a number once more.
 void give_back(void* index_plus_one_as_pointer) {
-    const auto index = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index_plus_one_as_pointer)) - 1;
+    const auto index =
+        static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index_plus_one_as_pointer)) - 1;
     index_plus_one = 0;
     // (20) release: pairs with (21), the next owner of the number
     taken[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order::release);

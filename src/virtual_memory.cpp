@@ -1,4 +1,9 @@
+#include <handlepool/error.hpp>
+#include <handlepool/poison.hpp>
 #include <handlepool/virtual_memory.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -6,12 +11,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <limits>
-
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <handlepool/error.hpp>
-#include <handlepool/poison.hpp>
 
 namespace handlepool {
 
@@ -43,8 +42,8 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
     const std::size_t base_alignment = std::max({alignment, page_size(), huge ? huge_page : 0});
     const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
 
-    void* const mapping =
-        mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const mapping = mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
         throw reservation_failed(what_for, mapping_size, errno);
     }

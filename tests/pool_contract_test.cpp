@@ -1,10 +1,10 @@
 // Violations of contracts that checked builds find.
 
-#include <memory>
+#include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
 
-#include <handlepool/pool.hpp>
+#include <memory>
 
 namespace handlepool::test {
 namespace {
@@ -57,7 +57,8 @@ TEST(pool_poison_death, pointer_kept_across_the_compaction_that_took_its_object_
     const auto newborn = pool.emplace();
     const volatile object* const in_nursery = pool.find(newborn);
     EXPECT_EQ(in_nursery->value, 0);
-    for (std::size_t i = 0; i < default_policy::nursery_chunk; ++i) { // the newborn's chunk is given back when it is full
+    for (std::size_t i = 0; i < default_policy::nursery_chunk;
+         ++i) { // the newborn's chunk is given back when it is full
         pool.erase(pool.emplace());
         pool.compact();
     }

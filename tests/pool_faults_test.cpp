@@ -1,12 +1,6 @@
 // What a pool must survive, a test or more for each kind of fault.
 
-#include <atomic>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <vector>
+#include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +9,13 @@
 #include <support/threads.hpp>
 #include <support/tiny_policy.hpp>
 
-#include <handlepool/pool.hpp>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -163,7 +163,8 @@ TEST(compaction_conflict, compaction_from_a_destructor_is_refused) {
     pool<re_entrant> pool({.name = "nested", .capacity = 10});
     bool refused = false;
     const auto dying = pool.emplace(re_entrant::callback{}, [&] {
-        EXPECT_THAT([&] { pool.compact(); }, ThrowsMessage<compaction_conflict>(HasSubstr("while one is running")));
+        EXPECT_THAT([&] { pool.compact(); },
+                    ThrowsMessage<compaction_conflict>(HasSubstr("while one is running")));
         EXPECT_THROW(pool.reset(), compaction_conflict);
         EXPECT_FALSE(pool.try_compact());
         EXPECT_THROW(static_cast<void>(pool.access()), compaction_conflict);
@@ -173,6 +174,19 @@ TEST(compaction_conflict, compaction_from_a_destructor_is_refused) {
     EXPECT_EQ(pool.compact().removed, 1U);
     EXPECT_TRUE(refused);
     expect_consistent(pool);
+}
+
+TEST(compaction_conflict, compaction_from_a_destructor_is_refused_while_the_pool_is_destroyed) {
+    bool refused = false;
+    {
+        pool<re_entrant> pool({.name = "ending", .capacity = 10});
+        pool.emplace(re_entrant::callback{}, [&] {
+            EXPECT_THROW(pool.compact(), compaction_conflict);
+            EXPECT_THROW(static_cast<void>(pool.access()), compaction_conflict);
+            refused = true;
+        });
+    }
+    EXPECT_TRUE(refused);
 }
 
 TEST(compaction_conflict, second_compaction_at_once_is_refused) {

@@ -1,16 +1,16 @@
 // Histories of racing threads, checked exactly: invariant 3.
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <limits>
-#include <vector>
+#include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
 #include <support/threads.hpp>
 #include <support/tiny_policy.hpp>
 
-#include <handlepool/pool.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -35,8 +35,9 @@ struct history {
     std::vector<interval> wins;      // erases
 };
 
-// Is there an order of the operations, each at a moment between its begin and its end, that a single thread could
-// have seen? Linear in the number of events: the erase must fit behind all that succeeded and before all that failed.
+// Is there an order of the operations, each at a moment between its begin and its end, that a single thread
+// could have seen? Linear in the number of events: the erase must fit behind all that succeeded and before
+// all that failed.
 bool is_linearizable(const history& of) {
     if (of.wins.size() > 1) {
         return false;

@@ -4,16 +4,13 @@
 // 2. Of any number of racing erases of one handle exactly one returns true; the destructor runs exactly once.
 // 3. After erase returned true, no look-up that starts later succeeds. Every history is linearizable
 //    (pool_history_test).
-// 4. After a quiescent compaction the dense store is exactly the live objects; owner and slot agree both ways.
+// 4. After a quiescent compaction the dense store is exactly the live objects; owner and slot agree both
+// ways.
 // 5. Nothing is lost, neither objects nor slots.
 // 6. A slot is reused only after reuse_delay other slots were freed since.
 // 7. A thread stopped anywhere blocks no other thread's operation (pool_stopped_test).
 
-#include <algorithm>
-#include <atomic>
-#include <map>
-#include <optional>
-#include <vector>
+#include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
@@ -22,7 +19,11 @@
 #include <support/threads.hpp>
 #include <support/tiny_policy.hpp>
 
-#include <handlepool/pool.hpp>
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -31,7 +32,8 @@ using numbers = pool<std::uint64_t>;
 using narrow_layout = handle_layout<32, 3, 29>; // three objects a slot
 
 TEST(invariant_1, handle_is_not_revived_when_generations_run_out) {
-    pool<std::uint64_t, narrow_layout> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 5});
+    pool<std::uint64_t, narrow_layout> pool(
+        {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 5});
     std::vector<handle<std::uint64_t, narrow_layout>> dead;
     while (const auto handle = pool.try_emplace(dead.size())) {
         for (const auto old : dead) {
@@ -113,7 +115,8 @@ TEST(invariant_1, forged_bits_resolve_to_nothing) {
             ASSERT_EQ(*pool.find(handle), known->second);
         }
     };
-    for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{5000}, ~std::uint64_t{0} >> 1}) {
+    for (const std::uint64_t bits :
+         {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{5000}, ~std::uint64_t{0} >> 1}) {
         expect_right(bits);
     }
     for (const auto& [bits, value] : living) {

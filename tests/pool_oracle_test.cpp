@@ -1,8 +1,8 @@
-// Random operations against an oracle, a map of what must be alive. The invariants stand in pool_invariants_test.
+// Random operations against an oracle, a map of what must be alive. The invariants stand in
+// pool_invariants_test.
 
-#include <cstdint>
-#include <unordered_map>
-#include <vector>
+#include <handlepool/pool.hpp>
+#include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
@@ -11,8 +11,9 @@
 #include <support/threads.hpp>
 #include <support/tiny_policy.hpp>
 
-#include <handlepool/pool.hpp>
-#include <handlepool/thread_executor.hpp>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -111,8 +112,10 @@ protected:
             }
             break;
         default: {
-            const auto forged = handle_type::from_value(static_cast<typename handle_type::value_type>(random()));
-            mine.expect(mine.living.contains(forged) || !pool.contains(forged) || pool.size() > mine.living.size());
+            const auto forged =
+                handle_type::from_value(static_cast<typename handle_type::value_type>(random()));
+            mine.expect(mine.living.contains(forged) || !pool.contains(forged) ||
+                        pool.size() > mine.living.size());
         }
         }
     }

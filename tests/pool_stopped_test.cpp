@@ -1,23 +1,24 @@
 // A thread stopped anywhere, for ever, blocks no other thread's operation: invariant 7.
 
-#include <algorithm>
-#include <cstddef>
-#include <functional>
-#include <string>
-#include <vector>
+#include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
 #include <support/step_atomics.hpp>
 #include <support/tiny_policy.hpp>
 
-#include <handlepool/pool.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
 
-// Atomic accesses that one operation makes at the most, in this test's pool: claims and chunks of two, so that every
-// other operation takes the long way, and a handful of lanes. Loops over lanes make out most of emplace's.
+// Atomic accesses that one operation makes at the most, in this test's pool: claims and chunks of two, so
+// that every other operation takes the long way, and a handful of lanes. Loops over lanes make out most of
+// emplace's.
 constexpr std::size_t most_steps_of_emplace = 60;
 constexpr std::size_t most_steps_of_erase = 20;
 constexpr std::size_t most_steps_of_contains = 1;
@@ -59,7 +60,8 @@ void expect_steps(const char* name, std::size_t most, Body body) {
     EXPECT_LE(other.steps(), most) << name;
 }
 
-// All that others may do while one is stopped. It would hang, or take more steps, if anything waited for that one.
+// All that others may do while one is stopped. It would hang, or take more steps, if anything waited for that
+// one.
 void expect_others_work(stepped_pool& pool, handle_type shared, bool compacting) {
     std::vector<handle_type> made;
     for (int i = 0; i < 7; ++i) {

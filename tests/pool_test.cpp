@@ -1,14 +1,14 @@
-#include <algorithm>
-#include <array>
-#include <string>
-#include <type_traits>
-#include <vector>
+#include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/hostile_types.hpp>
 
-#include <handlepool/pool.hpp>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -151,7 +151,8 @@ TEST(pool, at_says_why_a_handle_is_refused) {
         return std::string("accepted");
     };
     const auto with = [&](std::uint64_t index, std::uint32_t generation) {
-        return ints::handle_type::from_value(default_layout::value_of(index, default_layout::make_tag(pool.id(), generation)));
+        return ints::handle_type::from_value(
+            default_layout::value_of(index, default_layout::make_tag(pool.id(), generation)));
     };
     EXPECT_THAT(refusal({}), HasSubstr("pool 'ints': the null handle"));
     EXPECT_THAT(refusal(other.emplace(1)), HasSubstr("another pool"));
@@ -178,7 +179,8 @@ TEST(pool, emplace_n_writes_as_many_handles) {
     std::vector<ints::handle_type> handles;
     pool.emplace_n(200, std::back_inserter(handles), 3);
     ASSERT_EQ(handles.size(), 200U);
-    EXPECT_TRUE(std::all_of(handles.begin(), handles.end(), [&](auto handle) { return pool.at(handle) == 3; }));
+    EXPECT_TRUE(
+        std::all_of(handles.begin(), handles.end(), [&](auto handle) { return pool.at(handle) == 3; }));
     std::array<ints::handle_type, 2> none;
     EXPECT_EQ(pool.emplace_n(0, none.begin(), 3), none.begin());
     EXPECT_EQ(pool.size(), 200U);
@@ -278,7 +280,8 @@ TEST(pool, guards_hold_compaction_off) {
         const auto guard = pool.access();
         const auto nested = pool.access();
         EXPECT_FALSE(pool.try_compact());
-        EXPECT_THAT([&] { pool.compact(); }, ThrowsMessage<compaction_conflict>(HasSubstr("holds an access guard")));
+        EXPECT_THAT([&] { pool.compact(); },
+                    ThrowsMessage<compaction_conflict>(HasSubstr("holds an access guard")));
     }
     EXPECT_TRUE(pool.try_compact());
 }

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/lane.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -7,15 +11,12 @@
 #include <string_view>
 #include <utility>
 
-#include <handlepool/config.hpp>
-#include <handlepool/error.hpp>
-#include <handlepool/lane.hpp>
-
 namespace handlepool {
 
-/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard pins its lane and then
-/// looks at the flag, compaction sets the flag and then looks at the pins, each in the one order of sequentially
-/// consistent accesses, so that one of them sees the other. The flag also keeps compactions apart.
+/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard pins its lane and
+/// then looks at the flag, compaction sets the flag and then looks at the pins, each in the one order of
+/// sequentially consistent accesses, so that one of them sees the other. The flag also keeps compactions
+/// apart.
 template <class Policy>
 class access_gate {
 public:
@@ -39,7 +40,8 @@ public:
             }
             leave(mine);
             if (closed_by_.load(std::memory_order::relaxed) == Policy::thread_index()) {
-                throw compaction_conflict("handlepool: an access guard was asked for in a thread that is compacting");
+                throw compaction_conflict(
+                    "handlepool: an access guard was asked for in a thread that is compacting");
             }
             while (closed_.load(std::memory_order::relaxed) != 0) {
                 Policy::wait();
@@ -52,8 +54,8 @@ public:
         mine.pins.store(mine.pins.load(std::memory_order::relaxed) - 1, std::memory_order::release);
     }
 
-    /// Compaction: closes the gate and waits for guards. Throws compaction_conflict when it is closed already, or when
-    /// the calling thread holds a guard.
+    /// Compaction: closes the gate and waits for guards. Throws compaction_conflict when it is closed
+    /// already, or when the calling thread holds a guard.
     void close(std::string_view pool) {
         const lane<Policy>* const mine = lanes_.mine();
         if (mine != nullptr && mine->pins.load(std::memory_order::relaxed) != 0) {
@@ -117,12 +119,14 @@ private:
     typename Policy::template atomic<std::uint32_t> closed_by_{nobody};
 };
 
-/// Holds compaction off while it lives: pointers, references and items() stay valid. It belongs to the thread that
-/// made it, and must end there. Guards may be nested.
+/// Holds compaction off while it lives: pointers, references and items() stay valid. It belongs to the thread
+/// that made it, and must end there. Guards may be nested.
 template <class Policy>
 class [[nodiscard]] access_guard {
 public:
-    access_guard(access_gate<Policy>& gate, lane<Policy>& mine) : gate_(gate), lane_(mine) { gate_.enter(lane_); }
+    access_guard(access_gate<Policy>& gate, lane<Policy>& mine) : gate_(gate), lane_(mine) {
+        gate_.enter(lane_);
+    }
     ~access_guard() { gate_.leave(lane_); }
 
     access_guard(const access_guard&) = delete;

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/freelist.hpp>
+
+#include <boost/lockfree/queue.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -10,25 +16,20 @@
 #include <string>
 #include <string_view>
 
-#include <boost/lockfree/queue.hpp>
-
-#include <handlepool/config.hpp>
-#include <handlepool/error.hpp>
-#include <handlepool/freelist.hpp>
-
 namespace handlepool {
 
 /// A freelist over boost::lockfree::queue, which follows Michael and Scott, "Simple, Fast, and Practical
-/// Non-Blocking and Blocking Concurrent Queue Algorithms". One element an exchange, so threads meet for each object
-/// where the native freelist lets them meet for 64; it stands as a second opinion on the concept `freelist`.
+/// Non-Blocking and Blocking Concurrent Queue Algorithms". One element an exchange, so threads meet for each
+/// object where the native freelist lets them meet for 64; it stands as a second opinion on the concept
+/// `freelist`.
 ///
-/// Not for ThreadSanitizer, which reports the queue: the payload of a node is read while another thread rebuilds the
-/// node, and thrown away after. Not for the model checker: the queue chooses its own atomics.
+/// Not for ThreadSanitizer, which reports the queue: the payload of a node is read while another thread
+/// rebuilds the node, and thrown away after. Not for the model checker: the queue chooses its own atomics.
 template <class Policy>
 class boost_freelist {
 public:
-    boost_freelist(std::string_view what_for, freelist_options options) try : options_(options),
-                                                                               queue_(options.waiting_limit) {
+    boost_freelist(std::string_view what_for, freelist_options options) try
+        : options_(options), queue_(options.waiting_limit) {
     } catch (const std::bad_alloc&) {
         throw reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM);
     }
@@ -59,9 +60,12 @@ public:
     std::size_t waiting() const noexcept {
         const std::uint64_t claimed = claimed_.load(std::memory_order::relaxed);
         const std::uint64_t freed = freed_.load(std::memory_order::relaxed);
-        return static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(freed - claimed)));
+        return static_cast<std::size_t>(
+            std::max<std::int64_t>(0, static_cast<std::int64_t>(freed - claimed)));
     }
-    std::size_t fresh() const noexcept { return static_cast<std::size_t>(fresh_.load(std::memory_order::relaxed)); }
+    std::size_t fresh() const noexcept {
+        return static_cast<std::size_t>(fresh_.load(std::memory_order::relaxed));
+    }
     std::size_t limit() const noexcept { return options_.index_limit; }
     std::size_t smallest_reuse_distance() const noexcept { return reuse_distance_.get(); }
 
@@ -94,7 +98,8 @@ std::size_t boost_freelist<Policy>::claim(std::uint32_t* out, std::size_t wanted
         const std::uint64_t freed = freed_.load(std::memory_order::acquire);
 
         const auto waiting = static_cast<std::int64_t>(freed - claimed);
-        const auto room = static_cast<std::int64_t>(in_use_limit) - (static_cast<std::int64_t>(fresh) - waiting);
+        const auto room =
+            static_cast<std::int64_t>(in_use_limit) - (static_cast<std::int64_t>(fresh) - waiting);
         if (room <= 0) {
             return 0;
         }

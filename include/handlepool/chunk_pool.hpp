@@ -1,5 +1,8 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/freelist.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -7,14 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include <handlepool/config.hpp>
-#include <handlepool/freelist.hpp>
-
 namespace handlepool {
 
-/// A queue's two ends, each of one thread: positions that the producer takes, in chunks that are claimed as needed
-/// and linked to each other, and that the consumer follows in the same order. What stands at the positions, and how
-/// the consumer knows that it is there, is its user's matter.
+/// A queue's two ends, each of one thread: positions that the producer takes, in chunks that are claimed as
+/// needed and linked to each other, and that the consumer follows in the same order. What stands at the
+/// positions, and how the consumer knows that it is there, is its user's matter.
 template <class Policy>
 struct chunk_chain {
     using position = typename Policy::template plain<std::uint32_t>;
@@ -35,8 +35,8 @@ struct chunk_chain {
     }
 };
 
-/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed order and
-/// given back by the consumer of all chains, compaction.
+/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
+/// order and given back by the consumer of all chains, compaction.
 template <class Policy, template <class> class Freelist>
 class chunk_pool {
 public:
@@ -51,8 +51,8 @@ public:
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }
     std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
 
-    /// Producer: takes the chain's next position. False when no chunk is left, or none was won in so many tries.
-    /// Wait-free with bounded tries, else lock-free.
+    /// Producer: takes the chain's next position. False when no chunk is left, or none was won in so many
+    /// tries. Wait-free with bounded tries, else lock-free.
     bool take(chain& queue, std::uint32_t& position,
               std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         if (queue.put == queue.put_end && !extend(queue, tries)) {
@@ -63,8 +63,8 @@ public:
         return true;
     }
 
-    /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk where the
-    /// current one is used up, which is then given back by recycle().
+    /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk
+    /// where the current one is used up, which is then given back by recycle().
     bool follow(chain& queue) noexcept {
         if (queue.get != queue.get_end) {
             return true;
@@ -140,8 +140,8 @@ private:
         if (free_.claim(&chunk, 1, free_.limit(), tries) == 0) {
             return false;
         }
-        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that is
-        // seen late only makes the consumer stop early.
+        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
+        // is seen late only makes the consumer stop early.
         if (queue.put_end == 0) {
             queue.first.store(chunk + 1, std::memory_order::relaxed);
         } else {

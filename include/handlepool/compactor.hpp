@@ -1,14 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <type_traits>
-
 #include <handlepool/dense_store.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/lane.hpp>
@@ -19,15 +10,24 @@
 #include <handlepool/slot_table.hpp>
 #include <handlepool/stats.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
 namespace handlepool {
 
 /// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
 /// Its cost is proportional to both together, never to the pool's size.
 ///
-/// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads; meanwhile
-/// other threads may emplace, erase and ask for liveness. Each step is a loop over independent items; the steps
-/// between, which turn their outcomes into lists, are passes over small arrays. The order of the objects follows from
-/// the records alone, not from the executor.
+/// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
+/// meanwhile other threads may emplace, erase and ask for liveness. Each step is a loop over independent
+/// items; the steps between, which turn their outcomes into lists, are passes over small arrays. The order of
+/// the objects follows from the records alone, not from the executor.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 class compactor {
 public:
@@ -36,18 +36,24 @@ public:
     using removals_type = removal_queue<typename Layout::value_type, Policy, Freelist>;
     using supply_type = slot_supply<Layout, Policy, Freelist>;
 
-    compactor(std::string_view what_for, const pool_geometry& geometry, slots_type& slots, supply_type& supply,
-              nursery_type& newborns, removals_type& removals, dense_store<T, Policy>& dense,
-              lane_table<Policy>& lanes)
-        : slots_(slots), supply_(supply), nursery_(newborns), removals_(removals), dense_(dense), lanes_(lanes),
+    compactor(std::string_view what_for, const pool_geometry& geometry, slots_type& slots,
+              supply_type& supply, nursery_type& newborns, removals_type& removals,
+              dense_store<T, Policy>& dense, lane_table<Policy>& lanes)
+        : slots_(slots),
+          supply_(supply),
+          nursery_(newborns),
+          removals_(removals),
+          dense_(dense),
+          lanes_(lanes),
           removed_(std::string(what_for) + " removals", geometry.object_limit, 0),
           holes_(std::string(what_for) + " holes", geometry.object_limit, 0),
           sources_(std::string(what_for) + " newborns", geometry.object_limit, 0) {}
 
     /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
     void demand_sweep() noexcept {
-        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that the many who raise the
-        // flag between two compactions stand in one release sequence: a plain store would hide those before it.
+        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that the many who
+        // raise the flag between two compactions stand in one release sequence: a plain store would hide
+        // those before it.
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 
@@ -85,7 +91,8 @@ private:
     using tag_type = typename Layout::tag_type;
     using value_type = typename Layout::value_type;
 
-    // A removal: first the slot and its object's tag; after bury(), the slot to free and the hole that was made.
+    // A removal: first the slot and its object's tag; after bury(), the slot to free and the hole that was
+    // made.
     struct removal {
         std::uint32_t slot;
         std::uint32_t tag_or_hole;
@@ -144,7 +151,8 @@ template <executor Executor>
 compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor) {
     const auto start = std::chrono::steady_clock::now();
     stats_ = {};
-    // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is kept.
+    // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is
+    // kept.
     const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
 
     collect_removals();
@@ -177,8 +185,8 @@ void compactor<T, Layout, Policy, Freelist>::collect_removals() {
     }
 }
 
-/// Destroys the removed objects where they are. All destructors run before the first object moves, so that they can
-/// look others up.
+/// Destroys the removed objects where they are. All destructors run before the first object moves, so that
+/// they can look others up.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
 void compactor<T, Layout, Policy, Freelist>::bury_all(Executor& executor) {
@@ -208,8 +216,9 @@ void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
     const tag_type tag = record.tag_or_hole;
     const std::uint32_t location = slots_.location(slot); // carried by (8) or (4)
     record = {no_slot, no_hole};
-    // A record that comes after a sweep has found its object must not bury another. Then either the slot's tag has
-    // moved on, or its location is an old one, whose owner is somebody else, or a lane's link between spare slots.
+    // A record that comes after a sweep has found its object must not bury another. Then either the slot's
+    // tag has moved on, or its location is an old one, whose owner is somebody else, or a lane's link between
+    // spare slots.
     if (slots_.known_tag(slot) != tag + 1 || location >= dense_.locations()) {
         return;
     }
@@ -230,8 +239,8 @@ void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
     record.slot = Layout::generation_of(tag) == Layout::last_generation ? retired_slot : slot;
 }
 
-/// Looks for objects that were erased without a record. After all records: what is found has none, or one that comes
-/// later and is then recognized by bury().
+/// Looks for objects that were erased without a record. After all records: what is found has none, or one
+/// that comes later and is then recognized by bury().
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void compactor<T, Layout, Policy, Freelist>::sweep() {
     add(sweeps_, 1);
@@ -300,8 +309,8 @@ void compactor<T, Layout, Policy, Freelist>::collect_newborns() {
     add(left_nursery_, newborn_count_);
 }
 
-/// Moves newborns into holes, and what is left of them behind the last object. One that was erased meanwhile moves
-/// like the others: its removal comes with the next compaction.
+/// Moves newborns into holes, and what is left of them behind the last object. One that was erased meanwhile
+/// moves like the others: its removal comes with the next compaction.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
 void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) {
@@ -327,7 +336,8 @@ void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) 
     }
 }
 
-/// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store, and cuts it.
+/// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store, and
+/// cuts it.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
 void compactor<T, Layout, Policy, Freelist>::fill_holes(Executor& executor) {
@@ -361,8 +371,8 @@ void compactor<T, Layout, Policy, Freelist>::fill_holes(Executor& executor) {
     stats_.moved = open;
 }
 
-/// Moves an object and tells its slot. The location is a plain store, whether the object is being erased or not: an
-/// erase touches the tag alone.
+/// Moves an object and tells its slot. The location is a plain store, whether the object is being erased or
+/// not: an erase touches the tag alone.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void compactor<T, Layout, Policy, Freelist>::settle(std::uint32_t from, std::uint32_t to,
                                                     std::uint32_t slot) noexcept {
@@ -374,9 +384,8 @@ void compactor<T, Layout, Policy, Freelist>::settle(std::uint32_t from, std::uin
 /// Last of all, what others may now use again.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void compactor<T, Layout, Policy, Freelist>::give_back_memory() {
-    nursery_.recycle([this](std::uint32_t first) {
-        poison(dense_.at(dense_.capacity() + first), nursery_.chunk_size());
-    });
+    nursery_.recycle(
+        [this](std::uint32_t first) { poison(dense_.at(dense_.capacity() + first), nursery_.chunk_size()); });
     removals_.recycle();
     supply_.publish();
 }

@@ -31,6 +31,8 @@ inline constexpr bool address_sanitizer = HANDLEPOOL_ADDRESS_SANITIZER != 0;
 inline constexpr std::size_t cache_line = 64;
 
 /// Asks for the cache line at `address`. A hint: any address will do.
-inline void prefetch(const void* address) noexcept { __builtin_prefetch(address, 1); }
+inline void prefetch(const void* address) noexcept {
+    __builtin_prefetch(address, 1);
+}
 
 } // namespace handlepool

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string_view>
-
 #include <handlepool/config.hpp>
+
+#include <string_view>
 
 namespace handlepool {
 

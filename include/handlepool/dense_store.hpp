@@ -1,5 +1,9 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/poison.hpp>
+#include <handlepool/slot_table.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +15,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <handlepool/config.hpp>
-#include <handlepool/poison.hpp>
-#include <handlepool/slot_table.hpp>
-
 namespace handlepool {
 
-/// The memory of the objects, one array: first the dense store, which compaction alone lays out and iteration reads,
-/// behind it the nursery's positions. An object's *location* is its place in this array, so that looking one up
-/// need not know where it lives. For each position of the dense store it records whose the object is.
+/// The memory of the objects, one array: first the dense store, which compaction alone lays out and iteration
+/// reads, behind it the nursery's positions. An object's *location* is its place in this array, so that
+/// looking one up need not know where it lives. For each position of the dense store it records whose the
+/// object is.
 template <class T, class Policy>
 class dense_store {
 public:
@@ -63,7 +64,8 @@ public:
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
     void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order::relaxed); }
 
-    /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes it.
+    /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
+    /// it.
     std::uint32_t owner(std::uint32_t position) const noexcept {
         return owners_[position].load(std::memory_order::relaxed);
     }
@@ -91,7 +93,8 @@ public:
     /// A hint: any location will do.
     void prefetch_object(std::uint32_t location) const noexcept {
         // Numbers, since the location may lie outside of the array.
-        const auto address = reinterpret_cast<std::uintptr_t>(objects_.data()) + std::uintptr_t{location} * sizeof(T);
+        const auto address =
+            reinterpret_cast<std::uintptr_t>(objects_.data()) + std::uintptr_t{location} * sizeof(T);
         prefetch(reinterpret_cast<const void*>(address));
         if constexpr (sizeof(T) > cache_line) {
             prefetch(reinterpret_cast<const void*>(address + cache_line));
@@ -99,8 +102,8 @@ public:
     }
     void prefetch_owner(std::uint32_t position) const noexcept { prefetch(&owners_[position]); }
 
-    /// Gives the memory behind the last object of the dense store back to the system, but not that of the nursery,
-    /// where other threads are at work.
+    /// Gives the memory behind the last object of the dense store back to the system, but not that of the
+    /// nursery, where other threads are at work.
     void shrink() noexcept {
         if (size() != capacity_) {
             unpoison(at(size()), capacity_ - size());
@@ -121,7 +124,9 @@ public:
 
     std::size_t object_bytes_resident() const noexcept { return objects_.bytes_resident(); }
     std::size_t owner_bytes_resident() const noexcept { return owners_.bytes_resident(); }
-    std::size_t bytes_reserved() const noexcept { return objects_.bytes_reserved() + owners_.bytes_reserved(); }
+    std::size_t bytes_reserved() const noexcept {
+        return objects_.bytes_reserved() + owners_.bytes_reserved();
+    }
 
 private:
     struct alignas(T) cell {

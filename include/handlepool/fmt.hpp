@@ -1,8 +1,8 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <handlepool/handle.hpp>
+
+#include <fmt/format.h>
 
 /// Prints a handle's parts: "#1021 generation 7 pool 3", and "null" for the null handle.
 template <class T, class Layout>

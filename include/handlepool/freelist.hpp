@@ -21,16 +21,18 @@ struct freelist_options {
 
 /// Hands out indices in the order in which they were freed, to any number of threads; one thread frees them.
 ///
-/// - `claim(out, wanted, in_use_limit)`: any thread, lock-free. Writes up to `wanted` indices and returns how many.
+/// - `claim(out, wanted, in_use_limit)`: any thread, lock-free. Writes up to `wanted` indices and returns how
+/// many.
 ///   Freed ones go out while more than the reuse delay wait, else fresh ones; none go out where more than
-///   `in_use_limit` would be in use (retired ones count as used). Returns 0 only when that was so, or when nothing
-///   was left, at some moment of the call, or after `tries` attempts were lost to other threads.
+///   `in_use_limit` would be in use (retired ones count as used). Returns 0 only when that was so, or when
+///   nothing was left, at some moment of the call, or after `tries` attempts were lost to other threads.
 /// - `release(index)`: gives an index back, to be seen by claims after the next `publish()`. One thread.
 /// - `in_use()`, `waiting()`, `fresh()`: any thread, each a moment's view: indices out, indices freed and not
 ///   handed out again, indices ever put in service.
 /// - `reset(fresh)`: as newly made, with so many indices in use. Only while nobody else uses the freelist.
 /// - `limit()`: the index_limit.
-/// - `smallest_reuse_distance()`: any thread; how many others were freed between an index's being freed and handed out
+/// - `smallest_reuse_distance()`: any thread; how many others were freed between an index's being freed and
+/// handed out
 ///   again, at least so far; the largest std::size_t while none was.
 template <class Freelist>
 concept freelist = requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,

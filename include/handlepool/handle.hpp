@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/fwd.hpp>
+
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -7,8 +9,6 @@
 #include <functional>
 #include <limits>
 #include <type_traits>
-
-#include <handlepool/fwd.hpp>
 
 namespace handlepool {
 
@@ -38,7 +38,8 @@ struct handle_layout {
     static constexpr unsigned pool_id_bits = PoolIdBits;
 
     static constexpr value_type index_mask = static_cast<value_type>((value_type{1} << index_bits) - 1);
-    static constexpr tag_type generation_mask = static_cast<tag_type>((std::uint64_t{1} << generation_bits) - 1);
+    static constexpr tag_type generation_mask =
+        static_cast<tag_type>((std::uint64_t{1} << generation_bits) - 1);
     static constexpr tag_type pool_id_mask = static_cast<tag_type>((std::uint64_t{1} << pool_id_bits) - 1);
 
     /// The last generation that an object can have; one further, the slot is used up.
@@ -62,8 +63,8 @@ struct handle_layout {
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
 };
 
-/// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves to
-/// that object or to nothing. `handle{}` is null and never resolves.
+/// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves
+/// to that object or to nothing. `handle{}` is null and never resolves.
 template <class T, class Layout>
 class handle {
 public:

@@ -1,19 +1,19 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/removal_queue.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include <handlepool/config.hpp>
-#include <handlepool/removal_queue.hpp>
-
 namespace handlepool {
 
-/// What one thread needs in order to work alone. It belongs to a thread index: when its thread ends, the next thread
-/// with that index finds it as it was left. The words that others read are atomic, and only its thread writes them;
-/// the consumer's ends of its queues are compaction's.
+/// What one thread needs in order to work alone. It belongs to a thread index: when its thread ends, the next
+/// thread with that index finds it as it was left. The words that others read are atomic, and only its thread
+/// writes them; the consumer's ends of its queues are compaction's.
 template <class Policy>
 struct alignas(cache_line) lane {
     template <class Word>
@@ -30,8 +30,8 @@ struct alignas(cache_line) lane {
     /// Claimed slots that were not used yet: the last `held` of the first `claim_end` entries of `claimed`.
     atomic<std::uint32_t> held{0};
     plain<std::uint32_t> claim_end{0};
-    /// Slots that were taken and given back: the last one, plus one; the location of each names the next in the same
-    /// way.
+    /// Slots that were taken and given back: the last one, plus one; the location of each names the next in
+    /// the same way.
     plain<std::uint32_t> spare{0};
     atomic<std::uint32_t> spares{0};
     /// Objects ever published, and ever erased, by the lane's threads.
@@ -43,7 +43,8 @@ struct alignas(cache_line) lane {
 
     std::uint32_t claimed[Policy::claim_size + read_ahead]{};
 
-    /// Forgets slots, newborns and removals, whose memory is being forgotten too. Only while nobody uses the pool.
+    /// Forgets slots, newborns and removals, whose memory is being forgotten too. Only while nobody uses the
+    /// pool.
     void forget_objects() noexcept {
         held.store(0, std::memory_order::relaxed);
         spares.store(0, std::memory_order::relaxed);
@@ -67,8 +68,8 @@ class lane_table {
 public:
     lane_table(std::string_view what_for, std::size_t size) : lanes_(what_for, size, 0) {}
 
-    /// The calling thread's lane, or null when the thread's index is past the table. Wait-free after a thread's first
-    /// call, which is lock-free.
+    /// The calling thread's lane, or null when the thread's index is past the table. Wait-free after a
+    /// thread's first call, which is lock-free.
     lane<Policy>* mine() noexcept {
         const std::uint32_t index = Policy::thread_index();
         if (index >= lanes_.size()) {
@@ -84,8 +85,8 @@ public:
 
     /// Lanes that were ever used; they are the first ones.
     std::size_t count() const noexcept {
-        // (9) seq_cst: pairs with (9) in enter; with the guards' Dekker protocol in access_gate, a compaction that
-        // misses a new lane comes before all that its thread sees of the gate
+        // (9) seq_cst: pairs with (9) in enter; with the guards' Dekker protocol in access_gate, a compaction
+        // that misses a new lane comes before all that its thread sees of the gate
         return count_.load(std::memory_order::seq_cst);
     }
 

@@ -1,21 +1,23 @@
 #pragma once
 
+#include <handlepool/chunk_pool.hpp>
+#include <handlepool/slot_table.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include <handlepool/chunk_pool.hpp>
-#include <handlepool/slot_table.hpp>
-
 namespace handlepool {
 
-/// Where objects created since the last compaction live, and the record of whose they are: for each position the
-/// whole handle of its object. A position is *empty*, *owned* or *gone* (its object was destroyed, or its constructor
-/// threw). The positions of one lane are a queue: the lane takes them, compaction drains them in order.
+/// Where objects created since the last compaction live, and the record of whose they are: for each position
+/// the whole handle of its object. A position is *empty*, *owned* or *gone* (its object was destroyed, or its
+/// constructor threw). The positions of one lane are a queue: the lane takes them, compaction drains them in
+/// order.
 ///
-/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle. Otherwise it
-/// stops there, as at an empty one: the object may be half built, or complete and not yet published.
+/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle.
+/// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
+/// published.
 template <class Layout, class Policy, template <class> class Freelist>
 class nursery {
 public:
@@ -51,12 +53,12 @@ public:
         return owners_[position].load(std::memory_order::relaxed);
     }
 
-    /// Compaction: marks the position of an object that was destroyed. The next use of the position is ordered by
-    /// the freelist of chunks.
+    /// Compaction: marks the position of an object that was destroyed. The next use of the position is
+    /// ordered by the freelist of chunks.
     void bury(std::uint32_t position) noexcept { owners_[position].store(gone, std::memory_order::relaxed); }
 
-    /// Compaction: calls `take(position, slot index)` for the lane's newborns, in the order of their positions, up
-    /// to the first that is not yet published.
+    /// Compaction: calls `take(position, slot index)` for the lane's newborns, in the order of their
+    /// positions, up to the first that is not yet published.
     template <class Take>
     void drain(chain& lane, const slot_table<Layout, Policy>& slots, Take take) {
         while (chunks_.follow(lane)) {
@@ -79,8 +81,8 @@ public:
         }
     }
 
-    /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are erased,
-    /// also behind positions that are still empty.
+    /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are
+    /// erased, also behind positions that are still empty.
     template <class Found>
     void sweep(const chain& lane, const slot_table<Layout, Policy>& slots, Found found) const {
         chunks_.for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
@@ -111,8 +113,12 @@ public:
         owners_.discard();
     }
 
-    std::size_t bytes_reserved() const noexcept { return chunks_.bytes_reserved() + owners_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return chunks_.bytes_resident() + owners_.bytes_resident(); }
+    std::size_t bytes_reserved() const noexcept {
+        return chunks_.bytes_reserved() + owners_.bytes_reserved();
+    }
+    std::size_t bytes_resident() const noexcept {
+        return chunks_.bytes_resident() + owners_.bytes_resident();
+    }
 
 private:
     // Neither is the value of a handle that was ever valid: one has generation 0, the other the last.
@@ -122,8 +128,8 @@ private:
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
 
-    /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own, or one
-    /// further when it was erased already. Anything else stood there before.
+    /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
+    /// or one further when it was erased already. Anything else stood there before.
     static bool reached(typename Layout::tag_type tag, value_type handle) noexcept {
         return tag == Layout::tag_of(handle) || tag == Layout::tag_of(handle) + 1;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstddef>
-
 #include <handlepool/config.hpp>
+
+#include <cstddef>
 
 #if HANDLEPOOL_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <handlepool/thread_index.hpp>
+#include <handlepool/virtual_array.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
 
-#include <handlepool/thread_index.hpp>
-#include <handlepool/virtual_array.hpp>
-
 namespace handlepool {
 
-/// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A checker
-/// puts its own in, so that what is checked is the text that ships. Derive from it to change one thing:
+/// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A
+/// checker puts its own in, so that what is checked is the text that ships. Derive from it to change one
+/// thing:
 ///
 ///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
 struct default_policy {
@@ -45,6 +46,7 @@ struct default_policy {
     static void wait() noexcept { std::this_thread::yield(); }
 };
 
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
+              std::atomic<std::uint64_t>::is_always_lock_free);
 
 } // namespace handlepool

@@ -1,20 +1,5 @@
 #pragma once
 
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <ranges>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include <handlepool/access_gate.hpp>
 #include <handlepool/compactor.hpp>
 #include <handlepool/contract.hpp>
@@ -34,16 +19,33 @@
 #include <handlepool/stale_reason.hpp>
 #include <handlepool/stats.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 namespace handlepool {
 
-/// A concurrent handle pool: objects that lie contiguously in memory, and handles to them that are never wrong.
+/// A concurrent handle pool: objects that lie contiguously in memory, and handles to them that are never
+/// wrong.
 ///
-/// Any thread may create, look up and erase at any time, without a lock. Once a frame one thread calls compact(): it
-/// destroys what was erased, and makes the storage dense again. Between two compactions, a *frame*, no object moves.
+/// Any thread may create, look up and erase at any time, without a lock. Once a frame one thread calls
+/// compact(): it destroys what was erased, and makes the storage dense again. Between two compactions, a
+/// *frame*, no object moves.
 ///
-/// *Frame contract.* Handles may be used at any time. Pointers, references and items() may be used until the next
-/// compaction starts; a thread that the program does not order with its compactions takes an access guard, which holds
-/// them off. What is passed from thread to thread needs the usual happens-before.
+/// *Frame contract.* Handles may be used at any time. Pointers, references and items() may be used until the
+/// next compaction starts; a thread that the program does not order with its compactions takes an access
+/// guard, which holds them off. What is passed from thread to thread needs the usual happens-before.
 ///
 /// @tparam T object type; nothrow move constructible and nothrow destructible, of any size and alignment
 /// @tparam Layout how the bits of a handle are divided
@@ -66,8 +68,9 @@ public:
     using iterator = T*;
     using const_iterator = const T*;
 
-    /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the system
-    /// refuses the address space, std::runtime_error when no pool id is left; each says what was asked for.
+    /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the
+    /// system refuses the address space, std::runtime_error when no pool id is left; each says what was asked
+    /// for.
     explicit pool(const pool_options& options);
 
     /// Destroys all objects. No thread may be using the pool.
@@ -76,12 +79,13 @@ public:
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
 
-    // ---- Handles: any thread, at any time, also while a compaction runs ----------------------------------------
+    // ---- Handles: any thread, at any time, also while a compaction runs
+    // ----------------------------------------
 
     /// Creates an object from `args` and returns its handle, which resolves from here on in every thread.
     /// Lock-free; wait-free but for one in `Policy::claim_size` calls. Amortized constant.
-    /// Throws pool_exhausted (or, derived from it, pool_used_up), too_many_threads, and what T's constructor throws;
-    /// then nothing has changed.
+    /// Throws pool_exhausted (or, derived from it, pool_used_up), too_many_threads, and what T's constructor
+    /// throws; then nothing has changed.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     handle_type emplace(Args&&... args);
@@ -94,16 +98,18 @@ public:
     /// Creates an object by moving `object`. Otherwise like emplace.
     handle_type insert(T object) { return emplace(std::move(object)); }
 
-    /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what was
-    /// written. All or nothing: when it throws, no object exists and nothing was written. Throws like emplace, and
-    /// std::bad_alloc. Linear, with one allocation of working memory.
+    /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
+    /// was written. All or nothing: when it throws, no object exists and nothing was written. Throws like
+    /// emplace, and std::bad_alloc. Linear, with one allocation of working memory.
     template <class OutputIt, class... Args>
-        requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+        requires std::constructible_from<T, const Args&...> &&
+                 std::output_iterator<OutputIt, handle<T, Layout>>
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args);
 
-    /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true for
-    /// exactly one of all calls with a handle, false when it is stale. The object stays in memory, readable through
-    /// pointers that were got before, until the next compaction destroys it. Wait-free, constant.
+    /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
+    /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
+    /// readable through pointers that were got before, until the next compaction destroys it. Wait-free,
+    /// constant.
     bool erase(handle_type handle) noexcept;
 
     /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free.
@@ -117,8 +123,8 @@ public:
         return slots_.is_alive(handle.value());
     }
 
-    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles stay dead.
-    /// Lock-free; linear in the slots ever used.
+    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles
+    /// stay dead. Lock-free; linear in the slots ever used.
     void clear() noexcept;
 
     /// Objects whose handles resolve. Exact while nobody creates or erases. Wait-free, linear in the lanes.
@@ -131,10 +137,12 @@ public:
     std::uint32_t id() const noexcept { return id_.id(); }
     const std::string& name() const noexcept { return name_; }
 
-    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner loop.
+    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner
+    /// loop.
     pool_stats stats() const;
 
-    // ---- Objects: within the frame contract ------------------------------------------------------------------------
+    // ---- Objects: within the frame contract
+    // ------------------------------------------------------------------------
 
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
     T* find(handle_type handle) noexcept {
@@ -147,15 +155,16 @@ public:
     T& at(handle_type handle);
     const T& at(handle_type handle) const { return const_cast<pool*>(this)->at(handle); }
 
-    /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free, constant.
+    /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
+    /// constant.
     T& operator[](handle_type handle) noexcept {
         expect(contains(handle), name_, "operator[] was given a stale handle");
         return *dense_.at(slots_.location(handle.index()));
     }
     const T& operator[](handle_type handle) const noexcept { return const_cast<pool&>(*this)[handle]; }
 
-    /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since are still
-    /// among them, those created since are not yet.
+    /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
+    /// are still among them, those created since are not yet.
     std::span<T> items() noexcept { return {dense_.at(0), dense_.size()}; }
     std::span<const T> items() const noexcept { return {dense_.at(0), dense_.size()}; }
     iterator begin() noexcept { return items().data(); }
@@ -167,20 +176,21 @@ public:
     /// std::out_of_range when there is no such position. Wait-free, constant.
     handle_type handle_at(std::size_t position) const;
 
-    /// The handle of an object of this pool, be it in items() or not; stale when it was erased since. Null for an
-    /// object that is not in the pool. Wait-free, constant.
+    /// The handle of an object of this pool, be it in items() or not; stale when it was erased since. Null
+    /// for an object that is not in the pool. Wait-free, constant.
     handle_type handle_of(const T& object) const noexcept;
 
-    /// Holds compaction off while it lives. Waits for a running one. Throws too_many_threads, and compaction_conflict
-    /// when the calling thread is compacting. Blocking; constant.
+    /// Holds compaction off while it lives. Waits for a running one. Throws too_many_threads, and
+    /// compaction_conflict when the calling thread is compacting. Blocking; constant.
     [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
 
-    // ---- Frames: one thread at a time ------------------------------------------------------------------------------
+    // ---- Frames: one thread at a time
+    // ------------------------------------------------------------------------------
 
-    /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations may go on
-    /// meanwhile; what they do then may have to wait for the next compaction. Waits for access guards.
-    /// Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a compaction is running
-    /// or the calling thread holds a guard.
+    /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
+    /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
+    /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
+    /// compaction is running or the calling thread holds a guard.
     compaction_stats compact() {
         inline_executor executor;
         return compact(executor);
@@ -196,15 +206,16 @@ public:
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor);
 
-    // ---- The whole pool: while no other thread uses it -----------------------------------------------------------
+    // ---- The whole pool: while no other thread uses it
+    // -----------------------------------------------------------
 
-    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed out, so
-    /// that old handles stay dead. Faster than clear() and compact() for objects that need no destructor.
-    /// Throws compaction_conflict like compact().
+    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
+    /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no
+    /// destructor. Throws compaction_conflict like compact().
     void reset();
 
-    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads may use
-    /// handles meanwhile. Throws compaction_conflict like compact().
+    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads
+    /// may use handles meanwhile. Throws compaction_conflict like compact().
     void shrink_to_fit();
 
 private:
@@ -256,10 +267,10 @@ private:
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
-    : name_(options.name), geometry_(plan_geometry(options,
-                                                              {.index_count = std::uint64_t{1} << Layout::index_bits,
-                                                               .nursery_chunk = Policy::nursery_chunk,
-                                                               .removal_chunk = Policy::removal_chunk})),
+    : name_(options.name),
+      geometry_(plan_geometry(options, {.index_count = std::uint64_t{1} << Layout::index_bits,
+                                        .nursery_chunk = Policy::nursery_chunk,
+                                        .removal_chunk = Policy::removal_chunk})),
       id_(pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits),
           options.pool_id, name_),
       fresh_tag_(Layout::make_tag(id_.id(), id_.first_generation())),
@@ -271,12 +282,14 @@ pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
       nursery_(quoted_pool(name_) + " nursery", geometry_.nursery_chunks, Policy::nursery_chunk),
       removals_(quoted_pool(name_) + " removal queues", geometry_.removal_chunks, Policy::removal_chunk,
                 geometry_.removal_queue_size),
-      compactor_(quoted_pool(name_) + " compaction", geometry_, slots_, supply_, nursery_, removals_, dense_, lanes_),
+      compactor_(quoted_pool(name_) + " compaction", geometry_, slots_, supply_, nursery_, removals_, dense_,
+                 lanes_),
       gate_(lanes_) {}
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 pool<T, Layout, Policy, Freelist>::~pool() {
-    expect(!gate_.pinned(), name_, "destroyed while an access guard is held");
+    // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
+    expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
     destroy_all();
     id_.set_next_generation(next_generation());
     in_use_ = 0;
@@ -441,9 +454,9 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 std::size_t pool<T, Layout, Policy, Freelist>::size() const noexcept {
     expect_in_use();
     // Erased ones first: none of them can then be missing among those created.
-    const std::uint64_t erased =
-        lanes_.sum([](const lane_type& one) { return one.erased.load(std::memory_order::relaxed); }) +
-        erased_without_lane_.load(std::memory_order::relaxed);
+    const std::uint64_t erased = lanes_.sum([](const lane_type& one) {
+        return one.erased.load(std::memory_order::relaxed);
+    }) + erased_without_lane_.load(std::memory_order::relaxed);
     const std::uint64_t created =
         lanes_.sum([](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
     return created > erased ? static_cast<std::size_t>(created - erased) : 0;
@@ -496,8 +509,9 @@ auto pool<T, Layout, Policy, Freelist>::handle_of(const T& object) const noexcep
         return {};
     }
     const auto owner = nursery_.owner(static_cast<std::uint32_t>(location) - dense_.capacity());
-    return Layout::generation_of(Layout::tag_of(owner)) <= Layout::last_generation ? handle_type::from_value(owner)
-                                                                                   : handle_type{};
+    return Layout::generation_of(Layout::tag_of(owner)) <= Layout::last_generation
+               ? handle_type::from_value(owner)
+               : handle_type{};
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -590,7 +604,8 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 pool_stats pool<T, Layout, Policy, Freelist>::stats() const {
     expect_in_use();
     const auto sum = [this](auto counter) {
-        return lanes_.sum([counter](const lane_type& one) { return (one.*counter).load(std::memory_order::relaxed); });
+        return lanes_.sum(
+            [counter](const lane_type& one) { return (one.*counter).load(std::memory_order::relaxed); });
     };
     const auto difference = [](std::uint64_t more, std::uint64_t less) {
         return more > less ? static_cast<std::size_t>(more - less) : 0;
@@ -618,9 +633,10 @@ pool_stats pool<T, Layout, Policy, Freelist>::stats() const {
     view.bytes_reserved = slots_.bytes_reserved() + dense_.bytes_reserved() + lanes_.bytes_reserved() +
                           supply_.bytes_reserved() + nursery_.bytes_reserved() + removals_.bytes_reserved() +
                           compactor_.bytes_reserved();
-    view.bytes_resident = slots_.bytes_resident() + view.bytes_resident_in_objects + dense_.owner_bytes_resident() +
-                          lanes_.bytes_resident() + supply_.bytes_resident() + nursery_.bytes_resident() +
-                          removals_.bytes_resident() + compactor_.bytes_resident();
+    view.bytes_resident = slots_.bytes_resident() + view.bytes_resident_in_objects +
+                          dense_.owner_bytes_resident() + lanes_.bytes_resident() + supply_.bytes_resident() +
+                          nursery_.bytes_resident() + removals_.bytes_resident() +
+                          compactor_.bytes_resident();
     return view;
 }
 

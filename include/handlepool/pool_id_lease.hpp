@@ -1,10 +1,10 @@
 #pragma once
 
+#include <handlepool/pool_id_registry.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include <handlepool/pool_id_registry.hpp>
 
 namespace handlepool {
 
@@ -13,7 +13,9 @@ class pool_id_holder {
 public:
     /// Throws like pool_id_registry::acquire.
     pool_id_holder(pool_id_registry& registry, std::optional<unsigned> wanted, std::string_view pool)
-        : registry_(registry), lease_(registry.acquire(wanted, pool)), next_generation_(lease_.first_generation) {}
+        : registry_(registry),
+          lease_(registry.acquire(wanted, pool)),
+          next_generation_(lease_.first_generation) {}
     ~pool_id_holder() { registry_.release(lease_.id, next_generation_); }
 
     pool_id_holder(const pool_id_holder&) = delete;

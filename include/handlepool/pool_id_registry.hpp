@@ -19,7 +19,8 @@ struct pool_id_lease {
 
 /// Gives out the pool ids of one handle layout to all pools of the process, so that no two living pools share
 /// one, and remembers how far the generations of an id were used: a pool that gets the id of a destroyed one
-/// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back first.
+/// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back
+/// first.
 ///
 /// Any thread may call any function at any time; they block each other briefly.
 class pool_id_registry {
@@ -30,9 +31,9 @@ public:
     pool_id_registry(std::uint32_t id_mask, std::uint32_t last_generation)
         : id_mask_(id_mask), last_generation_(last_generation) {}
 
-    /// Takes `wanted`, or any free id. Throws std::invalid_argument when the wanted id is out of range, used by a
-    /// living pool (named in the message) or used up, std::runtime_error when no id is left; `pool` is the name of
-    /// the pool that asks.
+    /// Takes `wanted`, or any free id. Throws std::invalid_argument when the wanted id is out of range, used
+    /// by a living pool (named in the message) or used up, std::runtime_error when no id is left; `pool` is
+    /// the name of the pool that asks.
     pool_id_lease acquire(std::optional<unsigned> wanted, std::string_view pool);
 
     /// Gives an id back. `next_generation`, which is even, lies above all generations that were handed out.
@@ -42,7 +43,7 @@ private:
     pool_id_lease lease(std::uint32_t id, std::string_view pool);
 
     struct record {
-        std::string user;             // name of the living pool, empty after its end
+        std::string user; // name of the living pool, empty after its end
         bool in_use = false;
         std::uint32_t generation = 0; // the next pool's first
         std::uint64_t given_back = 0; // when, for the order of reuse

@@ -16,21 +16,23 @@ struct pool_options {
     /// Names the pool in messages and statistics.
     std::string name = "unnamed";
 
-    /// Objects that the pool has room for, guaranteed: living ones and those erased since the last compaction.
-    /// It may hold some more: the slots that idle threads have claimed and not used don't count against it.
+    /// Objects that the pool has room for, guaranteed: living ones and those erased since the last
+    /// compaction. It may hold some more: the slots that idle threads have claimed and not used don't count
+    /// against it.
     std::size_t capacity = 0;
 
-    /// A slot is used again only after this many others were freed since. Automatic: 1024, or what `slot_limit`
-    /// leaves.
+    /// A slot is used again only after this many others were freed since. Automatic: 1024, or what
+    /// `slot_limit` leaves.
     std::size_t reuse_delay = automatic;
 
     /// Slots that the pool may ever put in service, those retired since included. When all are retired, the
-    /// pool is used up. Automatic: four times the capacity, and what `reuse_delay` and idle threads need. Less than
-    /// that is kept to strictly, and then idle threads may hold slots that others lack at the very end.
+    /// pool is used up. Automatic: four times the capacity, and what `reuse_delay` and idle threads need.
+    /// Less than that is kept to strictly, and then idle threads may hold slots that others lack at the very
+    /// end.
     std::size_t slot_limit = automatic;
 
-    /// Removals that one thread can queue between two compactions; more are not lost, but make the next compaction
-    /// look through all objects. Automatic: no limit but the pool's size.
+    /// Removals that one thread can queue between two compactions; more are not lost, but make the next
+    /// compaction look through all objects. Automatic: no limit but the pool's size.
     std::size_t removal_queue_size = automatic;
 
     /// Threads that may use the pool at the same time. Costs address space only.
@@ -63,14 +65,14 @@ struct geometry_limits {
 };
 
 /// A pool with this capacity lets one of `lanes` lanes claim so many slots at once that all lanes together,
-/// however many there are, hold back no more than an eighth of the capacity and one slot each: with 128 in the
-/// divisor, the sum over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
+/// however many there are, hold back no more than an eighth of the capacity and one slot each: with 128 in
+/// the divisor, the sum over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
 constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes) noexcept {
     return capacity / 128 / lanes;
 }
 
-/// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option, its
-/// value and what is allowed.
+/// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
+/// its value and what is allowed.
 pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
 
 } // namespace handlepool

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <handlepool/chunk_pool.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-#include <handlepool/chunk_pool.hpp>
 
 namespace handlepool {
 
@@ -18,12 +18,12 @@ struct removal_chain {
     typename Policy::template atomic<std::uint64_t> drained{0};
 };
 
-/// The queues in which the winners of erase tell compaction what to bury, one for each lane: one producer, one
-/// consumer, a record of the handle's value each. They share their memory in chunks, so that what no lane uses
-/// costs none.
+/// The queues in which the winners of erase tell compaction what to bury, one for each lane: one producer,
+/// one consumer, a record of the handle's value each. They share their memory in chunks, so that what no lane
+/// uses costs none.
 ///
-/// A queue is bounded, and a push that finds it full fails: then the caller raises the flag that makes compaction
-/// sweep for dead objects itself.
+/// A queue is bounded, and a push that finds it full fails: then the caller raises the flag that makes
+/// compaction sweep for dead objects itself.
 template <class Value, class Policy, template <class> class Freelist>
 class removal_queue {
 public:
@@ -42,7 +42,8 @@ public:
             return false;
         }
         records_[position] = record;
-        // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw complete
+        // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
+        // complete
         lane.queued.store(queued + 1, std::memory_order::release);
         return true;
     }
@@ -51,7 +52,8 @@ public:
     template <class Take>
     void drain(chain& lane, Take take) {
         std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
-        // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction up.
+        // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction
+        // up.
         const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
         for (; drained != queued; ++drained) {
             chunks_.follow(lane.records);
@@ -69,8 +71,12 @@ public:
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept { chunks_.reset(); }
 
-    std::size_t bytes_reserved() const noexcept { return chunks_.bytes_reserved() + records_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return chunks_.bytes_resident() + records_.bytes_resident(); }
+    std::size_t bytes_reserved() const noexcept {
+        return chunks_.bytes_reserved() + records_.bytes_reserved();
+    }
+    std::size_t bytes_resident() const noexcept {
+        return chunks_.bytes_resident() + records_.bytes_resident();
+    }
 
 private:
     std::size_t limit_;

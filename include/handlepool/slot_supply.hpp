@@ -1,35 +1,37 @@
 #pragma once
 
+#include <handlepool/freelist.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/slot_table.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include <handlepool/freelist.hpp>
-#include <handlepool/lane.hpp>
-#include <handlepool/pool_options.hpp>
-#include <handlepool/slot_table.hpp>
-
 namespace handlepool {
 
-/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, from slots
-/// that it gave back, and at last from the freelist.
+/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, from
+/// slots that it gave back, and at last from the freelist.
 ///
-/// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool look full.
-/// A retired slot is replaced by a fresh one until the slot limit is reached.
+/// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
+/// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
 template <class Layout, class Policy, template <class> class Freelist>
 class slot_supply {
 public:
     slot_supply(std::string_view what_for, const pool_geometry& geometry, slot_table<Layout, Policy>& slots,
                 const lane_table<Policy>& lanes)
-        : geometry_(geometry), slots_(slots), lanes_(lanes),
+        : geometry_(geometry),
+          slots_(slots),
+          lanes_(lanes),
           free_(what_for, {.index_limit = geometry.slot_limit,
                            .waiting_limit = geometry.object_limit,
                            .reuse_delay = geometry.reuse_delay}) {}
 
-    /// Lane: takes a slot. False only when at some moment of the call no slot was left. Wait-free while the lane has
-    /// one, else lock-free.
+    /// Lane: takes a slot. False only when at some moment of the call no slot was left. Wait-free while the
+    /// lane has one, else lock-free.
     bool take(lane<Policy>& mine, std::uint32_t& index) noexcept {
         std::uint32_t held = mine.held.load(std::memory_order::relaxed);
         if (held == 0) {
@@ -58,9 +60,7 @@ public:
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }
     /// Compaction: a slot was used up and stays out for ever.
-    void retire(std::size_t count) noexcept {
-        retired_.store(retired() + count, std::memory_order::relaxed);
-    }
+    void retire(std::size_t count) noexcept { retired_.store(retired() + count, std::memory_order::relaxed); }
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
@@ -75,8 +75,8 @@ public:
 
     const Freelist<Policy>& list() const noexcept { return free_; }
 
-    /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after the
-    /// lanes have forgotten theirs.
+    /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
+    /// the lanes have forgotten theirs.
     void reset(bool retire_all) noexcept {
         free_.reset(retire_all ? geometry_.slot_limit : 0);
         retired_.store(retire_all ? geometry_.slot_limit : 0, std::memory_order::relaxed);

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+#include <handlepool/handle.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <handlepool/config.hpp>
-#include <handlepool/handle.hpp>
 
 namespace handlepool {
 
@@ -17,9 +17,9 @@ inline constexpr std::uint32_t no_slot = 0xffff'ffff;
 /// The sparse table: an entry for each handle index, two words that change independently of each other.
 ///
 /// The *tag* (pool id and generation) is that of the only handle that is valid for the slot. The slot's owner
-/// publishes it, and any thread that erases moves it on by compare-exchange. The *location* says where the object
-/// is. It is written before the tag by whoever publishes, and later by compaction alone: a plain store moves an
-/// object, whether it is being erased at the same time or not.
+/// publishes it, and any thread that erases moves it on by compare-exchange. The *location* says where the
+/// object is. It is written before the tag by whoever publishes, and later by compaction alone: a plain store
+/// moves an object, whether it is being erased at the same time or not.
 template <class Layout, class Policy>
 class slot_table {
 public:
@@ -50,14 +50,15 @@ public:
         return named != nullptr && named->tag.load(std::memory_order::acquire) == Layout::tag_of(handle);
     }
 
-    /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true. Wait-free.
+    /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
+    /// Wait-free.
     bool kill(value_type handle) noexcept {
         slot* const named = const_cast<slot*>(slot_of(handle));
         tag_type tag = Layout::tag_of(handle);
-        // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its end from this
-        // thread; a failure tells nothing but that there is nothing to do
-        return named != nullptr && named->tag.compare_exchange_strong(tag, tag + 1, std::memory_order::acquire,
-                                                                      std::memory_order::relaxed);
+        // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its end from
+        // this thread; a failure tells nothing but that there is nothing to do
+        return named != nullptr && named->tag.compare_exchange_strong(
+                                       tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.
@@ -67,7 +68,8 @@ public:
         return (tag == 0 ? fresh_tag : tag) + 1;
     }
 
-    /// Makes the object at `location` the slot's: from here on its handle resolves. Only for the slot's owner.
+    /// Makes the object at `location` the slot's: from here on its handle resolves. Only for the slot's
+    /// owner.
     void publish(std::uint32_t index, tag_type tag, std::uint32_t location) noexcept {
         slots_[index].location.store(location, std::memory_order::relaxed); // carried by (1)
         // (1) release: pairs with (2) in find and contains, (3) in erase, (4) in compaction and its sweep
@@ -89,8 +91,8 @@ public:
         return slots_[index].location.load(std::memory_order::relaxed);
     }
 
-    /// Says where the slot's object is now. Only for compaction, and for the owner of a slot without an object,
-    /// who may keep any number there.
+    /// Says where the slot's object is now. Only for compaction, and for the owner of a slot without an
+    /// object, who may keep any number there.
     void set_location(std::uint64_t index, std::uint32_t location) noexcept {
         slots_[index].location.store(location, std::memory_order::relaxed);
     }

@@ -18,8 +18,8 @@ struct compaction_stats {
     std::chrono::nanoseconds duration{};
 };
 
-/// A moment's view of a pool. While other threads work, each number is right by itself; at a quiescent point all are,
-/// and then
+/// A moment's view of a pool. While other threads work, each number is right by itself; at a quiescent point
+/// all are, and then
 ///
 ///     created == alive + waiting_removals + destroyed
 ///     dense + newborn == alive + waiting_removals
@@ -41,13 +41,14 @@ struct pool_stats {
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;
-    /// How many other slots were freed between a slot's being freed and its being handed out again, at least so far.
-    /// The largest std::size_t while none was handed out again.
+    /// How many other slots were freed between a slot's being freed and its being handed out again, at least
+    /// so far. The largest std::size_t while none was handed out again.
     std::size_t smallest_reuse_distance = 0;
 
-    std::size_t lanes = 0;      ///< the most threads that used the pool at the same time
+    std::size_t lanes = 0; ///< the most threads that used the pool at the same time
     std::uint64_t compactions = 0;
-    std::uint64_t sweeps = 0;   ///< compactions that looked through all objects, because a removal queue was full
+    std::uint64_t sweeps =
+        0; ///< compactions that looked through all objects, because a removal queue was full
 
     std::size_t bytes_reserved = 0;            ///< address space
     std::size_t bytes_resident = 0;            ///< memory in use, of which

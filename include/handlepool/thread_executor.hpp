@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/executor.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -10,12 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include <handlepool/executor.hpp>
-
 namespace handlepool {
 
-/// An executor over threads of its own, for programs without a job system. One loop at a time: for_ranges must not be
-/// called from two threads at once, nor from a body.
+/// An executor over threads of its own, for programs without a job system. One loop at a time: for_ranges
+/// must not be called from two threads at once, nor from a body.
 class thread_executor {
 public:
     /// Loops run on `threads` threads, the calling one among them.
@@ -68,7 +68,8 @@ private:
 
     void work() {
         while (true) {
-            const std::size_t first = next_.fetch_add(grain_, std::memory_order::relaxed); // a ticket, no more
+            const std::size_t first =
+                next_.fetch_add(grain_, std::memory_order::relaxed); // a ticket, no more
             if (first >= count_) {
                 return;
             }

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 /// A small number for each living thread of the process: the lowest that was free at the thread's first call.
-/// It is given back when the thread ends, after its thread_local objects were destroyed, and all that the thread
-/// did happens before all that the next owner of the number does.
+/// It is given back when the thread ends, after its thread_local objects were destroyed, and all that the
+/// thread did happens before all that the next owner of the number does.
 namespace handlepool {
 
 /// How many threads can have a number at the same time.

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <handlepool/virtual_memory.hpp>
+
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-
-#include <handlepool/virtual_memory.hpp>
 
 namespace handlepool {
 
@@ -21,8 +21,8 @@ class virtual_array {
 public:
     virtual_array() noexcept = default;
 
-    /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by huge
-    /// pages. Throws reservation_failed, which repeats `what_for`.
+    /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by
+    /// huge pages. Throws reservation_failed, which repeats `what_for`.
     virtual_array(std::string_view what_for, std::size_t size, std::size_t expected)
         : memory_(what_for, size, sizeof(Element), alignof(Element), expected), size_(size) {}
 
@@ -33,8 +33,8 @@ public:
     const Element* data() const noexcept { return static_cast<const Element*>(memory_.data()); }
     std::size_t size() const noexcept { return size_; }
 
-    /// Makes the elements from `first` to before `last` zero again and gives whole pages of them back to the system.
-    /// Linear in what was touched.
+    /// Makes the elements from `first` to before `last` zero again and gives whole pages of them back to the
+    /// system. Linear in what was touched.
     void discard(std::size_t first, std::size_t last) noexcept {
         memory_.discard(first * sizeof(Element), last * sizeof(Element));
     }

@@ -6,22 +6,24 @@
 
 namespace handlepool {
 
-/// A reserved range of address space, readable and writable, zero at first. Memory is taken from the system page
-/// by page as it is touched. Owned by one; not copied.
+/// A reserved range of address space, readable and writable, zero at first. Memory is taken from the system
+/// page by page as it is touched. Owned by one; not copied.
 class virtual_memory {
 public:
     virtual_memory() noexcept = default;
 
-    /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of any
-    /// size). When the `expected` elements fill some huge pages, the system is asked to use them.
-    /// Throws reservation_failed with `what_for`, the size and the system's reason.
-    virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size, std::size_t alignment,
-                   std::size_t expected);
+    /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of
+    /// any size). When the `expected` elements fill some huge pages, the system is asked to use them. Throws
+    /// reservation_failed with `what_for`, the size and the system's reason.
+    virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size,
+                   std::size_t alignment, std::size_t expected);
     ~virtual_memory();
 
     virtual_memory(virtual_memory&& other) noexcept
-        : mapping_(std::exchange(other.mapping_, nullptr)), mapping_size_(std::exchange(other.mapping_size_, 0)),
-          data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+        : mapping_(std::exchange(other.mapping_, nullptr)),
+          mapping_size_(std::exchange(other.mapping_size_, 0)),
+          data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)) {}
     virtual_memory& operator=(virtual_memory&& other) noexcept {
         std::swap(mapping_, other.mapping_);
         std::swap(mapping_size_, other.mapping_size_);
@@ -34,7 +36,8 @@ public:
     const void* data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
 
-    /// Makes the bytes from `first` to before `last` zero again, and gives whole pages of them back to the system.
+    /// Makes the bytes from `first` to before `last` zero again, and gives whole pages of them back to the
+    /// system.
     void discard(std::size_t first, std::size_t last) noexcept;
 
     /// Bytes that are backed by memory now.

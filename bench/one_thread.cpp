@@ -1,0 +1,138 @@
+#include "comparison.hpp"
+#include "contenders.hpp"
+#include "object.hpp"
+#include "population.hpp"
+#include "suite.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace handlepool_bench {
+
+namespace {
+
+// Frames and passes of a round: enough for some milliseconds.
+std::size_t frames_of(std::size_t alive) {
+    return 1'000'000 / alive;
+}
+std::size_t passes_of(std::size_t alive) {
+    return 1'000'000 / alive;
+}
+
+void churn(benchmark::State& state, table& results, figure place, std::size_t alive) {
+    population<our_pool> pool(alive);
+    population<bare_array> array(alive);
+    const std::size_t frames = frames_of(alive);
+    frame_times last;
+    const comparison outcome = compare(
+        state, [&] { return (last = pool.frames(frames)).total(); },
+        [&] { return array.frames(frames).total(); });
+    state.counters["create"] = last.create;
+    state.counters["erase"] = last.erase;
+    state.counters["compact"] = last.compact;
+    results.record(place, outcome.ratio.median, outcome.ratio.spread());
+}
+
+void find(benchmark::State& state, table& results, figure place, std::size_t alive) {
+    population<our_pool> pool(alive);
+    population<bare_array> array(alive);
+    const std::size_t passes = passes_of(alive);
+    const comparison outcome =
+        compare(state, [&] { return pool.finds(passes); }, [&] { return array.finds(passes); });
+    results.record(place, outcome.ratio.median, outcome.ratio.spread());
+}
+
+/// Nanoseconds an object.
+[[gnu::noinline]] double iterate(std::span<const object> objects, std::size_t passes) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t pass = 0; pass != passes; ++pass) {
+        std::uint64_t sum = 0;
+        for (const object& each : objects) {
+            sum += each.words[0];
+        }
+        benchmark::DoNotOptimize(sum);
+    }
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+           static_cast<double>(passes * objects.size());
+}
+
+void iteration(benchmark::State& state, table& results, std::size_t alive) {
+    population<our_pool> pool(alive);
+    const std::span<const object> items = pool.contender().pool().items();
+    const std::vector<object> vector(items.begin(), items.end());
+    const std::size_t passes = 5 * passes_of(alive);
+    const comparison outcome =
+        compare(state, [&] { return iterate(items, passes); }, [&] { return iterate(vector, passes); });
+    results.record(figure::iteration, outcome.ratio.median, outcome.ratio.spread());
+}
+
+void memory(benchmark::State& state, table& results, std::size_t alive) {
+    population<our_pool> pool(alive);
+    for ([[maybe_unused]] const auto round : state) {
+        pool.frames(1);
+        state.SetIterationTime(0);
+    }
+    const auto stats = pool.contender().pool().stats();
+    const auto objects = static_cast<double>(stats.alive);
+    const double beside =
+        static_cast<double>(stats.bytes_resident - stats.bytes_resident_in_objects) / objects;
+    const double unused = static_cast<double>(stats.bytes_resident_in_objects) / objects - sizeof(object);
+    state.counters["beside"] = beside;
+    results.record(figure::memory, beside);
+    results.remark(
+        fmt::format("{} alive: {:.1f} bytes an object beside the objects, and {:.1f} bytes of the objects' "
+                    "memory hold none (nursery)",
+                    alive, beside, unused));
+}
+
+void idle_compaction(benchmark::State& state, table& results) {
+    population<our_pool> pool(1'000'000);
+    constexpr int calls = 1000;
+    std::vector<double> times;
+    for ([[maybe_unused]] const auto round : state) {
+        const auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i != calls; ++i) {
+            pool.contender().end_frame();
+        }
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        times.push_back(spent.count() / calls);
+        state.SetIterationTime(times.back());
+    }
+    const quartiles found(times);
+    results.record(figure::idle_compaction, found.median * 1e6, found.spread());
+}
+
+} // namespace
+
+void register_one_thread(table& results, std::size_t rounds) {
+    const auto add = [rounds](const std::string& name, auto body) {
+        benchmark::RegisterBenchmark(name.c_str(), body)
+            ->UseManualTime()
+            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
+            ->Unit(benchmark::kNanosecond);
+    };
+    struct size {
+        std::size_t alive;
+        figure churn;
+        figure find;
+    };
+    for (const size& each : {size{100'000, figure::churn_100k, figure::find_100k},
+                             size{1'000'000, figure::churn_1m, figure::find_1m}}) {
+        const std::string alive = fmt::format("/{}", each.alive);
+        add("churn" + alive,
+            [&results, each](auto& state) { churn(state, results, each.churn, each.alive); });
+        add("find" + alive, [&results, each](auto& state) { find(state, results, each.find, each.alive); });
+        add("iteration" + alive, [&results, each](auto& state) { iteration(state, results, each.alive); });
+        add("memory" + alive, [&results, each](auto& state) { memory(state, results, each.alive); });
+    }
+    add("idle compaction", [&results](auto& state) { idle_compaction(state, results); });
+}
+
+} // namespace handlepool_bench

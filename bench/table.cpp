@@ -1,0 +1,124 @@
+#include "table.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+namespace handlepool_bench {
+
+namespace {
+
+// Half of a row's rounds should lie this close together.
+constexpr double wide_spread = 0.15;
+
+row at_most(std::string name, double must, double aim, const char* limit = "≤ {:.1f} ×",
+            const char* measured = "{:.2f} ×") {
+    return {std::move(name), row::better::lower, must, aim, limit, measured};
+}
+
+row faster(std::string name, double must, double aim) {
+    return {std::move(name), row::better::higher, must, aim, "{:.0f} × faster", "{:.1f} × faster"};
+}
+
+std::string print_number(const std::string& format, std::optional<double> number) {
+    return number ? fmt::format(fmt::runtime(format), *number) : "";
+}
+
+} // namespace
+
+bool row::reaches(double limit) const {
+    if (direction == better::higher) {
+        return measured >= limit;
+    }
+    return measured && (strict ? *measured < limit : *measured <= limit);
+}
+
+table::table() {
+    const std::string churn =
+        "1 thread, churn (create + erase + compaction, a replaced object) against the bare "
+        "packed array, ";
+    const std::string find = "1 thread, find in random order, against the bare packed array, ";
+    // In the order of `figure`.
+    rows_ = {
+        at_most(churn + "100,000 alive", 1.4, 1.0),
+        at_most(churn + "1,000,000 alive", 1.1, 0.8),
+        at_most(find + "100,000 alive", 1.1, 0.9),
+        at_most(find + "1,000,000 alive", 1.1, 0.9),
+        faster("2 threads, create, against the mutex", 4, 6),
+        faster("2 threads, erase, against the mutex", 5, 10),
+        faster("2 threads, find, against the mutex", 8, 12),
+        at_most("iteration over items() against std::vector", 1.02, 1.0, "≤ {} ×", "{:.3f} ×"),
+        at_most("memory beside the objects, at steady state", 20, 16, "≤ {} bytes an object",
+                "{:.1f} bytes an object"),
+        {"compaction with nothing to do, 1,000,000 alive",
+         row::better::lower,
+         1,
+         {},
+         "below {} µs",
+         "{:.3f} µs",
+         true},
+    };
+}
+
+void table::record(figure place, double measured, double spread) {
+    row& entry = rows_.at(static_cast<std::size_t>(place));
+    // Is the old one no worse than the new one?
+    if (!entry.measured || entry.reaches(measured)) {
+        entry.measured = measured;
+        entry.spread = spread;
+    }
+}
+
+bool table::holds() const {
+    return std::ranges::all_of(rows_, [](const row& entry) { return !entry.measured || entry.holds(); });
+}
+
+void table::print() const {
+    fmt::print("| | must reach | aim | measured | holds |\n| --- | --- | --- | --- | --- |\n");
+    for (const row& entry : rows_) {
+        const char* const verdict = !entry.measured                          ? "not run"
+                                    : !entry.holds()                         ? "NO"
+                                    : entry.aim && entry.reaches(*entry.aim) ? "yes, and the aim"
+                                                                             : "yes";
+        fmt::print("| {} | {} | {} | {} | {} |\n", entry.name, print_number(entry.limit_format, entry.must),
+                   print_number(entry.limit_format, entry.aim),
+                   print_number(entry.measured_format, entry.measured), verdict);
+    }
+    std::fflush(stdout);
+    for (const std::string& text : remarks_) {
+        fmt::print(stderr, "{}\n", text);
+    }
+    for (const row& entry : rows_) {
+        if (entry.spread > wide_spread) {
+            fmt::print(stderr, "warning: half of the rounds lie {:.0f} % apart: {}\n", 100 * entry.spread,
+                       entry.name);
+        }
+    }
+}
+
+void table::write_json(const std::string& path) const {
+    auto list = nlohmann::ordered_json::array();
+    for (const row& entry : rows_) {
+        if (!entry.measured) {
+            continue;
+        }
+        list.push_back({{"name", entry.name},
+                        {"measured", *entry.measured},
+                        {"must", entry.must},
+                        {"aim", entry.aim ? nlohmann::ordered_json(*entry.aim) : nullptr},
+                        {"better", entry.direction == row::better::lower ? "lower" : "higher"},
+                        {"holds", entry.holds()}});
+    }
+    std::ofstream file(path);
+    file << list.dump(4) << '\n';
+    if (!file.flush()) {
+        throw std::runtime_error("can't write " + path);
+    }
+}
+
+} // namespace handlepool_bench

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace handlepool_bench {
+
+/// What is asked of a figure, and what was measured.
+struct row {
+    enum class better { lower, higher };
+
+    std::string name;
+    better direction;
+    double must;
+    std::optional<double> aim;
+    std::string limit_format; // of must and aim
+    std::string measured_format;
+    bool strict = false; // must be below, not only reach
+
+    std::optional<double> measured{};
+    double spread = 0;
+
+    bool reaches(double limit) const;
+    bool holds() const { return reaches(must); }
+};
+
+/// Places of the rows in the table.
+enum class figure : std::size_t {
+    churn_100k,
+    churn_1m,
+    find_100k,
+    find_1m,
+    create_2_threads,
+    erase_2_threads,
+    find_2_threads,
+    iteration,
+    memory,
+    idle_compaction,
+};
+
+/// The figures that the pool is judged by.
+class table {
+public:
+    table();
+
+    /// Records a measurement; of several for one row the worst is kept.
+    void record(figure place, double measured, double spread = 0);
+    /// Something worth knowing that nobody judges.
+    void remark(std::string text) { remarks_.push_back(std::move(text)); }
+
+    /// The table on the standard output; remarks, and warnings about rows that varied much, on the standard
+    /// error.
+    void print() const;
+    void write_json(const std::string& path) const;
+    /// Does every row hold that was measured?
+    bool holds() const;
+
+private:
+    std::vector<row> rows_;
+    std::vector<std::string> remarks_;
+};
+
+} // namespace handlepool_bench

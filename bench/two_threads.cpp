@@ -1,0 +1,45 @@
+#include "comparison.hpp"
+#include "contenders.hpp"
+#include "population.hpp"
+#include "suite.hpp"
+
+#include <string>
+
+namespace handlepool_bench {
+
+namespace {
+
+using mutexed = locked<bare_array>;
+
+/// `phase` runs a round and tells the nanoseconds of the operation in question.
+template <class Phase>
+void against_the_mutex(benchmark::State& state, table& results, figure place, std::size_t alive,
+                       Phase phase) {
+    population<our_pool> pool(alive, 2);
+    population<mutexed> array(alive, 2);
+    const comparison outcome = compare(state, [&] { return phase(pool); }, [&] { return phase(array); });
+    results.record(place, 1 / outcome.ratio.median, outcome.ratio.spread());
+}
+
+} // namespace
+
+void register_two_threads(table& results, std::size_t rounds) {
+    const auto add = [&results, rounds](const std::string& name, figure place, std::size_t alive,
+                                        auto phase) {
+        benchmark::RegisterBenchmark((name + "/2 threads/" + std::to_string(alive)).c_str(),
+                                     [=, &results](benchmark::State& state) {
+                                         against_the_mutex(state, results, place, alive, phase);
+                                     })
+            ->UseManualTime()
+            ->Iterations(static_cast<benchmark::IterationCount>(rounds));
+    };
+    for (const std::size_t alive : {100'000U, 1'000'000U}) {
+        const std::size_t frames = 1'000'000 / alive;
+        const std::size_t passes = 1'000'000 / alive;
+        add("create", figure::create_2_threads, alive, [=](auto& one) { return one.frames(frames).create; });
+        add("erase", figure::erase_2_threads, alive, [=](auto& one) { return one.frames(frames).erase; });
+        add("find", figure::find_2_threads, alive, [=](auto& one) { return one.finds(passes); });
+    }
+}
+
+} // namespace handlepool_bench
