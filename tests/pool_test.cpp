@@ -211,6 +211,28 @@ TEST(pool, emplace_n_is_all_or_nothing_when_a_constructor_throws) {
     EXPECT_EQ(pool.compact().size, 10U);
 }
 
+TEST(pool, emplace_n_is_all_or_nothing_when_the_output_throws) {
+    struct full_after_two {
+        using difference_type = std::ptrdiff_t;
+        int* written;
+
+        full_after_two& operator*() { return *this; }
+        full_after_two& operator++() { return *this; }
+        full_after_two operator++(int) { return *this; }
+        full_after_two& operator=(ints::handle_type) {
+            if (++*written > 2) {
+                throw std::length_error("full");
+            }
+            return *this;
+        }
+    };
+    ints pool({.name = "ints", .capacity = 10});
+    int written = 0;
+    EXPECT_THROW(pool.emplace_n(5, full_after_two{&written}, 1), std::length_error);
+    EXPECT_EQ(pool.size(), 0U);
+    EXPECT_EQ(pool.compact().size, 0U);
+}
+
 TEST(pool, erase_of_a_range_counts_those_alive) {
     ints pool({.name = "ints", .capacity = 10});
     std::array<ints::handle_type, 4> handles;

@@ -1,0 +1,393 @@
+#pragma once
+
+// The definitions of pool's member functions, in the order of their declarations in pool.hpp, which includes
+// them.
+
+#include <handlepool/pool.hpp>
+
+#include <algorithm>
+
+namespace handlepool {
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
+    : name_(options.name),
+      geometry_(plan_geometry(options, {.index_count = std::uint64_t{1} << Layout::index_bits,
+                                        .nursery_chunk = Policy::nursery_chunk,
+                                        .removal_chunk = Policy::removal_chunk})),
+      id_(pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits),
+          options.pool_id, name_),
+      fresh_tag_(Layout::make_tag(id_.id(), id_.first_generation())),
+      slots_(quoted_pool(name_) + " slots", geometry_.slot_limit, geometry_.capacity),
+      dense_(quoted_pool(name_), geometry_.object_limit, geometry_.nursery_chunks * Policy::nursery_chunk,
+             geometry_.capacity),
+      lanes_(quoted_pool(name_) + " lanes", geometry_.max_threads),
+      supply_(quoted_pool(name_) + " freelist", geometry_, slots_, lanes_),
+      nursery_(quoted_pool(name_) + " nursery", geometry_.nursery_chunks, Policy::nursery_chunk),
+      removals_(quoted_pool(name_) + " removal queues", geometry_.removal_chunks, Policy::removal_chunk,
+                geometry_.removal_queue_size),
+      compactor_(quoted_pool(name_) + " compaction", geometry_, slots_, supply_, nursery_, removals_, dense_,
+                 lanes_),
+      gate_(lanes_) {}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+pool<T, Layout, Policy, Freelist>::~pool() {
+    // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
+    expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
+    destroy_all();
+    id_.set_next_generation(next_generation());
+    in_use_ = 0;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool<T, Layout, Policy, Freelist>::lane_or_throw() -> lane_type& {
+    expect_in_use();
+    lane_type* const mine = lanes_.mine();
+    if (mine == nullptr) {
+        throw too_many_threads(name_, geometry_.max_threads);
+    }
+    return *mine;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+bool pool<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken) noexcept {
+    if (!supply_.take(mine, taken.slot)) {
+        return false;
+    }
+    if (!nursery_.take(mine.newborns, taken.position)) {
+        supply_.give_back(mine, taken.slot);
+        return false;
+    }
+    dense_.prefetch_object(dense_.capacity() + taken.position + newborns_ahead);
+    return true;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& taken) noexcept {
+    nursery_.give_back(mine.newborns, taken.position);
+    supply_.give_back(mine, taken.slot);
+}
+
+/// Builds the object; when its constructor throws, the place is given back.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class... Args>
+void pool<T, Layout, Policy, Freelist>::construct(lane_type& mine, const place& taken, Args&&... args) {
+    void* const memory = dense_.memory(dense_.capacity() + taken.position);
+    unpoison(static_cast<T*>(memory));
+    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
+        ::new (memory) T(std::forward<Args>(args)...);
+    } else {
+        try {
+            ::new (memory) T(std::forward<Args>(args)...);
+        } catch (...) {
+            poison(static_cast<T*>(memory));
+            give_back(mine, taken);
+            throw;
+        }
+    }
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool<T, Layout, Policy, Freelist>::publish(lane_type& mine, const place& taken) noexcept -> handle_type {
+    const tag_type tag = slots_.next_tag(taken.slot, fresh_tag_);
+    const auto handle = handle_type::from_value(Layout::value_of(taken.slot, tag));
+    nursery_.own(taken.position, handle.value());
+    slots_.publish(taken.slot, tag, dense_.capacity() + taken.position);
+    add(mine.created, 1);
+    return handle;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class... Args>
+    requires std::constructible_from<T, Args...>
+auto pool<T, Layout, Policy, Freelist>::try_emplace(Args&&... args) -> handle_type {
+    lane_type& mine = lane_or_throw();
+    place taken;
+    if (!take_place(mine, taken)) {
+        return {};
+    }
+    construct(mine, taken, std::forward<Args>(args)...);
+    return publish(mine, taken);
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class... Args>
+    requires std::constructible_from<T, Args...>
+auto pool<T, Layout, Policy, Freelist>::emplace(Args&&... args) -> handle_type {
+    const handle_type handle = try_emplace(std::forward<Args>(args)...);
+    if (!handle) {
+        throw_exhausted();
+    }
+    return handle;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class OutputIt, class... Args>
+    requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+OutputIt pool<T, Layout, Policy, Freelist>::emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+    lane_type& mine = lane_or_throw();
+    std::vector<place> places;
+    places.reserve(count);
+    std::vector<handle_type> made;
+    made.reserve(count);
+    // Constructs all before it publishes any, so that nobody sees objects that are taken back.
+    const auto undo = [&] {
+        for (const place& taken : places | std::views::reverse) {
+            dense_.destroy(dense_.capacity() + taken.position);
+            give_back(mine, taken);
+        }
+    };
+    for (std::size_t i = 0; i != count; ++i) {
+        place taken;
+        if (!take_place(mine, taken)) {
+            undo();
+            throw_exhausted();
+        }
+        try {
+            construct(mine, taken, args...);
+        } catch (...) {
+            undo();
+            throw;
+        }
+        places.push_back(taken);
+    }
+    for (const place& taken : places) {
+        made.push_back(publish(mine, taken));
+    }
+    try {
+        return std::ranges::copy(made, std::move(out)).out;
+    } catch (...) {
+        erase(made);
+        throw;
+    }
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+bool pool<T, Layout, Policy, Freelist>::erase(handle_type handle) noexcept {
+    expect_in_use();
+    if (!slots_.kill(handle.value())) {
+        return false;
+    }
+    lane_type* const mine = lanes_.mine();
+    if (mine == nullptr) {
+        erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+        compactor_.demand_sweep();
+        return true;
+    }
+    if (!removals_.push(mine->removals, handle.value())) {
+        compactor_.demand_sweep();
+    }
+    add(mine->erased, 1);
+    return true;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <std::ranges::input_range Range>
+    requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
+std::size_t pool<T, Layout, Policy, Freelist>::erase(Range&& handles) {
+    std::size_t erased = 0;
+    for (const handle_type handle : handles) {
+        erased += erase(handle) ? 1 : 0;
+    }
+    return erased;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::clear() noexcept {
+    for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
+        const tag_type tag = slots_.tag(index);
+        erase(handle_type::from_value(Layout::value_of(index, tag)));
+    }
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+std::size_t pool<T, Layout, Policy, Freelist>::size() const noexcept {
+    expect_in_use();
+    // Erased ones first: none of them can then be missing among those created.
+    const std::uint64_t erased = lanes_.sum([](const lane_type& one) {
+        return one.erased.load(std::memory_order::relaxed);
+    }) + erased_without_lane_.load(std::memory_order::relaxed);
+    const std::uint64_t created =
+        lanes_.sum([](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
+    return created > erased ? static_cast<std::size_t>(created - erased) : 0;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+T& pool<T, Layout, Policy, Freelist>::at(handle_type handle) {
+    T* const found = find(handle);
+    if (found == nullptr) {
+        const bool known = handle.index() < slots_.size();
+        throw stale_handle(describe_refusal(
+            name_, {.null = !handle,
+                    .index = handle.index(),
+                    .generation = handle.generation(),
+                    .pool_id = handle.pool_id(),
+                    .own_pool_id = id(),
+                    .first_generation = Layout::generation_of(fresh_tag_),
+                    .slots_in_service = slots_in_service(),
+                    .slot_generation = known ? Layout::generation_of(slots_.known_tag(handle.index())) : 0}));
+    }
+    return *found;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool<T, Layout, Policy, Freelist>::handle_in_slot(std::uint32_t slot) const noexcept -> handle_type {
+    if (slot == no_slot) {
+        return {};
+    }
+    // The object's own tag, be it erased or not: compaction alone lets a slot go further.
+    const tag_type tag = (slots_.known_tag(slot) - 1) | 1U;
+    return handle_type::from_value(Layout::value_of(slot, tag));
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const -> handle_type {
+    if (position >= dense_.size()) {
+        throw std::out_of_range(quoted_pool(name_) + ": there is no position " + std::to_string(position) +
+                                "; the dense store has " + std::to_string(dense_.size()));
+    }
+    return handle_in_slot(dense_.owner(static_cast<std::uint32_t>(position)));
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool<T, Layout, Policy, Freelist>::handle_of(const T& object) const noexcept -> handle_type {
+    const std::size_t location = dense_.location_of(object);
+    if (location < dense_.size()) {
+        return handle_in_slot(dense_.owner(static_cast<std::uint32_t>(location)));
+    }
+    if (location < dense_.capacity() || location >= dense_.locations()) {
+        return {};
+    }
+    const auto owner = nursery_.owner(static_cast<std::uint32_t>(location) - dense_.capacity());
+    return Layout::generation_of(Layout::tag_of(owner)) <= Layout::last_generation
+               ? handle_type::from_value(owner)
+               : handle_type{};
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+compaction_stats pool<T, Layout, Policy, Freelist>::compact(Executor&& executor) {
+    expect_in_use();
+    gate_.close(name_);
+    const compaction_stats done = compactor_.run(executor);
+    gate_.open();
+    return done;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+std::optional<compaction_stats> pool<T, Layout, Policy, Freelist>::try_compact(Executor&& executor) {
+    expect_in_use();
+    if (!gate_.try_close()) {
+        return std::nullopt;
+    }
+    const compaction_stats done = compactor_.run(executor);
+    gate_.open();
+    return done;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::destroy_all() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+        inline_executor executor;
+        // Again as long as destructors make new objects.
+        do {
+            clear();
+            compactor_.run(executor);
+        } while (size() != 0 || dense_.size() != 0);
+    }
+}
+
+/// Even, and above the generations of all handles that were given out.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+std::uint32_t pool<T, Layout, Policy, Freelist>::next_generation() const noexcept {
+    std::uint32_t highest = Layout::generation_of(fresh_tag_);
+    for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
+        highest = std::max<std::uint32_t>(highest, Layout::generation_of(slots_.tag(index)));
+    }
+    return (highest + 1) & ~1U;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::reset() {
+    expect_in_use();
+    gate_.close(name_);
+    destroy_all();
+    const std::uint32_t generation = next_generation();
+    const bool used_up = generation + 1 > Layout::last_generation;
+    fresh_tag_ = Layout::make_tag(id(), generation);
+
+    const std::uint64_t created =
+        lanes_.sum([](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
+    compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
+                           static_cast<std::size_t>(created - compactor_.left_nursery()));
+    erased_without_lane_.store(0, std::memory_order::relaxed);
+    for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+        lanes_[i].forget_objects();
+    }
+    slots_.discard();
+    dense_.discard();
+    nursery_.reset();
+    removals_.reset();
+    supply_.reset(used_up);
+    gate_.open();
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::shrink_to_fit() {
+    expect_in_use();
+    gate_.close(name_);
+    dense_.shrink();
+    compactor_.shrink();
+    gate_.open();
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool<T, Layout, Policy, Freelist>::throw_exhausted() const {
+    if (supply_.used_up()) {
+        throw pool_used_up(name_, geometry_.slot_limit);
+    }
+    throw pool_exhausted(name_, geometry_.capacity);
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+pool_stats pool<T, Layout, Policy, Freelist>::stats() const {
+    expect_in_use();
+    const auto sum = [this](auto counter) {
+        return lanes_.sum(
+            [counter](const lane_type& one) { return (one.*counter).load(std::memory_order::relaxed); });
+    };
+    const auto difference = [](std::uint64_t more, std::uint64_t less) {
+        return more > less ? static_cast<std::size_t>(more - less) : 0;
+    };
+    pool_stats view;
+    view.name = name_;
+    view.pool_id = id();
+    view.capacity = geometry_.capacity;
+    view.alive = size();
+    view.dense = dense_.size();
+    view.destroyed = compactor_.destroyed();
+    view.created = sum(&lane_type::created);
+    view.newborn = difference(view.created, compactor_.left_nursery());
+    view.waiting_removals = difference(view.created, view.alive + view.destroyed);
+    view.slots_in_service = slots_in_service();
+    view.slots_free = supply_.list().waiting();
+    view.slots_claimed = supply_.held();
+    view.slots_retired = supply_.retired();
+    view.slot_limit = geometry_.slot_limit;
+    view.smallest_reuse_distance = supply_.list().smallest_reuse_distance();
+    view.lanes = lanes_.count();
+    view.compactions = compactor_.runs();
+    view.sweeps = compactor_.sweeps();
+    view.bytes_resident_in_objects = dense_.object_bytes_resident();
+    view.bytes_reserved = slots_.bytes_reserved() + dense_.bytes_reserved() + lanes_.bytes_reserved() +
+                          supply_.bytes_reserved() + nursery_.bytes_reserved() + removals_.bytes_reserved() +
+                          compactor_.bytes_reserved();
+    view.bytes_resident = slots_.bytes_resident() + view.bytes_resident_in_objects +
+                          dense_.owner_bytes_resident() + lanes_.bytes_resident() + supply_.bytes_resident() +
+                          nursery_.bytes_resident() + removals_.bytes_resident() +
+                          compactor_.bytes_resident();
+    return view;
+}
+
+} // namespace handlepool
