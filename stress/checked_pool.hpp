@@ -6,6 +6,7 @@
 #include <handlepool/fmt.hpp>
 #include <handlepool/pool.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -68,13 +69,15 @@ public:
         }
     }
 
-    // Compacts, at the end of a frame. Only between the frames' work.
+    // Compacts, at the end of a frame, and notes how long it took and how many objects are alive then. Only
+    // between the frames' work.
     void compact() {
         compaction_times_.push_back(pool_.compact().duration);
         alive_peak_ = std::max(alive_peak_, pool_.size());
     }
 
-    // Compares the whole pool with what all threads did together. Only when no thread is at work.
+    // Compacts once more, and compares the whole pool with what all threads did together. Only when no thread
+    // is at work.
     void check_all(std::size_t expected_alive, tally& all);
 
     const std::vector<std::chrono::nanoseconds>& compaction_times() const noexcept {

@@ -29,8 +29,13 @@ class worker {
 public:
     worker(const churn_options& options, std::size_t thread, std::vector<std::vector<seat>>& shares,
            contest& contested, checked_pool& pool)
-        : options_(options), thread_(thread), shares_(shares), contested_(contested), pool_(pool),
-          random_(options.seed * 1'000'003 + thread), next_id_(thread << 40) {}
+        : options_(options),
+          thread_(thread),
+          shares_(shares),
+          contested_(contested),
+          pool_(pool),
+          random_(options.seed * 1'000'003 + thread),
+          next_id_(thread << 40) {}
 
     void run_frame(std::size_t frame) {
         std::vector<seat>& share = shares_[(thread_ + frame) % options_.threads];
@@ -53,14 +58,15 @@ private:
     }
 
     void replace(std::vector<seat>& share) {
-        const auto count = static_cast<std::size_t>(options_.churn * static_cast<double>(share.size()));
-        for (std::size_t i = 0; i < count; ++i) {
+        owed_ += options_.churn * static_cast<double>(share.size());
+        for (; owed_ >= 1; owed_ -= 1) {
             seat& one = share[random_() % share.size()];
             pool_.erase(one.handle, one.id, mine_);
             dead_.push_back(one);
             create(one);
         }
-        if (dead_.size() > most_dead) { // old ones are kept too: half of the memory is a random choice of them
+        if (dead_.size() >
+            most_dead) { // old ones are kept too: half of the memory is a random choice of them
             std::shuffle(dead_.begin(), dead_.end(), random_);
             dead_.resize(most_dead / 2);
         }
@@ -76,7 +82,8 @@ private:
             ++mine_.operations;
             if (pool_.get().erase(contested_.victims[i].handle)) {
                 ++mine_.erased;
-                contested_.wins[i].fetch_add(1, std::memory_order::relaxed); // looked at after the frame's barrier
+                contested_.wins[i].fetch_add(
+                    1, std::memory_order::relaxed); // looked at after the frame's barrier
             }
         }
     }
@@ -103,6 +110,7 @@ private:
     checked_pool& pool_;
     std::mt19937_64 random_;
     std::uint64_t next_id_;
+    double owed_ = 0; // replacements; what is left of one is owed to the next frame
     std::vector<seat> dead_;
     tally mine_;
 };
@@ -110,7 +118,8 @@ private:
 // Checks the last frame's contest and prepares the next.
 class referee {
 public:
-    referee(std::size_t victims, contest& contested, checked_pool& pool) : contested_(contested), pool_(pool) {
+    referee(std::size_t victims, contest& contested, checked_pool& pool)
+        : contested_(contested), pool_(pool) {
         contested_.victims.resize(victims);
         contested_.wins = std::vector<std::atomic<std::uint32_t>>(victims);
         prepare();
@@ -119,8 +128,8 @@ public:
     void judge() {
         for (std::size_t i = 0; i < contested_.victims.size(); ++i) {
             if (const auto wins = contested_.wins[i].load(std::memory_order::relaxed); wins != 1) {
-                mine_.violate(
-                    fmt::format("{} threads won the erase of one handle, {}", wins, contested_.victims[i].handle));
+                mine_.violate(fmt::format("{} threads won the erase of one handle, {}", wins,
+                                          contested_.victims[i].handle));
             }
         }
     }
@@ -147,8 +156,10 @@ private:
 
 report churn(const churn_options& options) {
     const std::size_t contested_count = std::min<std::size_t>(64, options.alive);
-    const auto replaced = static_cast<std::size_t>(options.churn * static_cast<double>(options.alive));
-    checked_pool pool({.name = "churn", .capacity = options.alive + replaced + 2 * contested_count});
+    // In a frame each thread replaces its part, rounded up at the most.
+    const auto replaced =
+        static_cast<std::size_t>(options.churn * static_cast<double>(options.alive)) + options.threads + 1;
+    checked_pool pool({.name = "churn", .capacity = options.alive + replaced + contested_count});
 
     std::vector<std::vector<seat>> shares(options.threads);
     for (std::size_t i = 0; i < options.threads; ++i) {
@@ -168,22 +179,22 @@ report churn(const churn_options& options) {
         const auto start = std::chrono::steady_clock::now();
         run_frames(
             options.threads, options.frames,
-            [&](std::size_t thread, std::size_t frame, const std::atomic<bool>&) { workers[thread]->run_frame(frame); },
+            [&](std::size_t thread, std::size_t frame, const std::atomic<bool>&) {
+                workers[thread]->run_frame(frame);
+            },
             [&](std::size_t frame) {
                 judge.judge();
                 pool.compact();
                 if (frame + 1 < options.frames) {
                     judge.prepare();
                 }
-                bar.show(frame + 1, (frame + 1) * (2 * replaced + 2 * options.lookups * options.threads));
+                bar.show(frame + 1, operations_of(workers));
             });
         result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 
     result.all = judge.result();
-    for (const auto& one : workers) {
-        result.all += one->result();
-    }
+    result.all += total_of(workers);
     result.timed_operations = result.all.operations;
     pool.check_all(options.frames == 0 ? contested_count : options.alive, result.all);
     for (const auto& share : shares) {
@@ -195,6 +206,7 @@ report churn(const churn_options& options) {
     }
     result.parameters = {{"alive", fmt::to_string(options.alive)},
                          {"churn", fmt::to_string(options.churn)},
+                         {"lookups", fmt::to_string(options.lookups)},
                          {"seed", fmt::to_string(options.seed)}};
     result.threads = options.threads;
     result.frames = options.frames;

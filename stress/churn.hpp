@@ -16,9 +16,9 @@ struct churn_options {
     std::uint64_t seed = 1;
 };
 
-// A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time another
-// thread's than before; some victims are erased by two threads at once, which exactly one must win. Throws
-// what the pool throws.
+// A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time
+// another thread's than before; some victims are erased by all threads at once, which exactly one must win.
+// Throws what the pool throws.
 report churn(const churn_options& options);
 
 } // namespace handlepool::stress

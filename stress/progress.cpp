@@ -25,7 +25,7 @@ void progress::show(std::uint64_t done, std::uint64_t operations) {
     last_ = now;
     constexpr std::size_t width = 30;
     const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
-    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double seconds = std::max(std::chrono::duration<double>(now - start_).count(), 1e-9);
     const std::string bar(static_cast<std::size_t>(part * width), '#');
     fmt::print(stderr, "\r\033[K{} [{:<{}}] {:3.0f} %  {:.2f} million operations/s  {:.0f} s left", label_,
                bar, width, part * 100, static_cast<double>(operations) / seconds / 1e6,

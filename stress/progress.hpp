@@ -16,7 +16,7 @@ public:
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
-    // So many of the total are done, and as many operations with them. One thread at a time; cheap.
+    // So many of the total are done, and so many operations with them. One thread at a time; cheap.
     void show(std::uint64_t done, std::uint64_t operations);
 
 private:

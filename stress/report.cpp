@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string_view>
 
 namespace handlepool::stress {
 
@@ -30,8 +32,12 @@ times summarize(std::vector<std::chrono::nanoseconds> durations) {
 }
 
 // With no false accept in n tries, their rate is below 3/n with a probability of 95 % (the rule of three).
-double bound_95(const tally& all) {
-    return all.stale_lookups == 0 ? 1.0 : 3.0 / static_cast<double>(all.stale_lookups);
+// With some, or without tries, nothing is known.
+std::optional<double> bound_95(const tally& all) {
+    if (all.stale_lookups == 0 || all.stale_accepted != 0) {
+        return std::nullopt;
+    }
+    return std::min(1.0, 3.0 / static_cast<double>(all.stale_lookups));
 }
 
 // Operations a second.
@@ -40,11 +46,15 @@ double rate(const report& result) {
 }
 
 std::string grouped(std::uint64_t number) {
-    std::string digits = fmt::to_string(number);
-    for (auto position = static_cast<std::ptrdiff_t>(digits.size()) - 3; position > 0; position -= 3) {
-        digits.insert(static_cast<std::size_t>(position), ",");
+    const std::string digits = fmt::to_string(number);
+    std::string result;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i != 0 && (digits.size() - i) % 3 == 0) {
+            result += ',';
+        }
+        result += digits[i];
     }
-    return digits;
+    return result;
 }
 
 } // namespace
@@ -65,8 +75,8 @@ std::string to_text(const report& result) {
     line("frames", grouped(result.frames));
     line("seconds", fmt::format("{:.3f}", result.seconds));
     line("operations",
-         fmt::format("{}, {:.2f} million a second", grouped(all.operations),
-                     rate(result) / 1e6));
+         fmt::format("{}, {:.2f} million a second", grouped(result.timed_operations), rate(result) / 1e6));
+    line("operations at the end", grouped(all.operations - result.timed_operations));
     line("alive, peak and final",
          fmt::format("{}, {}", grouped(result.alive_peak), grouped(result.pool.alive)));
     line("created", grouped(result.pool.created));
@@ -77,14 +87,19 @@ std::string to_text(const report& result) {
     line("live look-ups", grouped(all.live_lookups));
     line("content mismatches", grouped(all.content_mismatches));
     line("stale look-ups", grouped(all.stale_lookups));
+    const std::optional<double> bound = bound_95(all);
     line("stale, wrongly accepted",
-         all.stale_accepted == 0 ? fmt::format("0, below {:.1e} of all with 95 % confidence", bound_95(all))
-                                 : grouped(all.stale_accepted));
+         grouped(all.stale_accepted) +
+             (bound ? fmt::format(", below {:.1e} of all with 95 % confidence", *bound) : std::string()));
     line("memory resident",
          fmt::format("{:.1f} MiB", static_cast<double>(result.pool.bytes_resident) / (1 << 20)));
     line("violations", grouped(all.violations));
     for (const std::string& message : all.messages) {
         fmt::format_to(std::back_inserter(text), "  {}\n", message);
+    }
+    if (all.violations > all.messages.size()) {
+        fmt::format_to(std::back_inserter(text), "  and {} more\n",
+                       grouped(all.violations - all.messages.size()));
     }
     line("result", result.passed() ? "passed" : "FAILED");
     return text;
@@ -101,8 +116,9 @@ nlohmann::json to_json(const report& result) {
     json["threads"] = result.threads;
     json["frames"] = result.frames;
     json["seconds"] = result.seconds;
-    json["operations"] = all.operations;
+    json["operations"] = result.timed_operations;
     json["operations_per_second"] = rate(result);
+    json["operations_at_the_end"] = all.operations - result.timed_operations;
     json["alive_peak"] = result.alive_peak;
     json["alive_final"] = result.pool.alive;
     json["created"] = result.pool.created;
@@ -111,7 +127,8 @@ nlohmann::json to_json(const report& result) {
     json["content_mismatches"] = all.content_mismatches;
     json["stale_lookups"] = all.stale_lookups;
     json["stale_accepted"] = all.stale_accepted;
-    json["stale_accepted_bound_95"] = bound_95(all);
+    const std::optional<double> bound = bound_95(all);
+    json["stale_accepted_bound_95"] = bound ? nlohmann::json(*bound) : nlohmann::json();
     json["compaction_microseconds"] = {
         {"median", compaction.median}, {"p99", compaction.p99}, {"worst", compaction.worst}};
     json["bytes_resident"] = result.pool.bytes_resident;

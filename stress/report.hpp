@@ -23,10 +23,10 @@ struct report {
     std::size_t frames = 0;
     double seconds = 0;
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
-    std::size_t alive_peak = 0;
+    std::size_t alive_peak = 0;         // at the end of a frame
     std::vector<std::chrono::nanoseconds> compaction_times{};
     tally all{};
-    pool_stats pool{};
+    pool_stats pool{}; // at the end
 
     bool passed() const noexcept { return all.violations == 0; }
 };

@@ -18,7 +18,7 @@ struct tally {
     std::uint64_t stale_accepted = 0;
     std::uint64_t content_mismatches = 0;
     std::uint64_t violations = 0;        // of any kind, the two above included
-    std::vector<std::string> messages{}; // of the first violations
+    std::vector<std::string> messages{}; // of the first violations of each thread
 
     void violate(std::string message) {
         ++violations;
@@ -27,6 +27,7 @@ struct tally {
         }
     }
 
+    // Takes what another thread did and found, with as many of its messages as there is room for.
     tally& operator+=(const tally& other) {
         operations += other.operations;
         created += other.created;
@@ -47,5 +48,25 @@ struct tally {
 private:
     static constexpr std::size_t most_messages = 20;
 };
+
+// What all of a run's workers did and found. Only when none is at work.
+template <class Workers>
+tally total_of(const Workers& workers) {
+    tally total;
+    for (const auto& worker : workers) {
+        total += worker->result();
+    }
+    return total;
+}
+
+// The operations of total_of, for which nothing is copied.
+template <class Workers>
+std::uint64_t operations_of(const Workers& workers) {
+    std::uint64_t operations = 0;
+    for (const auto& worker : workers) {
+        operations += worker->result().operations;
+    }
+    return operations;
+}
 
 } // namespace handlepool::stress

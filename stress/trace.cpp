@@ -47,8 +47,9 @@ trace_summary summarize(const trace& recorded) {
             const owner& freed = owners[event.object()];
             ++sum.frees;
             alive_bytes -= freed.size;
-            if (freed.thread != event.thread())
+            if (freed.thread != event.thread()) {
                 ++sum.cross_thread_frees;
+            }
         }
         sum.peak_alive = std::max(sum.peak_alive, sum.allocations - sum.frees);
         sum.peak_alive_bytes = std::max(sum.peak_alive_bytes, alive_bytes);

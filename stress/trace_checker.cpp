@@ -7,10 +7,12 @@
 namespace handlepool::stress {
 
 auto trace_checker::accept(const wide_event& event) -> std::optional<violation> {
-    if (auto bad = accept_time(event.time_ns))
+    if (auto bad = accept_time(event.time_ns)) {
         return bad;
-    if (auto bad = accept_thread(event.thread))
+    }
+    if (auto bad = accept_thread(event.thread)) {
         return bad;
+    }
     return event.kind == event_kind::allocate ? accept_allocate(event) : accept_free(event);
 }
 

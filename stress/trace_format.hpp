@@ -3,6 +3,7 @@
 // What the writer and the reader of trace files agree on; TRACE_FORMAT.md describes it in prose.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -31,5 +32,9 @@ inline constexpr unsigned char single_segment_bit = 0x20;
 inline constexpr unsigned char forbidden_bits = 0x1b; // dictionary, reserved and unused bits
 inline constexpr unsigned char window_byte = 0x68;    // 8 MiB, in frames that aren't a single segment
 inline constexpr int window_log = 23;
+
+// The seal behind it, a skippable frame: these bytes, then four with the CRC-32 of everything before them.
+inline constexpr std::array<unsigned char, 8> seal_header{0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0};
+inline constexpr std::size_t seal_bytes = seal_header.size() + 4;
 
 } // namespace handlepool::stress::trace_format

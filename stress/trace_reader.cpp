@@ -32,8 +32,9 @@ public:
     }
 
     std::uint64_t byte(std::string_view what) {
-        if (piece_.empty() && (piece_ = frame_.next()).empty())
+        if (piece_.empty() && (piece_ = frame_.next()).empty()) {
             fail(offset_, fmt::format("the content ends within {}", what), "more content");
+        }
         const auto value = std::to_integer<std::uint64_t>(piece_.front());
         piece_ = piece_.subspan(1);
         ++offset_;
@@ -43,16 +44,18 @@ public:
     // A little-endian number.
     std::uint64_t fixed(int bytes, std::string_view what) {
         std::uint64_t value = 0;
-        for (int i = 0; i < bytes; ++i)
+        for (int i = 0; i < bytes; ++i) {
             value |= byte(what) << (8 * i);
+        }
         return value;
     }
 
     std::uint64_t fixed(int bytes, std::string_view what, std::uint64_t min, std::uint64_t max) {
         const std::uint64_t start = offset_;
         const std::uint64_t value = fixed(bytes, what);
-        if (value < min || value > max)
+        if (value < min || value > max) {
             fail(start, fmt::format("{} is {}", what, value), fmt::format("{} to {}", min, max));
+        }
         return value;
     }
 
@@ -62,28 +65,33 @@ public:
         std::uint64_t value = 0;
         for (int shift = 0;; shift += 7) {
             const std::uint64_t next = byte(what);
-            if (shift == 63 && next > 1)
+            if (shift == 63 && next > 1) {
                 fail(start, fmt::format("{} does not fit into 64 bits", what), "at most 10 bytes");
+            }
             value |= (next & 0x7f) << shift;
-            if (next == 0 && shift != 0)
+            if (next == 0 && shift != 0) {
                 fail(start, fmt::format("{} is longer than it need be", what), "the shortest form");
-            if (next < 0x80)
+            }
+            if (next < 0x80) {
                 return value;
+            }
         }
     }
 
     void expect(std::string_view marker, std::string_view what) {
         const std::uint64_t start = offset_;
         for (char c : marker) {
-            if (byte(what) != static_cast<unsigned char>(c))
+            if (byte(what) != static_cast<unsigned char>(c)) {
                 fail(start, fmt::format("{} is missing", what),
                      fmt::format("\"{}\" and a newline", marker.substr(0, marker.size() - 1)));
+            }
         }
     }
 
     void expect_end() {
-        if (!piece_.empty() || !(piece_ = frame_.next()).empty())
+        if (!piece_.empty() || !(piece_ = frame_.next()).empty()) {
             fail(offset_, "something follows the end of the trace", "nothing");
+        }
     }
 
 private:
@@ -107,8 +115,9 @@ std::vector<std::string> read_command(content_source& in) {
         const std::uint64_t length = in.fixed(4, "the length of an argument", 0, left);
         left -= length;
         std::string argument;
-        for (std::uint64_t i = 0; i < length; ++i)
+        for (std::uint64_t i = 0; i < length; ++i) {
             argument.push_back(static_cast<char>(in.byte("the command")));
+        }
         command.push_back(std::move(argument));
     }
     return command;
@@ -145,24 +154,29 @@ public:
         const std::uint64_t start = in_.offset();
         const std::uint64_t token = in_.varint("an event");
         const std::uint64_t payload = token >> payload_shift;
-        if ((token & time_bit) != 0)
+        if ((token & time_bit) != 0) {
             advance_time();
-        if ((token & thread_bit) != 0)
+        }
+        if ((token & thread_bit) != 0) {
             change_thread();
+        }
         const std::uint64_t time_ns = ticks_ * header_.time_resolution_ns;
         const std::uint64_t newest = checker_.allocations() - 1;
         trace_checker::wide_event event{time_ns, thread_, event_kind::allocate, newest + 1, payload};
         if ((token & free_bit) != 0) {
-            if (payload >= checker_.allocations())
+            if (payload >= checker_.allocations()) {
                 in_.fail(start, fmt::format("the object {} before the newest is freed", payload),
                          fmt::format("an object that is alive; {} were allocated", checker_.allocations()));
+            }
             event = {time_ns, thread_, event_kind::free, newest - payload, 0};
         }
-        if (const auto bad = checker_.accept(event))
+        if (const auto bad = checker_.accept(event)) {
             in_.fail(start, bad->problem, bad->allowed);
-        if (checker_.allocations() > promised_.allocations || checker_.threads() > promised_.threads)
+        }
+        if (checker_.allocations() > promised_.allocations || checker_.threads() > promised_.threads) {
             in_.fail(start, "there are more allocations or threads than the header says",
                      fmt::format("{} allocations, {} threads", promised_.allocations, promised_.threads));
+        }
         const auto thread = static_cast<std::uint32_t>(thread_);
         const auto object = static_cast<std::uint32_t>(event.object);
         return event.kind == event_kind::free
@@ -171,11 +185,12 @@ public:
     }
 
     void finish() {
-        if (checker_.allocations() != promised_.allocations || checker_.threads() != promised_.threads)
+        if (checker_.allocations() != promised_.allocations || checker_.threads() != promised_.threads) {
             in_.fail(in_.offset(),
                      fmt::format("there are {} allocations and {} threads", checker_.allocations(),
                                  checker_.threads()),
                      fmt::format("{} and {}, as in the header", promised_.allocations, promised_.threads));
+        }
     }
 
 private:
@@ -183,17 +198,19 @@ private:
         const std::uint64_t start = in_.offset();
         const std::uint64_t ticks = in_.varint("a time");
         const std::uint64_t left = header_.duration_ns / header_.time_resolution_ns - ticks_;
-        if (ticks == 0 || ticks > left)
+        if (ticks == 0 || ticks > left) {
             in_.fail(start, fmt::format("the time advances by {} ticks", ticks),
                      fmt::format("1 to {}, the duration being {} ns", left, header_.duration_ns));
+        }
         ticks_ += ticks;
     }
 
     void change_thread() {
         const std::uint64_t start = in_.offset();
         const std::uint64_t thread = in_.varint("a thread");
-        if (thread == thread_)
+        if (thread == thread_) {
             in_.fail(start, fmt::format("the thread changes from {} to itself", thread), "another thread");
+        }
         thread_ = thread;
     }
 
@@ -205,8 +222,8 @@ private:
     std::uint64_t thread_{};
 };
 
-// Damage is told apart from a wrong content: nothing is decoded before the checksum has been seen to be
-// right.
+// Damage is told apart from a wrong content: nothing is decoded before the checksum and the seal have been
+// seen to be right.
 void check_frame(std::span<const std::byte> file, std::string_view name, const trace_limits& limits) {
     zstd_frame_reader frame(file, name, limits);
     while (!frame.next().empty()) {
@@ -223,16 +240,19 @@ std::vector<std::byte> load(const std::filesystem::path& path, const trace_limit
                           "cannot be read: " + std::generic_category().message(error), "a readable file");
     };
     const std::unique_ptr<std::FILE, closer> file(std::fopen(path.c_str(), "rbe"));
-    if (!file)
+    if (!file) {
         fail(errno);
+    }
     std::array<std::byte, 1 << 16> buffer;
     while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
         bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(got));
-        if (bytes.size() > limits.file_bytes)
+        if (bytes.size() > limits.file_bytes) {
             break; // the frame reader says what is wrong
+        }
     }
-    if (std::ferror(file.get()))
+    if (std::ferror(file.get())) {
         fail(errno);
+    }
     return bytes;
 }
 
@@ -250,8 +270,9 @@ trace read_trace(std::span<const std::byte> file, std::string_view name, const t
     const counts promised = read_header(in, result.header, limits);
     result.events.reserve(std::min(promised.events, trusted));
     event_decoder decoder(in, result.header, promised);
-    for (std::uint64_t i = 0; i < promised.events; ++i)
+    for (std::uint64_t i = 0; i < promised.events; ++i) {
         result.events.push_back(decoder.next());
+    }
     decoder.finish();
     in.expect(trace_format::end_marker, "the end marker");
     in.fixed(8, "the number of events at the end", promised.events, promised.events);

@@ -2,6 +2,7 @@
 
 #include "trace_checker.hpp"
 #include "trace_format.hpp"
+#include "trace_seal.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,16 +25,18 @@ constexpr int compression_level = 19;
 class content_writer {
 public:
     void text(std::string_view chars) {
-        for (char c : chars)
+        for (char c : chars) {
             byte(static_cast<unsigned char>(c));
+        }
     }
 
     void fixed32(std::uint64_t value) { fixed(value, 4); }
     void fixed64(std::uint64_t value) { fixed(value, 8); }
 
     void varint(std::uint64_t value) {
-        for (; value >= 0x80; value >>= 7)
+        for (; value >= 0x80; value >>= 7) {
             byte((value & 0x7f) | 0x80);
+        }
         byte(value);
     }
 
@@ -43,8 +46,9 @@ private:
     void byte(std::uint64_t value) { content_.push_back(static_cast<std::byte>(value)); }
 
     void fixed(std::uint64_t value, int bytes) {
-        for (int i = 0; i < bytes; ++i, value >>= 8)
+        for (int i = 0; i < bytes; ++i, value >>= 8) {
             byte(value & 0xff);
+        }
     }
 
     std::vector<std::byte> content_;
@@ -61,8 +65,9 @@ counts check_trace(const trace& recorded, std::string_view name) {
         throw trace_error(name, trace_place::event, event, problem, allowed);
     };
     std::uint64_t command_bytes = 0;
-    for (const std::string& argument : header.command)
+    for (const std::string& argument : header.command) {
         command_bytes += argument.size();
+    }
     if (header.command.size() > trace_format::max_arguments ||
         command_bytes > trace_format::max_command_bytes) {
         refuse(0,
@@ -70,18 +75,21 @@ counts check_trace(const trace& recorded, std::string_view name) {
                fmt::format("{} arguments, {} bytes", trace_format::max_arguments,
                            trace_format::max_command_bytes));
     }
-    if (header.time_resolution_ns == 0 || header.time_resolution_ns > trace_event::max_time_ns)
+    if (header.time_resolution_ns == 0 || header.time_resolution_ns > trace_event::max_time_ns) {
         refuse(0, fmt::format("the time resolution is {} ns", header.time_resolution_ns),
                fmt::format("1 to {} ns", trace_event::max_time_ns));
-    if (header.duration_ns > trace_event::max_time_ns)
+    }
+    if (header.duration_ns > trace_event::max_time_ns) {
         refuse(0, fmt::format("the duration is {} ns", header.duration_ns),
                fmt::format("0 to {} ns", trace_event::max_time_ns));
+    }
     trace_checker checker(header);
     for (std::size_t i = 0; i < recorded.events.size(); ++i) {
         const trace_event& event = recorded.events[i];
-        if (auto bad =
-                checker.accept({event.time_ns(), event.thread(), event.kind(), event.object(), event.size()}))
+        if (auto bad = checker.accept(
+                {event.time_ns(), event.thread(), event.kind(), event.object(), event.size()})) {
             refuse(i, bad->problem, bad->allowed);
+        }
     }
     return {checker.threads(), checker.allocations()};
 }
@@ -114,21 +122,27 @@ void encode_events(content_writer& out, const trace& recorded) {
         const std::uint64_t now = event.time_ns() / recorded.header.time_resolution_ns;
         const std::uint64_t payload = is_free ? allocations - 1 - event.object() : event.size();
         std::uint64_t token = payload << trace_format::payload_shift;
-        if (is_free)
+        if (is_free) {
             token |= trace_format::free_bit;
-        if (now != ticks)
+        }
+        if (now != ticks) {
             token |= trace_format::time_bit;
-        if (event.thread() != thread)
+        }
+        if (event.thread() != thread) {
             token |= trace_format::thread_bit;
+        }
         out.varint(token);
-        if (now != ticks)
+        if (now != ticks) {
             out.varint(now - ticks);
-        if (event.thread() != thread)
+        }
+        if (event.thread() != thread) {
             out.varint(event.thread());
+        }
         ticks = now;
         thread = event.thread();
-        if (!is_free)
+        if (!is_free) {
             ++allocations;
+        }
     }
 }
 
@@ -142,8 +156,9 @@ public:
     temporary_file& operator=(const temporary_file&) = delete;
     ~temporary_file() {
         std::error_code ignored; // there is nobody left to tell
-        if (!renamed_)
+        if (!renamed_) {
             std::filesystem::remove(path_, ignored);
+        }
     }
 
     void write(std::span<const std::byte> bytes) {
@@ -151,20 +166,24 @@ public:
             void operator()(std::FILE* file) const { std::fclose(file); }
         };
         std::unique_ptr<std::FILE, closer> file(std::fopen(path_.c_str(), "wbe"));
-        if (!file)
+        if (!file) {
             fail(0, errno);
+        }
         const std::size_t written = std::fwrite(bytes.data(), 1, bytes.size(), file.get());
-        if (written != bytes.size() || std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
+        if (written != bytes.size() || std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0) {
             fail(written, errno);
-        if (std::fclose(file.release()) != 0)
+        }
+        if (std::fclose(file.release()) != 0) {
             fail(written, errno);
+        }
     }
 
     void rename() {
         std::error_code error;
         std::filesystem::rename(path_, target_, error);
-        if (error)
+        if (error) {
             fail(0, error.value());
+        }
         renamed_ = true;
     }
 
@@ -202,14 +221,16 @@ std::vector<std::byte> compress_content(std::span<const std::byte> content, std:
         return result;
     };
     const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
-    if (!context)
+    if (!context) {
         throw std::bad_alloc();
+    }
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_level));
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, trace_format::window_log));
     std::vector<std::byte> frame(ZSTD_compressBound(content.size()));
     frame.resize(
         check(ZSTD_compress2(context.get(), frame.data(), frame.size(), content.data(), content.size())));
+    add_seal(frame);
     return frame;
 }
 

@@ -20,7 +20,8 @@ void write_trace(const std::filesystem::path& path, const trace& recorded);
 // The content of a trace file, not compressed. Throws trace_error if the trace isn't valid.
 std::vector<std::byte> encode_trace(const trace& recorded, std::string_view name);
 
-// `content` as one zstd frame. Throws trace_error if zstd fails, which it does only for want of memory.
+// The bytes of a file with this `content`: a zstd frame and its seal. Throws trace_error if zstd fails, which
+// it does only for want of memory.
 std::vector<std::byte> compress_content(std::span<const std::byte> content, std::string_view name);
 
 } // namespace handlepool::stress

@@ -14,16 +14,16 @@
 
 namespace handlepool::stress {
 
-// Decompresses a file that is one zstd frame, piece by piece, so that memory doesn't depend on what the file
-// claims about itself.
+// Decompresses a file that is one zstd frame and its seal, piece by piece, so that memory doesn't depend on
+// what the file claims about itself.
 class zstd_frame_reader {
 public:
     // Throws trace_error unless the file begins with a frame as the writer makes it.
     zstd_frame_reader(std::span<const std::byte> file, std::string_view name, const trace_limits& limits);
 
     // The next piece of the content, valid until the next call; empty at the end. Throws trace_error if the
-    // frame is damaged, cut off, followed by something, or larger than the limit. What it has handed out is
-    // known to be undamaged only when the end has been reached.
+    // frame is damaged, cut off, not followed by its seal alone, or larger than the limit. What it has handed
+    // out is known to be undamaged only when the end has been reached.
     std::span<const std::byte> next();
 
 private:

@@ -56,10 +56,16 @@ public:
         unpublished_ = 0;
     }
 
-    std::size_t in_use() const noexcept { return fresh() - waiting(); }
+    std::size_t in_use() const noexcept {
+        const std::size_t waiting_before =
+            waiting(); // a lower bound, so that fewer are never seen in service
+        return fresh() - waiting_before;
+    }
     std::size_t waiting() const noexcept {
+        // acquire, for the order of the loads alone: what is claimed between them makes the result smaller,
+        // never larger than what waits
+        const std::uint64_t freed = freed_.load(std::memory_order::acquire);
         const std::uint64_t claimed = claimed_.load(std::memory_order::relaxed);
-        const std::uint64_t freed = freed_.load(std::memory_order::relaxed);
         return static_cast<std::size_t>(
             std::max<std::int64_t>(0, static_cast<std::int64_t>(freed - claimed)));
     }

@@ -53,6 +53,8 @@ public:
     /// what happens far into a pool's life. Starts the counters at `position`, as after so many claims. Only
     /// before the first use; for tests of what happens far into a pool's life.
     void preset(std::uint64_t position) noexcept {
+        head_.store(position, std::memory_order::relaxed);
+        tail_.store(position, std::memory_order::relaxed);
         freed_ = position;
         passed_ = position / block_size;
         blocks_used_ = 0;
@@ -60,8 +62,6 @@ public:
             start_block();
             write_ = write_ + position % block_size;
         }
-        head_.store(position, std::memory_order::relaxed);
-        tail_.store(position, std::memory_order::relaxed);
     }
 
     void reset(std::size_t fresh) noexcept {
@@ -69,10 +69,16 @@ public:
         preset(0);
     }
 
-    std::size_t in_use() const noexcept { return fresh() - waiting(); }
+    std::size_t in_use() const noexcept {
+        const std::size_t waiting_before =
+            waiting(); // a lower bound, so that fewer are never seen in service
+        return fresh() - waiting_before;
+    }
     std::size_t waiting() const noexcept {
+        // acquire, for the order of the loads alone: what is claimed between them makes the result smaller,
+        // never larger than what waits
+        const std::uint64_t tail = tail_.load(std::memory_order::acquire);
         const std::uint64_t head = head_.load(std::memory_order::relaxed);
-        const std::uint64_t tail = tail_.load(std::memory_order::relaxed);
         return static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
     }
     std::size_t fresh() const noexcept {

@@ -35,9 +35,9 @@ public:
 
     /// Lane: gives a position back whose constructor threw. Wait-free.
     void give_back(chain& lane, std::uint32_t position) noexcept {
-        if (lane.put == position + 1) {
+        if (lane.put == position + 1 && lane.put_end - position <= chunk_size()) {
             lane.put = position;
-        } else { // the constructor had made other objects behind it
+        } else { // the constructor had made other objects behind it, in its chunk or in a later one
             // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
             owners_[position].store(gone, std::memory_order::release);
         }

@@ -54,11 +54,13 @@ void resolve(Function*& function, const char* name) {
 // Whether `real` can be used. It can't while it is being looked up, because dlsym may allocate.
 bool real_is_known() {
     stage seen = real_stage.load(std::memory_order_acquire);
-    if (seen == stage::known)
+    if (seen == stage::known) {
         return true;
+    }
     if (seen == stage::resolving ||
-        !real_stage.compare_exchange_strong(seen, stage::resolving, std::memory_order_acquire))
+        !real_stage.compare_exchange_strong(seen, stage::resolving, std::memory_order_acquire)) {
         return seen == stage::known;
+    }
     resolve(real.malloc, "malloc");
     resolve(real.calloc, "calloc");
     resolve(real.realloc, "realloc");
@@ -72,18 +74,19 @@ bool real_is_known() {
     return true;
 }
 
-// ---- Memory for allocations made while the allocator is being looked up: never recorded, never freed
-// --------
+// ---- Memory for what is allocated while the allocator is being looked up: never recorded, never freed -----
 
 class bootstrap_arena {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
-        if (alignment > page || bytes > sizeof(memory_))
+        if (alignment > page || bytes > sizeof(memory_)) {
             return nullptr;
+        }
         const std::size_t taken = bytes + alignment; // enough to align within
         const std::size_t start = used_.fetch_add(taken, std::memory_order_relaxed);
-        if (start + taken > sizeof(memory_))
+        if (start + taken > sizeof(memory_)) {
             return nullptr;
+        }
         const auto address = reinterpret_cast<std::uintptr_t>(memory_ + start);
         return memory_ + start + (alignment - address % alignment) % alignment;
     }
@@ -145,8 +148,9 @@ void* mapped_or_null(void* address) {
 
 const char* environment(std::string_view name) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        if (std::strncmp(*entry, name.data(), name.size()) == 0 && (*entry)[name.size()] == '=')
+        if (std::strncmp(*entry, name.data(), name.size()) == 0 && (*entry)[name.size()] == '=') {
             return *entry + name.size() + 1;
+        }
     }
     return nullptr;
 }
@@ -193,8 +197,9 @@ void open_log_once() {
     log_stage seen = opened.load(std::memory_order_acquire);
     // libc sets environ a little after the first allocations of a process may come.
     if (seen != log_stage::unknown || environ == nullptr ||
-        !opened.compare_exchange_strong(seen, log_stage::opening, std::memory_order_acquire))
+        !opened.compare_exchange_strong(seen, log_stage::opening, std::memory_order_acquire)) {
         return;
+    }
     const int error = errno;
     if (const char* text = environment(raw_log::descriptor_variable)) {
         const int descriptor = std::atoi(text);
@@ -211,15 +216,18 @@ void record(raw_log::kind what, const void* address, std::size_t size) {
     open_log_once();
     log_page* here = page.load(std::memory_order_acquire);
     raw_log::header* log = here == nullptr ? nullptr : here->log.load(std::memory_order_relaxed);
-    if (log == nullptr || log->next.load(std::memory_order_relaxed) >= log->capacity)
+    if (log == nullptr || log->next.load(std::memory_order_relaxed) >= log->capacity) {
         return;
-    if (thread_number == 0)
+    }
+    if (thread_number == 0) {
         thread_number = log->threads.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
     // (1) relaxed: whatever hands an address from one thread to another synchronizes them, the allocator too,
     // and operations on one atomic that are ordered like this keep that order.
     const std::uint64_t place = log->next.fetch_add(1, std::memory_order_relaxed);
-    if (place >= log->capacity)
+    if (place >= log->capacity) {
         return;
+    }
     raw_log::event& event = reinterpret_cast<raw_log::event*>(log + 1)[place];
     event.time_ns = now_ns();
     event.address = reinterpret_cast<std::uintptr_t>(address);
@@ -229,20 +237,21 @@ void record(raw_log::kind what, const void* address, std::size_t size) {
 }
 
 void* allocated(void* address, std::size_t size) {
-    if (address != nullptr)
+    if (address != nullptr) {
         record(raw_log::kind::allocate, address, size);
+    }
     return address;
 }
 
-// ---- What children must not inherit
-// -------------------------------------------------------------------------
+// ---- What children must not inherit -----------------------------------------------------------------------
 
 // Takes this library, the first of the list, out of LD_PRELOAD: in place, since the environment isn't ours.
 void leave_preload_list() {
     for (char** entry = environ; *entry != nullptr; ++entry) {
         constexpr std::string_view name = "LD_PRELOAD=";
-        if (std::strncmp(*entry, name.data(), name.size()) != 0)
+        if (std::strncmp(*entry, name.data(), name.size()) != 0) {
             continue;
+        }
         char* list = *entry + name.size();
         if (char* rest = std::strchr(list, ':')) {
             std::memmove(list, rest + 1, std::strlen(rest + 1) + 1);
@@ -263,14 +272,14 @@ void leave_preload_list() {
 
 } // namespace
 
-// ---- The functions that programs call
-// -----------------------------------------------------------------------
+// ---- The functions that programs call ---------------------------------------------------------------------
 
 #define HANDLEPOOL_EXPORT extern "C" [[gnu::visibility("default")]]
 
 HANDLEPOOL_EXPORT void* malloc(std::size_t size) noexcept {
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(size);
+    }
     return allocated(real.malloc(size), size);
 }
 
@@ -280,28 +289,33 @@ HANDLEPOOL_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
         errno = ENOMEM;
         return nullptr;
     }
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(bytes); // zero, because the arena's memory is never used again
+    }
     return allocated(real.calloc(count, size), bytes);
 }
 
 HANDLEPOOL_EXPORT void free(void* address) noexcept {
-    if (address == nullptr || arena.contains(address))
+    if (address == nullptr || arena.contains(address)) {
         return;
+    }
     record(raw_log::kind::free, address, 0);
     real.free(address);
 }
 
 HANDLEPOOL_EXPORT void* realloc(void* address, std::size_t size) noexcept {
-    if (address == nullptr)
+    if (address == nullptr) {
         return malloc(size);
-    if (arena.contains(address))
+    }
+    if (arena.contains(address)) {
         return moved_out_of_arena(address, size);
+    }
     const std::size_t old_size = ::malloc_usable_size(address);
     record(raw_log::kind::free, address, 0);
     void* result = real.realloc(address, size);
-    if (result == nullptr && size != 0)
+    if (result == nullptr && size != 0) {
         record(raw_log::kind::allocate, address, old_size); // it failed: the old object is still there
+    }
     return allocated(result, size);
 }
 
@@ -320,33 +334,38 @@ HANDLEPOOL_EXPORT int posix_memalign(void** result, std::size_t alignment, std::
         return *result == nullptr ? ENOMEM : 0;
     }
     const int error = real.posix_memalign(result, alignment, size);
-    if (error == 0)
+    if (error == 0) {
         allocated(*result, size);
+    }
     return error;
 }
 
 HANDLEPOOL_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(size, alignment);
+    }
     return allocated(real.aligned_alloc(alignment, size), size);
 }
 
 HANDLEPOOL_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(size, alignment);
+    }
     return allocated(real.memalign(alignment, size), size);
 }
 
 HANDLEPOOL_EXPORT void* valloc(std::size_t size) noexcept {
     const auto page_size = static_cast<std::size_t>(::getpagesize());
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(size, page_size);
+    }
     return allocated(real.valloc(size), size);
 }
 
 HANDLEPOOL_EXPORT void* pvalloc(std::size_t size) noexcept {
     const auto page_size = static_cast<std::size_t>(::getpagesize());
-    if (!real_is_known())
+    if (!real_is_known()) {
         return arena.allocate(size, page_size);
+    }
     return allocated(real.pvalloc(size), (size + page_size - 1) / page_size * page_size);
 }

@@ -18,19 +18,22 @@ public:
     // Takes the next raw event; false if a limit keeps it out of the trace.
     bool take(const raw_log::event& raw) {
         const auto what = raw.what.load(std::memory_order_acquire); // (3) synchronizes with (2)
-        if (what == raw_log::kind::none) // the program ended while it was writing this one
+        if (what == raw_log::kind::none) { // the program ended while it was writing this one
             return true;
+        }
         const auto known = objects_.find(raw.address);
         if (what == raw_log::kind::free && known == objects_.end()) {
             ++trace_.header.dropped_frees;
             return true;
         }
         const bool infer_free = what == raw_log::kind::allocate && known != objects_.end();
-        if (trace_.events.size() + (infer_free ? 2 : 1) > limits_.events || !advance(raw.time_ns))
+        if (trace_.events.size() + (infer_free ? 2 : 1) > limits_.events || !advance(raw.time_ns)) {
             return false;
+        }
         const auto thread = threads_.try_emplace(raw.thread, static_cast<std::uint32_t>(threads_.size()));
-        if (thread.first->second > trace_event::max_thread)
+        if (thread.first->second > trace_event::max_thread) {
             return false;
+        }
         add(what, thread.first->second, raw, known);
         trace_.header.inferred_frees += infer_free ? 1 : 0;
         return true;
@@ -85,8 +88,9 @@ trace convert(std::span<const raw_log::event> events, std::uint64_t start_ns, st
     converter conversion(start_ns, limits);
     bool whole = true;
     for (const raw_log::event& raw : events) {
-        if (whole = conversion.take(raw); !whole)
+        if (whole = conversion.take(raw); !whole) {
             break;
+        }
     }
     return conversion.finish(!whole, end_ns);
 }

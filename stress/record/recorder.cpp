@@ -48,14 +48,17 @@ public:
         : bytes_(raw_log::bytes_for(capacity)) {
         std::string name = output.string() + ".raw.XXXXXX";
         descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-        if (descriptor_ < 0)
+        if (descriptor_ < 0) {
             throw record_error(fmt::format("cannot write {}: {}", output.string(), message_of(errno)));
+        }
         ::unlink(name.c_str());
-        if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0)
+        if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) {
             fail(output, errno);
+        }
         void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-        if (mapped == MAP_FAILED)
+        if (mapped == MAP_FAILED) {
             fail(output, errno);
+        }
         header_ = new (mapped) raw_log::header{};
         header_->magic = raw_log::magic;
         header_->capacity = capacity;
@@ -120,10 +123,11 @@ std::vector<std::string> environment_with(const std::filesystem::path& library, 
     std::vector<std::string> variables;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view variable = *entry;
-        if (!variable.starts_with(preload))
+        if (!variable.starts_with(preload)) {
             variables.emplace_back(variable);
-        else if (variable.size() > preload.size())
+        } else if (variable.size() > preload.size()) {
             list.append(":").append(variable.substr(preload.size()));
+        }
     }
     variables.push_back(std::move(list));
     variables.push_back(fmt::format("{}={}", raw_log::descriptor_variable, descriptor));
@@ -132,8 +136,9 @@ std::vector<std::string> environment_with(const std::filesystem::path& library, 
 
 std::vector<char*> pointers_to(std::vector<std::string>& strings) {
     std::vector<char*> pointers;
-    for (std::string& string : strings)
+    for (std::string& string : strings) {
         pointers.push_back(string.data());
+    }
     pointers.push_back(nullptr);
     return pointers;
 }
@@ -158,46 +163,60 @@ int run(std::vector<std::string> command, const std::filesystem::path& library, 
                                      pointers_to(command).data(), pointers_to(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
-    if (error != 0)
+    if (error != 0) {
         throw record_error(fmt::format("cannot run {}: {}", command.front(), message_of(error)));
+    }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
+        if (errno != EINTR) {
             throw record_error(fmt::format("cannot wait for {}: {}", command.front(), message_of(errno)));
+        }
     }
     return status;
 }
 
 void check_options(const record_options& options) {
-    if (options.command.empty() || options.command.front().empty())
+    if (options.command.empty() || options.command.front().empty()) {
         throw record_error("no program to record");
+    }
     const std::uint64_t most = trace_limits{}.events;
-    if (options.event_limit == 0 || options.event_limit > most)
+    if (options.event_limit == 0 || options.event_limit > most) {
         throw record_error(
             fmt::format("the event limit is {} (allowed: 1 to {})", options.event_limit, most));
+    }
     constexpr std::uint64_t second = 1'000'000'000;
-    if (options.time_resolution_ns == 0 || options.time_resolution_ns > second)
+    if (options.time_resolution_ns == 0 || options.time_resolution_ns > second) {
         throw record_error(fmt::format("the time resolution is {} ns (allowed: 1 to {})",
                                        options.time_resolution_ns, second));
+    }
     std::size_t command_bytes = 0;
-    for (const std::string& argument : options.command)
+    for (const std::string& argument : options.command) {
         command_bytes += argument.size();
+    }
     if (options.command.size() > trace_format::max_arguments ||
         command_bytes > trace_format::max_command_bytes) {
         throw record_error(fmt::format("the command has {} arguments of {} bytes (allowed: {} and {})",
                                        options.command.size(), command_bytes, trace_format::max_arguments,
                                        trace_format::max_command_bytes));
     }
-    if (std::error_code error; std::filesystem::is_directory(options.output, error))
+    // The trace takes the place of what is there: of /dev/null too.
+    std::error_code ignored; // what can't be looked at can't be written either
+    const std::filesystem::file_status output = std::filesystem::status(options.output, ignored);
+    if (std::filesystem::is_directory(output)) {
         throw record_error(fmt::format("cannot write {}: it is a directory", options.output.string()));
+    }
+    if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
+        throw record_error(fmt::format("cannot write {}: it is no regular file", options.output.string()));
+    }
 }
 
 std::filesystem::path checked_library(const record_options& options) {
     std::error_code error;
     const std::filesystem::path library =
         std::filesystem::absolute(options.library ? *options.library : find_record_library());
-    if (!std::filesystem::is_regular_file(library, error))
+    if (!std::filesystem::is_regular_file(library, error)) {
         throw record_error(fmt::format("the recording library {} does not exist", library.string()));
+    }
     if (library.string().find_first_of(": ") != std::string::npos) {
         throw record_error(
             fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces "
@@ -208,9 +227,10 @@ std::filesystem::path checked_library(const record_options& options) {
 }
 
 void check_recorded(const raw_log_file& log, const std::string& program) {
-    if (const int error = log.header().error.load(std::memory_order_relaxed))
+    if (const int error = log.header().error.load(std::memory_order_relaxed)) {
         throw record_error(
             fmt::format("{} was not recorded: it cannot map the log: {}", program, message_of(error)));
+    }
     if (log.header().owner.load(std::memory_order_relaxed) == 0) {
         throw record_error(fmt::format("{} was not recorded: it did not load the recording library (is it "
                                        "statically linked, or set-user-ID?)",
@@ -227,12 +247,12 @@ void check_recorded(const raw_log_file& log, const std::string& program) {
 
 std::filesystem::path find_record_library() {
     const std::filesystem::path directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    const std::array places{directory / library_name, directory / "../lib" / library_name,
-                            directory / "../lib/handlepool" / library_name};
+    const std::array places{directory / library_name, directory / HANDLEPOOL_RECORD_DIRECTORY / library_name};
     std::string searched;
     for (const std::filesystem::path& place : places) {
-        if (std::error_code error; std::filesystem::is_regular_file(place, error))
+        if (std::error_code error; std::filesystem::is_regular_file(place, error)) {
             return std::filesystem::weakly_canonical(place);
+        }
         searched += "\n  " + place.lexically_normal().string();
     }
     throw record_error("the recording library was not found; searched:" + searched);
@@ -257,10 +277,11 @@ record_result record(const record_options& options) {
                          .dropped_frees = recorded.header.dropped_frees,
                          .inferred_frees = recorded.header.inferred_frees,
                          .truncated = recorded.header.truncated};
-    if (WIFEXITED(status))
+    if (WIFEXITED(status)) {
         result.exit_status = WEXITSTATUS(status);
-    else
+    } else {
         result.signal = WTERMSIG(status);
+    }
     return result;
 }
 

@@ -26,8 +26,9 @@ void* used(void* object) {
 }
 
 void allocate_and_free(std::size_t size, int times) {
-    for (int i = 0; i < times; ++i)
+    for (int i = 0; i < times; ++i) {
         std::free(used(std::malloc(size)));
+    }
 }
 
 // One thread allocates and the other frees, through a ring of slots.
@@ -36,8 +37,9 @@ void cross_threads() {
     std::thread producer([] {
         for (int i = 0; i < fixture::crossing_objects; ++i) {
             std::atomic<void*>& slot = ring[static_cast<std::size_t>(i) % ring.size()];
-            while (slot.load(std::memory_order_acquire) != nullptr)
+            while (slot.load(std::memory_order_acquire) != nullptr) {
                 std::this_thread::yield();
+            }
             slot.store(std::malloc(fixture::crossing_size), std::memory_order_release);
         }
     });
@@ -45,8 +47,9 @@ void cross_threads() {
         for (int i = 0; i < fixture::crossing_objects; ++i) {
             std::atomic<void*>& slot = ring[static_cast<std::size_t>(i) % ring.size()];
             void* object = nullptr;
-            while ((object = slot.exchange(nullptr, std::memory_order_acq_rel)) == nullptr)
+            while ((object = slot.exchange(nullptr, std::memory_order_acq_rel)) == nullptr) {
                 std::this_thread::yield();
+            }
             std::free(object);
         }
     });
@@ -58,10 +61,12 @@ void cross_threads() {
 void many_threads() {
     for (int round = 0; round < fixture::rounds; ++round) {
         std::array<std::thread, fixture::threads_in_round> threads;
-        for (std::thread& thread : threads)
+        for (std::thread& thread : threads) {
             thread = std::thread([] { allocate_and_free(fixture::churned_size, fixture::churned_objects); });
-        for (std::thread& thread : threads)
+        }
+        for (std::thread& thread : threads) {
             thread.join();
+        }
     }
 }
 
@@ -72,16 +77,18 @@ void call_every_function() {
     std::free(used(std::realloc(grown, fixture::realloc_to_size)));
     std::free(used(::reallocarray(nullptr, 1, fixture::reallocarray_size)));
     void* aligned = nullptr;
-    if (::posix_memalign(&aligned, 64, fixture::posix_memalign_size) == 0)
+    if (::posix_memalign(&aligned, 64, fixture::posix_memalign_size) == 0) {
         std::free(used(aligned));
+    }
     std::free(used(std::aligned_alloc(64, fixture::aligned_alloc_size)));
     std::free(nullptr);
     // What fails leaves no event, and a failed realloc leaves the object as it was.
     void* kept = used(std::malloc(fixture::kept_size));
     volatile std::size_t too_much = static_cast<std::size_t>(-1) / 2;
     if (used(std::malloc(too_much)) != nullptr || used(std::realloc(kept, too_much)) != nullptr ||
-        used(std::calloc(too_much, 4)) != nullptr)
+        used(std::calloc(too_much, 4)) != nullptr) {
         std::abort();
+    }
     std::free(kept);
 }
 
@@ -92,40 +99,48 @@ void fork_children(const char* self) {
         const pid_t child = ::fork();
         if (child == 0) {
             allocate_and_free(fixture::child_size, 100);
-            if (executes)
+            if (executes) {
                 ::execl(self, self, "child", static_cast<char*>(nullptr));
+            }
             ::_exit(0);
         }
         int status = 0;
-        if (::waitpid(child, &status, 0) != child || status != 0)
+        if (::waitpid(child, &status, 0) != child || status != 0) {
             std::abort();
+        }
     }
     allocate_and_free(fixture::parent_size, 100);
 }
 
 int run(std::string_view what, const char* self) {
-    if (what == "cross")
+    if (what == "cross") {
         cross_threads();
-    else if (what == "many")
+    } else if (what == "many") {
         many_threads();
-    else if (what == "functions")
+    } else if (what == "functions") {
         call_every_function();
-    else if (what == "fork")
+    } else if (what == "fork") {
         fork_children(self);
-    else if (what == "child")
+    } else if (what == "child") {
         return std::getenv("LD_PRELOAD") != nullptr;
-    else
+    } else {
         allocate_and_free(fixture::malloc_size, 100);
-    if (what == "fail")
+    }
+    if (what == "fail") {
         return 3;
-    if (what == "exit")
+    }
+    if (what == "exit") {
         std::exit(4);
-    if (what == "_exit")
+    }
+    if (what == "_exit") {
         ::_exit(5);
-    if (what == "quick_exit")
+    }
+    if (what == "quick_exit") {
         std::quick_exit(6);
-    if (what == "kill")
+    }
+    if (what == "kill") {
         ::raise(SIGKILL);
+    }
     return 0;
 }
 

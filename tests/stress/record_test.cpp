@@ -3,6 +3,7 @@
 #include "record/raw_log_reader.hpp"
 #include "record/recorder.hpp"
 #include "record_fixture.hpp"
+#include "scratch_directory.hpp"
 #include "trace.hpp"
 #include "trace_reader.hpp"
 
@@ -27,15 +28,6 @@ namespace {
 
 class recorder : public testing::Test {
 protected:
-    recorder()
-        : directory_(std::filesystem::path(testing::TempDir()) /
-                     ("handlepool_record_" +
-                      std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
-        std::filesystem::remove_all(directory_);
-        std::filesystem::create_directories(directory_);
-    }
-    ~recorder() override { std::filesystem::remove_all(directory_); }
-
     record_options options_for(std::vector<std::string> command) const {
         return {.command = std::move(command),
                 .output = directory_ / "trace.zst",
@@ -94,7 +86,8 @@ protected:
         EXPECT_EQ(all.freed, times) << size << " bytes";
     }
 
-    std::filesystem::path directory_;
+    const scratch_directory scratch_;
+    const std::filesystem::path& directory_ = scratch_.path();
     trace trace_;
 };
 
@@ -129,8 +122,9 @@ TEST_F(recorder, records_every_function) {
     for (std::size_t size :
          {fixture::malloc_size, fixture::calloc_size, fixture::realloc_from_size, fixture::realloc_to_size,
           fixture::reallocarray_size, fixture::posix_memalign_size, fixture::aligned_alloc_size,
-          fixture::kept_size, fixture::early_size})
+          fixture::kept_size, fixture::early_size}) {
         expect_times(size, 1);
+    }
     EXPECT_EQ(result.inferred_frees, 0u);
     EXPECT_EQ(result.dropped_frees, 0u);
 }
@@ -189,6 +183,10 @@ TEST_F(recorder, refuses_an_output_that_cannot_be_written) {
     EXPECT_EQ(error_of(options), "cannot write /nonexistent/trace.zst: No such file or directory");
     options.output = directory_;
     EXPECT_NE(error_of(options).find("it is a directory"), std::string::npos);
+    options.output = directory_ / "link";
+    std::filesystem::create_symlink("/dev/null", options.output);
+    EXPECT_THROW(record(options), record_error);
+    EXPECT_TRUE(std::filesystem::is_symlink(options.output)) << "it was replaced";
     EXPECT_FALSE(std::filesystem::exists(ran)) << "the program was run";
 }
 
@@ -196,11 +194,11 @@ TEST_F(recorder, refuses_a_library_that_cannot_be_loaded) {
     record_options options = options_for({"true"});
     options.library = "/nonexistent/lib.so";
     EXPECT_EQ(error_of(options), "the recording library /nonexistent/lib.so does not exist");
-    const auto spaced = std::filesystem::path(testing::TempDir()) / "with space.so";
+    const auto spaced = directory_ / "with space.so";
     std::ofstream(spaced) << "x";
     options.library = spaced;
+    options.output = std::filesystem::path(testing::TempDir()) / "never_written.zst";
     EXPECT_NE(error_of(options).find("no spaces"), std::string::npos);
-    std::filesystem::remove(spaced);
 }
 
 TEST_F(recorder, refuses_limits_out_of_range) {

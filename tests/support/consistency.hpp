@@ -1,15 +1,15 @@
 #pragma once
 
-#include <cstddef>
+#include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
 
-#include <handlepool/pool.hpp>
+#include <cstddef>
 
 namespace handlepool::test {
 
-/// Compacts, and expects what must hold at every quiescent point: the dense store is exactly the living objects,
-/// owners and slots agree both ways, no object and no slot is lost.
+/// Compacts, and expects what must hold at every quiescent point: the dense store is exactly the living
+/// objects, owners and slots agree both ways, no object and no slot is lost.
 template <class Pool>
 void expect_consistent(Pool& pool) {
     pool.compact();

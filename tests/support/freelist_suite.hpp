@@ -1,9 +1,12 @@
 #pragma once
 
+#include "support/freelist_tools.hpp"
 #include "support/random.hpp"
 
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,40 +16,13 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 /// What every freelist must do; each freelist's own test file runs it.
 namespace handlepool::test {
-
-using indices = std::vector<std::uint32_t>;
-
-/// first, first + 1, ... up to but without `last`.
-inline indices sequence(std::uint32_t first, std::uint32_t last) {
-    indices all(last - first);
-    std::iota(all.begin(), all.end(), first);
-    return all;
-}
-
-template <class List>
-indices claim(List& list, std::size_t wanted, std::size_t in_use_limit = 1U << 20) {
-    indices claimed(wanted);
-    claimed.resize(list.claim(claimed.data(), wanted, in_use_limit));
-    return claimed;
-}
-
-template <class List>
-void free_all(List& list, const indices& all) {
-    for (const auto index : all) {
-        list.release(index);
-    }
-    list.publish();
-}
 
 template <class List>
 class freelist_suite : public testing::Test {};
@@ -218,7 +194,8 @@ TYPED_TEST_P(freelist_suite, random_operations_agree_with_a_simple_queue) {
                     expected.assign(waiting.begin(), end);
                     waiting.erase(waiting.begin(), end);
                 } else {
-                    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>({wanted, room, limit - fresh}));
+                    const auto count =
+                        static_cast<std::uint32_t>(std::min<std::size_t>({wanted, room, limit - fresh}));
                     expected = sequence(fresh, fresh + count);
                     fresh += count;
                 }
@@ -226,7 +203,8 @@ TYPED_TEST_P(freelist_suite, random_operations_agree_with_a_simple_queue) {
                 held.insert(held.end(), expected.begin(), expected.end());
             } else {
                 std::shuffle(held.begin(), held.end(), std::mt19937_64(random.bits()));
-                indices freed(held.end() - static_cast<std::ptrdiff_t>(random.below(held.size() + 1)), held.end());
+                indices freed(held.end() - static_cast<std::ptrdiff_t>(random.below(held.size() + 1)),
+                              held.end());
                 held.resize(held.size() - freed.size());
                 free_all(list, freed);
                 waiting.insert(waiting.end(), freed.begin(), freed.end());
@@ -238,8 +216,8 @@ TYPED_TEST_P(freelist_suite, random_operations_agree_with_a_simple_queue) {
     }
 }
 
-/// Consumers claim and hand back; the one producer frees. Each index carries a mark of who has it, and when it was
-/// freed.
+/// Consumers claim and hand back; the one producer frees. Each index carries a mark of who has it, and when
+/// it was freed.
 template <class List>
 class freelist_traffic {
 public:
@@ -291,7 +269,8 @@ private:
                 std::this_thread::yield(); // for the producer
             } else {
                 const std::scoped_lock lock(mutex_);
-                returned_.insert(returned_.end(), mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(count));
+                returned_.insert(returned_.end(), mine.begin(),
+                                 mine.begin() + static_cast<std::ptrdiff_t>(count));
             }
         }
     }
@@ -344,11 +323,12 @@ TYPED_TEST_P(freelist_suite, several_consumers_get_each_index_once_and_never_too
 
 REGISTER_TYPED_TEST_SUITE_P(
     freelist_suite, fresh_indices_go_out_in_order, freed_indices_go_out_in_the_order_in_which_they_were_freed,
-    freed_indices_wait_for_publish, no_more_than_the_index_limit_go_out, no_more_than_the_in_use_limit_are_in_use,
-    a_limit_below_what_is_in_use_refuses, an_index_goes_out_again_after_exactly_the_reuse_delay,
-    a_big_claim_stops_at_the_reuse_delay, fresh_indices_go_out_while_freed_ones_are_delayed,
-    the_smallest_reuse_distance_is_remembered, without_a_try_nothing_is_claimed, reset_makes_it_new,
-    reset_with_all_in_use_gives_nothing_out, random_operations_agree_with_a_simple_queue,
-    one_consumer_and_the_producer_lose_nothing, several_consumers_get_each_index_once_and_never_too_early);
+    freed_indices_wait_for_publish, no_more_than_the_index_limit_go_out,
+    no_more_than_the_in_use_limit_are_in_use, a_limit_below_what_is_in_use_refuses,
+    an_index_goes_out_again_after_exactly_the_reuse_delay, a_big_claim_stops_at_the_reuse_delay,
+    fresh_indices_go_out_while_freed_ones_are_delayed, the_smallest_reuse_distance_is_remembered,
+    without_a_try_nothing_is_claimed, reset_makes_it_new, reset_with_all_in_use_gives_nothing_out,
+    random_operations_agree_with_a_simple_queue, one_consumer_and_the_producer_lose_nothing,
+    several_consumers_get_each_index_once_and_never_too_early);
 
 } // namespace handlepool::test

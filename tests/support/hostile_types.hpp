@@ -39,7 +39,9 @@ public:
     explicit counted(census& whose, std::uint64_t value = 0) noexcept : census_(&whose), value_(value) {
         census_->count_birth();
     }
-    counted(counted&& other) noexcept : census_(other.census_), value_(other.value()) { census_->count_birth(); }
+    counted(counted&& other) noexcept : census_(other.census_), value_(other.value()) {
+        census_->count_birth();
+    }
     counted& operator=(counted&& other) noexcept {
         check();
         value_ = other.value();
@@ -169,13 +171,15 @@ private:
 };
 
 template <class T>
-inline constexpr bool pool_can_hold = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
+inline constexpr bool pool_can_hold =
+    std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
 
 static_assert(pool_can_hold<counted> && pool_can_hold<throwing> && pool_can_hold<move_only> &&
               pool_can_hold<re_entrant>);
 static_assert(pool_can_hold<over_aligned<64>> && pool_can_hold<over_aligned<4096>>);
 static_assert(alignof(over_aligned<4096>) == 4096);
 static_assert(sizeof(sized<1>) == 1 && sizeof(sized<3>) == 3 && pool_can_hold<sized<1000>>);
-static_assert(!std::is_copy_constructible_v<move_only> && !std::is_nothrow_constructible_v<throwing, fuse&, census&>);
+static_assert(!std::is_copy_constructible_v<move_only> &&
+              !std::is_nothrow_constructible_v<throwing, fuse&, census&>);
 
 } // namespace handlepool::test

@@ -1,17 +1,17 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
 #include <string>
 
-#include <gtest/gtest.h>
-
 namespace handlepool::test {
 
-/// Random numbers that can be had again: a failure prints the seed, and the environment variable HANDLEPOOL_SEED
-/// replaces it. Belongs to the thread that made it; other threads get a fork() each.
+/// Random numbers that can be had again: a failure prints the seed, and the environment variable
+/// HANDLEPOOL_SEED replaces it. Belongs to the thread that made it; other threads get a fork() each.
 class random_source {
 public:
     explicit random_source(std::uint64_t seed = 1) : seed_(seed_from_environment(seed)), engine_(seed_) {}
@@ -40,7 +40,8 @@ private:
 
     std::uint64_t seed_;
     std::mt19937_64 engine_;
-    testing::ScopedTrace trace_{__FILE__, __LINE__, "run again with HANDLEPOOL_SEED=" + std::to_string(seed_)};
+    testing::ScopedTrace trace_{__FILE__, __LINE__,
+                                "run again with HANDLEPOOL_SEED=" + std::to_string(seed_)};
 };
 
 } // namespace handlepool::test

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/policy.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -8,13 +10,11 @@
 #include <thread>
 #include <utility>
 
-#include <handlepool/policy.hpp>
-
 /// Threads that a test stops between any two of their atomic accesses.
 namespace handlepool::test {
 
-/// Runs a body in a thread of its own, and stops it before its n-th access (from 0) to a step_atomic. The test then
-/// does what it likes, and lets the thread go on. Accesses by other threads are not counted.
+/// Runs a body in a thread of its own, and stops it before its n-th access (from 0) to a step_atomic. The
+/// test then does what it likes, and lets the thread go on. Accesses by other threads are not counted.
 ///
 ///     stepper victim(3, [&] { list.claim(out, 2, 8); }); // returns when the body has stopped, or ended
 ///     ...
@@ -148,7 +148,8 @@ private:
     std::atomic<T> value_{};
 };
 
-/// Policy of pools and parts whose threads can be stopped. Combine it with others as in tiny_policy<2, step_policy>.
+/// Policy of pools and parts whose threads can be stopped. Combine it with others as in tiny_policy<2,
+/// step_policy>.
 struct step_policy : default_policy {
     template <class T>
     using atomic = step_atomic<T>;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstddef>
-
 #include <handlepool/policy.hpp>
+
+#include <cstddef>
 
 namespace handlepool::test {
 
@@ -12,6 +12,7 @@ struct tiny_policy : Base {
     static constexpr std::size_t claim_size = N;
     static constexpr std::size_t nursery_chunk = N;
     static constexpr std::size_t removal_chunk = N;
+    static constexpr std::size_t freelist_block = N;
 };
 
 } // namespace handlepool::test

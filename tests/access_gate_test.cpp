@@ -1,0 +1,295 @@
+#include "support/step_atomics.hpp"
+
+#include <handlepool/access_gate.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/policy.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace handlepool {
+namespace {
+
+/// Tells when a thread waits.
+template <class Base>
+struct noticed_wait : Base {
+    inline static std::atomic<int> waits{0};
+    static void wait() noexcept {
+        ++waits;
+        Base::wait();
+    }
+    static void await_a_waiting_thread() {
+        for (const int before = waits; waits == before;) {
+            std::this_thread::yield();
+        }
+    }
+};
+
+template <class Base>
+struct gate_rig {
+    using policy = noticed_wait<Base>;
+
+    lane<policy>& mine() { return *lanes.mine(); }
+    std::uint32_t pins() { return mine().pins.load(std::memory_order::relaxed); }
+
+    lane_table<policy> lanes{"lanes", 1000};
+    access_gate<policy> gate{lanes};
+};
+
+class access_gate_test : public testing::Test, protected gate_rig<default_policy> {};
+
+TEST_F(access_gate_test, a_guard_pins_its_lane_while_it_lives) {
+    EXPECT_FALSE(gate.pinned());
+    {
+        const access_guard<policy> guard(gate, mine());
+        EXPECT_TRUE(gate.pinned());
+    }
+    EXPECT_FALSE(gate.pinned());
+}
+
+TEST_F(access_gate_test, try_close_succeeds_only_while_no_guard_is_held) {
+    {
+        const access_guard<policy> guard(gate, mine());
+        EXPECT_FALSE(gate.try_close());
+        EXPECT_FALSE(gate.try_close()); // the failure left the gate open
+    }
+    EXPECT_TRUE(gate.try_close());
+    EXPECT_FALSE(gate.try_close());
+    gate.open();
+    EXPECT_TRUE(gate.try_close());
+    gate.open();
+}
+
+TEST_F(access_gate_test, guards_nest) {
+    {
+        const access_guard<policy> outer(gate, mine());
+        {
+            const access_guard<policy> inner(gate, mine());
+            EXPECT_EQ(pins(), 2U);
+            EXPECT_FALSE(gate.try_close());
+        }
+        EXPECT_EQ(pins(), 1U);
+        EXPECT_FALSE(gate.try_close());
+    }
+    EXPECT_EQ(pins(), 0U);
+    EXPECT_TRUE(gate.try_close());
+    gate.open();
+}
+
+TEST_F(access_gate_test, close_waits_for_a_guard) {
+    std::atomic<bool> closed = false;
+    mine();
+    gate.enter(mine());
+    std::jthread compaction([&] {
+        gate.close("ships");
+        closed = true;
+        gate.open();
+    });
+    policy::await_a_waiting_thread();
+    EXPECT_FALSE(closed);
+    gate.leave(mine());
+    compaction.join();
+    EXPECT_TRUE(closed);
+}
+
+// It would wait for a compaction that waits for it.
+TEST_F(access_gate_test, a_nested_guard_does_not_wait_for_a_compaction_that_waits) {
+    gate.enter(mine());
+    std::jthread compaction([&] {
+        gate.close("ships");
+        gate.open();
+    });
+    policy::await_a_waiting_thread();
+    {
+        const access_guard<policy> inner(gate, mine());
+    }
+    EXPECT_EQ(pins(), 1U);
+    gate.leave(mine());
+}
+
+TEST_F(access_gate_test, a_guard_waits_for_a_running_compaction) {
+    std::atomic<bool> entered = false;
+    gate.close("ships");
+    std::jthread user([&] {
+        const access_guard<policy> guard(gate, mine());
+        entered = true;
+    });
+    policy::await_a_waiting_thread();
+    EXPECT_FALSE(entered);
+    EXPECT_FALSE(gate.pinned()); // who waits pins nothing
+    gate.open();
+    user.join();
+    EXPECT_TRUE(entered);
+}
+
+template <class Call>
+std::string conflict(Call call) {
+    try {
+        call();
+    } catch (const compaction_conflict& failure) {
+        return failure.what();
+    }
+    return "(no conflict)";
+}
+
+TEST_F(access_gate_test, close_by_a_thread_with_a_guard_is_a_conflict) {
+    const access_guard<policy> guard(gate, mine());
+    EXPECT_THAT(
+        conflict([&] { gate.close("ships"); }),
+        testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("holds an access guard")));
+    EXPECT_FALSE(gate.try_close());
+    EXPECT_EQ(pins(), 1U);
+}
+
+TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) {
+    gate.close("ships");
+    EXPECT_THAT(
+        conflict([&] { gate.close("ships"); }),
+        testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("while one is running")));
+    EXPECT_FALSE(gate.try_close());
+    gate.open();
+    EXPECT_TRUE(gate.try_close());
+    gate.open();
+}
+
+TEST_F(access_gate_test, a_guard_in_the_compacting_thread_is_a_conflict_and_pins_nothing) {
+    gate.close("ships");
+    EXPECT_THAT(conflict([&] { const access_guard<policy> guard(gate, mine()); }),
+                testing::HasSubstr("in a thread that is compacting"));
+    EXPECT_EQ(pins(), 0U);
+    gate.open();
+    {
+        const access_guard<policy> guard(gate, mine());
+    }
+    EXPECT_TRUE(gate.try_close());
+    EXPECT_THROW(gate.enter(mine()), compaction_conflict);
+    gate.open();
+}
+
+TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
+    constexpr int rounds = 3000;
+    std::uint64_t data = 0; // plain: written by compactions, read by guards
+    std::atomic<int> reading{0};
+    std::atomic<int> together{0};
+    std::atomic<int> changed{0};
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i != 2; ++i) {
+            threads.emplace_back([&] {
+                for (int round = 0; round != rounds; ++round) {
+                    const access_guard<policy> guard(gate, mine());
+                    ++reading;
+                    const std::uint64_t before = data;
+                    const access_guard<policy> nested(gate, mine());
+                    changed += before != data ? 1 : 0;
+                    --reading;
+                }
+            });
+        }
+        for (int i = 0; i != 2; ++i) {
+            threads.emplace_back([&] {
+                for (int round = 0; round != rounds; ++round) {
+                    if (gate.try_close()) {
+                        together += reading;
+                        ++data;
+                        gate.open();
+                    }
+                    std::this_thread::yield();
+                }
+            });
+        }
+    }
+    EXPECT_EQ(together, 0);
+    EXPECT_EQ(changed, 0);
+}
+
+// A new thread's lane, too, is seen by a compaction that starts before or after any of its steps.
+TEST(access_gate_step_test, a_guard_stopped_at_any_step_and_a_compaction_exclude_each_other) {
+    std::size_t closed = 0;
+    std::size_t refused = 0;
+    bool stopped = true;
+    for (std::size_t step = 0; stopped; ++step) {
+        gate_rig<test::step_policy> rig;
+        std::atomic<bool> inside = false;
+        test::stepper victim(step, [&] {
+            rig.gate.enter(rig.mine());
+            inside = true;
+            rig.pins(); // somewhere to stop
+            inside = false;
+            rig.gate.leave(rig.mine());
+        });
+        stopped = victim.stopped();
+        if (rig.gate.try_close()) {
+            ++closed;
+            // The victim goes on while the compaction runs, until it waits for it or comes inside.
+            const int waits = decltype(rig)::policy::waits;
+            while (victim.stopped() && !inside && decltype(rig)::policy::waits == waits &&
+                   victim.steps() < step + 50) {
+                victim.advance();
+            }
+            EXPECT_FALSE(inside) << "stopped before step " << step;
+            rig.gate.open();
+        } else {
+            ++refused;
+        }
+        victim.finish();
+        EXPECT_FALSE(rig.gate.pinned());
+    }
+    EXPECT_GT(closed, 2U);
+    EXPECT_GT(refused, 2U);
+}
+
+TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude_each_other) {
+    std::size_t inside_first = 0;
+    bool stopped = true;
+    for (std::size_t step = 0; stopped; ++step) {
+        gate_rig<test::step_policy> rig;
+        std::atomic<bool> running = false;
+        rig.mine();
+        test::stepper compaction(step, [&] {
+            if (rig.gate.try_close()) {
+                running = true;
+                rig.pins(); // somewhere to stop
+                running = false;
+                rig.gate.open();
+            }
+        });
+        stopped = compaction.stopped();
+        // The guard would wait for ever for a compaction that is stopped with the gate closed: it gets a
+        // thread of its own, which ends inside or when it begins to wait.
+        const int waits = decltype(rig)::policy::waits;
+        std::atomic<bool> inside = false;
+        std::atomic<bool> leave = false;
+        std::jthread user([&] {
+            const access_guard guard(rig.gate, rig.mine());
+            inside = true;
+            while (!leave) {
+                std::this_thread::yield();
+            }
+        });
+        while (!inside && decltype(rig)::policy::waits == waits) {
+            std::this_thread::yield();
+        }
+        if (inside) {
+            ++inside_first;
+            EXPECT_FALSE(running) << "stopped before step " << step;
+            while (compaction.stopped()) { // with the guard held it can't get in
+                compaction.advance();
+                EXPECT_FALSE(running) << "stopped before step " << step;
+            }
+        }
+        leave = true;
+        compaction.finish();
+    }
+    EXPECT_GT(inside_first, 1U);
+}
+
+} // namespace
+} // namespace handlepool

@@ -1,0 +1,295 @@
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/nursery.hpp>
+#include <handlepool/policy.hpp>
+#include <handlepool/slot_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace handlepool {
+namespace {
+
+using layout = default_layout;
+using nursery_type = nursery<layout, default_policy, fifo_freelist>;
+using chain_type = chunk_chain<default_policy>;
+using value_type = layout::value_type;
+using slots_of_newborns = std::vector<std::uint32_t>;
+
+/// Goes through the steps of an emplace one by one.
+class nursery_test : public testing::TestWithParam<std::size_t> {
+protected:
+    std::uint32_t take() {
+        std::uint32_t position = 0;
+        EXPECT_TRUE(newborns.take(chain, position));
+        return position;
+    }
+
+    value_type next_handle(std::uint32_t slot) const {
+        return layout::value_of(slot, slots.next_tag(slot, layout::make_tag(3, 0)));
+    }
+
+    /// Records the owner, but does not publish.
+    void own(std::uint32_t position, std::uint32_t slot) { newborns.own(position, next_handle(slot)); }
+    void publish(std::uint32_t slot, std::uint32_t position) {
+        slots.publish(slot, layout::tag_of(next_handle(slot)), position);
+    }
+
+    std::uint32_t emplace(std::uint32_t slot) {
+        const std::uint32_t position = take();
+        own(position, slot);
+        publish(slot, position);
+        return position;
+    }
+    void erase(std::uint32_t slot) { EXPECT_TRUE(slots.kill(layout::value_of(slot, slots.tag(slot)))); }
+
+    slots_of_newborns drain() {
+        slots_of_newborns drained;
+        newborns.drain(chain, slots, [&](std::uint32_t position, std::uint32_t slot) {
+            EXPECT_EQ(layout::index_of(newborns.owner(position)), slot);
+            drained.push_back(slot);
+        });
+        return drained;
+    }
+
+    std::vector<value_type> sweep() {
+        std::vector<value_type> found;
+        newborns.sweep(chain, slots, [&](value_type handle) { found.push_back(handle); });
+        return found;
+    }
+
+    slot_table<layout, default_policy> slots{"slots", 100, 0};
+    nursery_type newborns{"nursery", 24 / GetParam(), GetParam()};
+    chain_type chain;
+};
+INSTANTIATE_TEST_SUITE_P(chunks_of, nursery_test, testing::Values(1, 2, 3, 12));
+
+TEST_P(nursery_test, newborns_are_drained_in_the_order_of_their_places) {
+    for (const std::uint32_t slot : {5U, 2U, 9U, 1U}) {
+        emplace(slot);
+    }
+    EXPECT_EQ(drain(), (slots_of_newborns{5, 2, 9, 1}));
+    EXPECT_EQ(drain(), slots_of_newborns{});
+    emplace(7);
+    EXPECT_EQ(drain(), slots_of_newborns{7});
+}
+
+TEST_P(nursery_test, takes_as_many_as_it_has_positions) {
+    EXPECT_EQ(newborns.positions(), 24U);
+    for (int i = 0; i != 24; ++i) {
+        take();
+    }
+    std::uint32_t position = 0;
+    EXPECT_FALSE(newborns.take(chain, position));
+}
+
+TEST_P(nursery_test, drain_stops_at_a_position_without_an_owner) {
+    emplace(1);
+    const std::uint32_t open = take(); // its constructor is still running
+    emplace(2);
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    EXPECT_EQ(drain(), slots_of_newborns{});
+    own(open, 3);
+    publish(3, open);
+    EXPECT_EQ(drain(), (slots_of_newborns{3, 2}));
+}
+
+TEST_P(nursery_test, drain_stops_at_an_object_that_is_not_yet_published) {
+    emplace(1);
+    const std::uint32_t open = take();
+    own(open, 3);
+    emplace(2);
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    publish(3, open);
+    EXPECT_EQ(drain(), (slots_of_newborns{3, 2}));
+}
+
+TEST_P(nursery_test, drain_stops_at_an_object_that_is_not_yet_published_in_a_slot_that_was_used_before) {
+    emplace(3);
+    drain();
+    erase(3);
+    const std::uint32_t open = take();
+    own(open, 3); // the slot's tag is one behind
+    emplace(2);
+    EXPECT_EQ(drain(), slots_of_newborns{});
+    publish(3, open);
+    EXPECT_EQ(drain(), (slots_of_newborns{3, 2}));
+}
+
+TEST_P(nursery_test, an_object_erased_in_the_nursery_is_drained_like_a_living_one) {
+    emplace(1);
+    emplace(2);
+    erase(1);
+    EXPECT_EQ(drain(), (slots_of_newborns{1, 2}));
+}
+
+TEST_P(nursery_test, drain_skips_buried_objects) {
+    const std::uint32_t first = emplace(1);
+    emplace(2);
+    const std::uint32_t last = emplace(3);
+    newborns.bury(first);
+    newborns.bury(last);
+    EXPECT_EQ(drain(), slots_of_newborns{2});
+    emplace(4);
+    EXPECT_EQ(drain(), slots_of_newborns{4});
+}
+
+TEST_P(nursery_test, the_last_position_is_used_again_when_it_is_given_back) {
+    emplace(1);
+    const std::uint32_t position = take();
+    newborns.give_back(chain, position);
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    EXPECT_EQ(take(), position);
+}
+
+TEST_P(nursery_test, a_middle_position_that_is_given_back_is_skipped) {
+    emplace(1);
+    const std::uint32_t outer = take();
+    emplace(2); // by the constructor at `outer`, which then throws
+    newborns.give_back(chain, outer);
+    emplace(3);
+    EXPECT_EQ(drain(), (slots_of_newborns{1, 2, 3}));
+}
+
+TEST_P(nursery_test, nested_constructors_that_all_throw_leave_nothing_behind) {
+    for (int round = 0; round != 5; ++round) {
+        std::vector<std::uint32_t> nested;
+        for (int depth = 0; depth != 4; ++depth) {
+            nested.push_back(take());
+        }
+        for (; !nested.empty(); nested.pop_back()) {
+            newborns.give_back(chain, nested.back());
+        }
+        emplace(static_cast<std::uint32_t>(round));
+        EXPECT_EQ(drain(), slots_of_newborns{static_cast<std::uint32_t>(round)});
+        newborns.recycle([](std::uint32_t) {});
+    }
+}
+
+TEST_P(nursery_test, drained_positions_come_back_empty) {
+    for (int round = 0; round != 10; ++round) {
+        for (std::uint32_t slot = 0; slot != 5; ++slot) {
+            emplace(slot);
+        }
+        EXPECT_EQ(drain().size(), 5U);
+        newborns.recycle([&](std::uint32_t first) {
+            for (std::uint32_t i = 0; i != newborns.chunk_size(); ++i) {
+                EXPECT_EQ(newborns.owner(first + i), 0U);
+            }
+        });
+        for (std::uint32_t slot = 0; slot != 5; ++slot) {
+            erase(slot);
+        }
+    }
+}
+
+TEST_P(nursery_test, recycled_positions_do_not_pass_for_newborns) {
+    std::uint32_t first = 0;
+    for (std::uint32_t slot = 0; slot != 13;
+         ++slot) { // one chunk more than the first one of the largest size
+        const std::uint32_t position = emplace(slot);
+        first = slot == 0 ? position : first;
+    }
+    EXPECT_EQ(drain().size(), 13U);
+    newborns.recycle([](std::uint32_t) {});
+    chain_type other;
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t position = 0; newborns.take(other, position);) {
+        taken.push_back(position);
+    }
+    EXPECT_NE(std::ranges::find(taken, first), taken.end());
+    bool found = false;
+    newborns.drain(other, slots, [&](std::uint32_t, std::uint32_t) { found = true; });
+    EXPECT_FALSE(found);
+}
+
+TEST_P(nursery_test, sweep_finds_erased_objects_also_behind_open_positions) {
+    emplace(1);
+    take(); // stays open
+    emplace(2);
+    own(take(), 3); // stays unpublished
+    emplace(4);
+    erase(2);
+    erase(4);
+    const value_type two = layout::value_of(2, slots.tag(2) - 1);
+    const value_type four = layout::value_of(4, slots.tag(4) - 1);
+    EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
+}
+
+TEST_P(nursery_test, sweep_finds_neither_drained_nor_buried_objects) {
+    emplace(1);
+    const std::uint32_t position = emplace(2);
+    erase(1);
+    erase(2);
+    newborns.bury(position);
+    EXPECT_EQ(sweep().size(), 1U);
+    drain();
+    EXPECT_TRUE(sweep().empty());
+}
+
+TEST_P(nursery_test, after_reset_it_is_empty) {
+    emplace(1);
+    emplace(2);
+    newborns.reset();
+    chain.forget();
+    EXPECT_EQ(drain(), slots_of_newborns{});
+    for (int i = 0; i != 12; ++i) {
+        EXPECT_EQ(newborns.owner(take()), 0U);
+    }
+}
+
+// The chain leads from chunk 1 to 0 and then to 2: behind the last position of chunk 1 stands, by its number,
+// the first of chunk 2, but in the chain a newborn lies between them.
+TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it) {
+    slot_table<layout, default_policy> slots("slots", 10, 0);
+    nursery_type newborns("nursery", 5, 1);
+    const auto take = [&](chain_type& lane) {
+        std::uint32_t position = 0;
+        EXPECT_TRUE(newborns.take(lane, position));
+        return position;
+    };
+    const auto fill = [&](std::uint32_t position, std::uint32_t slot) {
+        const auto tag = slots.next_tag(slot, layout::make_tag(3, 0));
+        newborns.own(position, layout::value_of(slot, tag));
+        slots.publish(slot, tag, position);
+    };
+    const auto drain = [&](chain_type& lane) {
+        slots_of_newborns drained;
+        newborns.drain(lane, slots, [&](std::uint32_t, std::uint32_t slot) { drained.push_back(slot); });
+        newborns.recycle([](std::uint32_t) {});
+        return drained;
+    };
+
+    // Frees the chunks in the order 1, 0, 2.
+    chain_type one;
+    chain_type other;
+    ASSERT_EQ(take(other), 0U);
+    ASSERT_EQ(take(one), 1U);
+    ASSERT_EQ(take(one), 2U);
+    ASSERT_EQ(take(one), 3U);
+    ASSERT_EQ(take(other), 4U);
+    fill(1, 1);
+    drain(one);
+    fill(0, 2);
+    drain(other);
+    fill(2, 3);
+    drain(one);
+
+    chain_type lane;
+    const std::uint32_t outer = take(lane);
+    const std::uint32_t survivor = take(lane);
+    const std::uint32_t inner = take(lane);
+    ASSERT_EQ((std::vector{outer, survivor, inner}), (std::vector<std::uint32_t>{1, 0, 2}));
+    fill(survivor, 5);
+    newborns.give_back(lane, inner); // its constructor throws, and so does the one that called it
+    newborns.give_back(lane, outer);
+    EXPECT_EQ(drain(lane), slots_of_newborns{5});
+}
+
+} // namespace
+} // namespace handlepool

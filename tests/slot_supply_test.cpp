@@ -1,0 +1,222 @@
+#include "support/tiny_policy.hpp"
+
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/policy.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/slot_supply.hpp>
+#include <handlepool/slot_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace handlepool {
+namespace {
+
+using layout = default_layout;
+
+/// Lets a test say which lane it works in.
+template <class Base>
+struct chosen_lane : Base {
+    inline static thread_local std::uint32_t chosen = 0;
+    static std::uint32_t thread_index() noexcept { return chosen; }
+};
+
+template <class Policy>
+struct supply_rig {
+    using policy = Policy;
+
+    explicit supply_rig(const pool_options& options)
+        : geometry(plan_geometry(options, {.index_count = std::uint64_t{1} << layout::index_bits,
+                                           .nursery_chunk = Policy::nursery_chunk,
+                                           .removal_chunk = Policy::removal_chunk})),
+          slots("slots", geometry.slot_limit, 0),
+          lanes("lanes", geometry.max_threads),
+          supply("freelist", geometry, slots, lanes) {}
+
+    lane<Policy>& lane_of(std::uint32_t thread) {
+        Policy::chosen = thread;
+        auto* const found = lanes.mine();
+        if (found == nullptr) {
+            throw std::out_of_range("the thread has no lane");
+        }
+        return *found;
+    }
+
+    /// As many slots as there are, up to `count`.
+    std::vector<std::uint32_t> take(std::uint32_t thread, std::size_t count) {
+        std::vector<std::uint32_t> taken;
+        std::uint32_t slot = 0;
+        while (taken.size() != count && supply.take(lane_of(thread), slot)) {
+            taken.push_back(slot);
+        }
+        return taken;
+    }
+
+    void release(const std::vector<std::uint32_t>& all) {
+        for (const auto slot : all) {
+            supply.release(slot);
+        }
+        supply.publish();
+    }
+
+    pool_geometry geometry;
+    slot_table<layout, Policy> slots;
+    lane_table<Policy> lanes;
+    slot_supply<layout, Policy, fifo_freelist> supply;
+};
+
+template <class Policy>
+class slot_supply_test : public testing::Test {
+protected:
+    using rig_type = supply_rig<chosen_lane<Policy>>;
+};
+
+using policies = testing::Types<default_policy, test::tiny_policy<1>, test::tiny_policy<2>>;
+TYPED_TEST_SUITE(slot_supply_test, policies);
+
+constexpr std::size_t many = 100'000;
+
+TYPED_TEST(slot_supply_test, one_lane_gets_exactly_the_capacity) {
+    for (const std::size_t capacity : {1U, 2U, 127U, 128U, 1000U, 20'000U}) {
+        typename TestFixture::rig_type rig({.capacity = capacity});
+        const auto taken = rig.take(0, many);
+        EXPECT_EQ(taken.size(), capacity);
+        EXPECT_EQ(std::set(taken.begin(), taken.end()).size(), capacity);
+        EXPECT_EQ(rig.supply.held(), 0U);
+    }
+}
+
+TYPED_TEST(slot_supply_test, what_idle_lanes_hold_does_not_count_against_the_capacity) {
+    typename TestFixture::rig_type rig({.capacity = 10'000, .max_threads = 16});
+    for (std::uint32_t idle = 1; idle != 8; ++idle) {
+        EXPECT_EQ(rig.take(idle, 1).size(), 1U);
+    }
+    const std::size_t idle = rig.supply.held();
+    EXPECT_EQ(rig.take(0, many).size(), 10'000U - 7);
+    EXPECT_EQ(rig.supply.held(), idle);
+    // They can use what they hold.
+    for (std::uint32_t lane = 1; lane != 8; ++lane) {
+        const std::size_t held = rig.lane_of(lane).held.load();
+        EXPECT_EQ(rig.take(lane, held).size(), held);
+    }
+    EXPECT_LE(rig.supply.list().fresh(), rig.geometry.object_limit);
+}
+
+TYPED_TEST(slot_supply_test, spares_of_an_idle_lane_do_not_count_either) {
+    typename TestFixture::rig_type rig({.capacity = 100, .max_threads = 16});
+    const auto taken = rig.take(1, 5);
+    for (const auto slot : taken) {
+        rig.supply.give_back(rig.lane_of(1), slot);
+    }
+    EXPECT_GE(rig.supply.held(), 5U);
+    EXPECT_EQ(rig.take(0, many).size(), 100U);
+}
+
+TYPED_TEST(slot_supply_test, a_lane_that_gave_slots_back_takes_those_before_it_claims_more) {
+    typename TestFixture::rig_type rig({.capacity = 10});
+    const auto taken = rig.take(0, 10);
+    for (const auto slot : {taken[3], taken[7], taken[0]}) {
+        rig.supply.give_back(rig.lane_of(0), slot);
+    }
+    EXPECT_EQ(rig.supply.held(), 3U);
+    auto again = rig.take(0, many);
+    std::ranges::sort(again);
+    EXPECT_EQ(again, (std::vector{taken[0], taken[3], taken[7]}));
+    EXPECT_EQ(rig.supply.held(), 0U);
+}
+
+TYPED_TEST(slot_supply_test, more_slots_than_a_claim_holds_can_be_given_back) {
+    typename TestFixture::rig_type rig({.capacity = 500});
+    const auto taken = rig.take(0, many);
+    for (const auto slot : taken) {
+        rig.supply.give_back(rig.lane_of(0), slot);
+    }
+    EXPECT_EQ(rig.supply.held(), 500U);
+    auto again = rig.take(0, many);
+    std::ranges::sort(again);
+    EXPECT_EQ(again.size(), 500U);
+    EXPECT_EQ(std::ranges::adjacent_find(again), again.end());
+}
+
+TYPED_TEST(slot_supply_test, released_slots_come_back_in_order_after_the_reuse_delay) {
+    typename TestFixture::rig_type rig({.capacity = 8, .reuse_delay = 3, .slot_limit = 11});
+    EXPECT_EQ(rig.take(0, many).size(), 8U);
+    rig.release({5, 1, 6}); // not more than the delay: fresh ones go out
+    EXPECT_EQ(rig.take(0, many), (std::vector<std::uint32_t>{8, 9, 10}));
+    rig.release({2, 3});
+    EXPECT_EQ(rig.take(0, many), (std::vector<std::uint32_t>{5, 1}));
+}
+
+TYPED_TEST(slot_supply_test, a_slot_is_not_taken_between_release_and_publish) {
+    typename TestFixture::rig_type rig({.capacity = 4, .reuse_delay = 0, .slot_limit = 4});
+    rig.take(0, many);
+    rig.supply.release(2);
+    EXPECT_TRUE(rig.take(0, 1).empty());
+    rig.supply.publish();
+    EXPECT_EQ(rig.take(0, 1), std::vector<std::uint32_t>{2});
+}
+
+TYPED_TEST(slot_supply_test, a_retired_slot_is_replaced_until_the_slot_limit) {
+    typename TestFixture::rig_type rig({.capacity = 4, .reuse_delay = 0, .slot_limit = 7});
+    EXPECT_EQ(rig.take(0, many).size(), 4U);
+    EXPECT_FALSE(rig.supply.used_up());
+    for (std::uint32_t retired = 1; retired != 4; ++retired) {
+        rig.supply.retire(1);
+        EXPECT_EQ(rig.supply.retired(), retired);
+        EXPECT_EQ(rig.take(0, many), std::vector<std::uint32_t>{3 + retired});
+    }
+    rig.supply.retire(3);
+    EXPECT_TRUE(rig.take(0, many).empty());
+    EXPECT_FALSE(rig.supply.used_up());
+    rig.supply.retire(1);
+    EXPECT_TRUE(rig.supply.used_up());
+    EXPECT_TRUE(rig.take(0, many).empty());
+}
+
+TYPED_TEST(slot_supply_test, after_reset_all_slots_are_fresh_again_or_all_retired) {
+    typename TestFixture::rig_type rig({.capacity = 4, .slot_limit = 8});
+    rig.take(0, many);
+    rig.supply.retire(2);
+    rig.lane_of(0).forget_objects();
+    rig.supply.reset(false);
+    EXPECT_EQ(rig.supply.retired(), 0U);
+    EXPECT_EQ(rig.take(0, many), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+    rig.lane_of(0).forget_objects();
+    rig.supply.reset(true);
+    EXPECT_TRUE(rig.supply.used_up());
+    EXPECT_TRUE(rig.take(0, many).empty());
+}
+
+TYPED_TEST(slot_supply_test, lanes_that_compete_get_each_slot_once_and_at_least_the_capacity) {
+    constexpr std::uint32_t threads = 4;
+    constexpr std::size_t capacity = 3000;
+    typename TestFixture::rig_type rig({.capacity = capacity, .max_threads = threads});
+    std::mutex mutex;
+    std::vector<std::uint32_t> all;
+    {
+        std::vector<std::jthread> takers;
+        for (std::uint32_t thread = 0; thread != threads; ++thread) {
+            takers.emplace_back([&, thread] {
+                const auto taken = rig.take(thread, many);
+                const std::scoped_lock lock(mutex);
+                all.insert(all.end(), taken.begin(), taken.end());
+            });
+        }
+    }
+    EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+    EXPECT_GE(all.size(), capacity);
+    EXPECT_LE(all.size(), rig.geometry.object_limit);
+}
+
+} // namespace
+} // namespace handlepool

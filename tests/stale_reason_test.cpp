@@ -1,0 +1,81 @@
+#include <handlepool/stale_reason.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace handlepool {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A handle of an object that lives, but for what a test changes.
+refused_handle living() {
+    return {.index = 1021,
+            .generation = 7,
+            .pool_id = 3,
+            .own_pool_id = 3,
+            .first_generation = 2,
+            .slots_in_service = 2000,
+            .slot_generation = 7};
+}
+
+TEST(stale_reason_test, every_reason_comes_with_pool_and_parts_of_the_handle) {
+    refused_handle handle = living();
+    handle.slot_generation = 8;
+    EXPECT_EQ(describe_refusal("ships", handle),
+              "pool 'ships': handle #1021 generation 7 pool 3 is stale: its object was erased");
+}
+
+TEST(stale_reason_test, null) {
+    EXPECT_EQ(describe_refusal("ships", {.null = true}), "pool 'ships': the null handle names no object");
+}
+
+TEST(stale_reason_test, a_handle_of_another_pool) {
+    refused_handle handle = living();
+    handle.own_pool_id = 4;
+    EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("another pool"), HasSubstr("pool id 4")));
+}
+
+TEST(stale_reason_test, a_handle_from_before_a_reset) {
+    refused_handle handle = living();
+    for (const unsigned first : {8U, 100U}) {
+        handle.first_generation = first;
+        EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("reset, or lived in a former pool"));
+    }
+    handle.first_generation = 6; // where the generations of this pool begin
+    EXPECT_THAT(describe_refusal("ships", handle), testing::Not(HasSubstr("reset")));
+}
+
+TEST(stale_reason_test, a_slot_that_was_never_used) {
+    refused_handle handle = living();
+    handle.index = 2000;
+    EXPECT_THAT(describe_refusal("ships", handle),
+                AllOf(HasSubstr("no such slot was ever used"), HasSubstr("2000")));
+    handle.index = 1999;
+    EXPECT_THAT(describe_refusal("ships", handle), testing::Not(HasSubstr("no such slot")));
+}
+
+TEST(stale_reason_test, a_generation_that_no_object_has) {
+    refused_handle handle = living();
+    handle.generation = 6;
+    EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("an object's is odd"));
+}
+
+TEST(stale_reason_test, a_generation_that_is_still_to_come) {
+    refused_handle handle = living();
+    handle.generation = 9;
+    EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("yet"), HasSubstr("is at 7")));
+}
+
+TEST(stale_reason_test, a_slot_that_was_used_again) {
+    refused_handle handle = living();
+    handle.slot_generation = 11;
+    EXPECT_THAT(describe_refusal("ships", handle),
+                AllOf(HasSubstr("was erased"), HasSubstr("used again"), HasSubstr("generation 11")));
+}
+
+} // namespace
+} // namespace handlepool

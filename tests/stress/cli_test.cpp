@@ -1,0 +1,256 @@
+// The program handlepool-stress as its users meet it.
+
+#include "run_program.hpp"
+#include "scratch_directory.hpp"
+#include "trace.hpp"
+#include "trace_writer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::stress {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+using arguments = std::vector<std::string>;
+
+run_result run_stress(arguments line, errors_to errors = errors_to::file) {
+    line.insert(line.begin(), HANDLEPOOL_STRESS_PROGRAM);
+    return run_program(std::move(line), errors);
+}
+
+struct command_line : testing::Test {
+    std::string path(const std::string& name) const { return (directory / name).string(); }
+
+    // A trace of one object that crosses threads and one that lives on.
+    std::string small_trace() const {
+        write_trace(path("small.zst"),
+                    {.header = {.command = {"program"}, .duration_ns = 100},
+                     .events = {trace_event::allocate(0, 0, 0, 8), trace_event::allocate(1, 1, 1, 8),
+                                trace_event::free(2, 1, 0)}});
+        return path("small.zst");
+    }
+
+    nlohmann::json json_in(const std::string& file) const {
+        std::ifstream stream(file);
+        return nlohmann::json::parse(stream);
+    }
+
+    // Expects that the run can't be made, says why, and leaves no file behind.
+    void expect_error(const arguments& line, const testing::Matcher<std::string>& errors) const {
+        const std::size_t before = files();
+        const run_result result = run_stress(line);
+        EXPECT_EQ(result.status, 2) << testing::PrintToString(line);
+        EXPECT_THAT(result.errors, errors);
+        EXPECT_THAT(result.output, IsEmpty());
+        EXPECT_EQ(files(), before) << "something was left behind";
+    }
+
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
+    }
+
+    const scratch_directory scratch;
+    const std::filesystem::path& directory = scratch.path();
+};
+
+const arguments short_churn{"churn", "--alive", "100", "--frames", "3", "--lookups", "5"};
+
+arguments operator+(arguments line, const arguments& more) {
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+}
+
+TEST_F(command_line, help_has_examples) {
+    for (const char* const command : {"", "replay", "churn", "record"}) {
+        const run_result result =
+            run_stress(*command == '\0' ? arguments{"--help"} : arguments{command, "--help"});
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.errors, IsEmpty());
+        EXPECT_THAT(result.output, ContainsRegex("Examples?:\n  handlepool-stress " + std::string(command)));
+    }
+}
+
+TEST_F(command_line, a_subcommand_is_needed) {
+    expect_error({}, HasSubstr("A subcommand is required"));
+    expect_error({"explode"}, HasSubstr("not expected: explode"));
+    expect_error({"replay"}, HasSubstr("trace is required"));
+    expect_error({"record"}, HasSubstr("program is required"));
+}
+
+TEST_F(command_line, unknown_options_are_named) {
+    for (const char* const command : {"replay", "churn", "record"}) {
+        expect_error({command, "x", "--bogus"}, HasSubstr("--bogus"));
+    }
+}
+
+TEST_F(command_line, wrong_values_are_told_with_what_is_allowed) {
+    const auto refuse = [&](const std::string& command, const std::string& option, const std::string& value,
+                            const std::string& allowed) {
+        expect_error({command, "x", option, value},
+                     StartsWith(option + ": '" + value + "' is not allowed (allowed: " + allowed + ")"));
+    };
+    for (const char* const value : {"0", "-1", "1025", "x", "1.5", "99999999999999999999", "0x10", "2 "}) {
+        refuse("replay", "--threads", value, "1 to 1024");
+        refuse("churn", "--threads", value, "1 to 1024");
+    }
+    for (const char* const value : {"0", "-1", "nan", "inf", "1e7", "x"}) {
+        refuse("replay", "--frame-ms", value, "0.001 to 1000000");
+    }
+    for (const char* const value : {"-0.1", "1.1", "nan", "half"}) {
+        refuse("churn", "--churn", value, "0 to 1");
+    }
+    refuse("churn", "--alive", "0", "1 to 500000000");
+    refuse("churn", "--frames", "0", "1 to 100000000");
+    refuse("churn", "--lookups", "1000001", "0 to 1000000");
+    refuse("replay", "--lookups", "many", "0 to 1000000");
+    refuse("replay", "--seed", "-1", "0 to 18446744073709551615");
+    refuse("record", "--limit", "0", "1 to 67108864");
+}
+
+TEST_F(command_line, numbers_are_decimal) {
+    const run_result result = run_stress(short_churn + arguments{"--threads", "03", "--seed", "010"});
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_THAT(result.output, HasSubstr("threads                      3\n"));
+    EXPECT_THAT(result.output, HasSubstr("  seed                       10\n"));
+}
+
+TEST_F(command_line, churn_passes) {
+    const run_result result = run_stress(short_churn + arguments{"--json", path("result.json")});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
+    EXPECT_THAT(result.output,
+                AllOf(StartsWith("run                          churn\n"),
+                      HasSubstr("alive, peak and final        100, 100\n"), HasSubstr("result ")));
+    const nlohmann::json json = json_in(path("result.json"));
+    EXPECT_EQ(json["command"], "churn");
+    EXPECT_EQ(json["alive_final"], 100);
+    EXPECT_EQ(json["frames"], 3);
+    EXPECT_EQ(json["violations"], 0);
+    EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(command_line, replay_passes) {
+    const std::string trace = small_trace();
+    const run_result result =
+        run_stress({"replay", trace, "--threads", "3", "--seed", "7", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
+    EXPECT_THAT(result.output, AllOf(HasSubstr("  trace                      " + trace + "\n"),
+                                     HasSubstr("program"), HasSubstr("passed")));
+    const nlohmann::json json = json_in(path("result.json"));
+    EXPECT_EQ(json["command"], "replay");
+    EXPECT_EQ(json["parameters"]["trace"], trace);
+    EXPECT_EQ(json["parameters"]["seed"], "7");
+    EXPECT_EQ(json["threads"], 3);
+    EXPECT_EQ(json["created"], 2);
+    EXPECT_EQ(json["destroyed"], 1);
+    EXPECT_EQ(json["alive_final"], 1);
+}
+
+TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
+    const run_result result =
+        run_program({HANDLEPOOL_FAILING_STRESS, "churn", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_THAT(result.output, HasSubstr("violations                   1\n  something was wrong\n"));
+    EXPECT_THAT(result.output, HasSubstr("FAILED"));
+    EXPECT_EQ(json_in(path("result.json"))["violation_messages"][0], "something was wrong");
+}
+
+TEST_F(command_line, a_terminal_shows_the_progress) {
+    for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
+        const run_result result = run_stress(line, errors_to::terminal);
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.errors, AllOf(StartsWith("\r\033[K" + line.front() + " ["), HasSubstr(" %  "),
+                                         HasSubstr("million operations/s"), HasSubstr("s left")));
+        EXPECT_TRUE(result.errors.ends_with("\r\033[K")) << "the line is not cleared";
+        EXPECT_THAT(result.output, HasSubstr("passed"));
+    }
+}
+
+TEST_F(command_line, a_trace_that_cannot_be_read) {
+    const std::string json = path("result.json");
+    expect_error({"replay", path("missing.zst"), "--json", json},
+                 AllOf(StartsWith("handlepool-stress: " + path("missing.zst")), HasSubstr("No such file")));
+    expect_error({"replay", directory.string(), "--json", json}, HasSubstr("Is a directory"));
+    std::ofstream(path("text.zst")) << "no trace";
+    expect_error({"replay", path("text.zst"), "--json", json}, HasSubstr("not a zstd frame"));
+    const std::string trace = small_trace();
+    {
+        std::fstream stream(trace, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekg(-1, std::ios::end);
+        const int last = stream.get();
+        stream.seekp(-1, std::ios::end);
+        stream.put(static_cast<char>(last ^ 1));
+    }
+    expect_error({"replay", trace, "--json", json}, AllOf(HasSubstr(trace), HasSubstr("damaged")));
+    std::filesystem::resize_file(trace, 20);
+    expect_error({"replay", trace, "--json", json}, AllOf(HasSubstr(trace), HasSubstr("cut off")));
+}
+
+TEST_F(command_line, a_result_that_cannot_be_written) {
+    const std::string json = path("no/such/directory.json");
+    for (const arguments& line :
+         {short_churn, arguments{"replay", small_trace()}, arguments{"record", "/bin/true"}}) {
+        expect_error(line + arguments{"--json", json},
+                     StartsWith("handlepool-stress: --json: " + json + " cannot be written: No such file"));
+    }
+}
+
+TEST_F(command_line, a_report_that_cannot_be_written) {
+    const run_result result =
+        run_program({"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
+}
+
+TEST_F(command_line, records_and_replays) {
+    const std::string trace = path("recorded.zst");
+    const run_result recorded = run_stress({"record", "--output", trace, "--json", path("record.json"), "--",
+                                            HANDLEPOOL_RECORD_FIXTURE, "cross"});
+    ASSERT_EQ(recorded.status, 0) << recorded.errors;
+    EXPECT_THAT(recorded.output, IsEmpty()) << "it is the program's";
+    EXPECT_THAT(recorded.errors,
+                AllOf(StartsWith(trace + ": "), HasSubstr("allocations"), Not(HasSubstr("exited"))));
+    const nlohmann::json json = json_in(path("record.json"));
+    EXPECT_EQ(json["program"][1], "cross");
+    EXPECT_EQ(json["exit_status"], 0);
+    const run_result replayed = run_stress({"replay", trace, "--json", path("replay.json")});
+    EXPECT_EQ(replayed.status, 0) << replayed.errors;
+    EXPECT_EQ(json_in(path("replay.json"))["created"], json["allocations"]);
+    EXPECT_EQ(json_in(path("replay.json"))["destroyed"], json["frees"]);
+}
+
+TEST_F(command_line, recording_a_program_that_fails) {
+    const std::string trace = path("recorded.zst");
+    const run_result failed =
+        run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "fail"});
+    EXPECT_EQ(failed.status, 2);
+    EXPECT_THAT(failed.errors, HasSubstr("exited with 3; its trace was written"));
+    EXPECT_TRUE(std::filesystem::exists(trace));
+    const run_result killed =
+        run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "kill"});
+    EXPECT_EQ(killed.status, 2);
+    EXPECT_THAT(killed.errors, HasSubstr("killed by signal 9"));
+    expect_error({"record", "--output", trace, "--json", path("result.json"), "--", "no-such-program"},
+                 HasSubstr("cannot run no-such-program"));
+}
+
+} // namespace
+} // namespace handlepool::stress

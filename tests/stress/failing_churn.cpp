@@ -1,0 +1,14 @@
+// Stands in for the real churn, which a right pool gives nothing to find: with it the program reports a
+// violation.
+
+#include "churn.hpp"
+
+namespace handlepool::stress {
+
+report churn(const churn_options&) {
+    report result{.command = "churn"};
+    result.all.violate("something was wrong");
+    return result;
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,129 @@
+#include "run_program.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace handlepool::stress {
+
+namespace {
+
+int checked(int result, const char* what) {
+    if (result < 0) {
+        throw std::system_error(errno, std::generic_category(), what);
+    }
+    return result;
+}
+
+class descriptor {
+public:
+    explicit descriptor(int number) : number_(number) {}
+    descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    descriptor& operator=(descriptor&&) = delete;
+    ~descriptor() { close(); }
+
+    int get() const { return number_; }
+
+    void close() {
+        if (number_ >= 0) {
+            ::close(std::exchange(number_, -1));
+        }
+    }
+
+private:
+    int number_;
+};
+
+descriptor temporary_file() {
+    std::string name = "/tmp/handlepool_run_XXXXXX";
+    descriptor file(checked(::mkostemp(name.data(), O_CLOEXEC), "mkostemp"));
+    ::unlink(name.c_str());
+    return file;
+}
+
+// Both ends of a new terminal.
+std::pair<descriptor, descriptor> open_terminal() {
+    descriptor screen(checked(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), "posix_openpt"));
+    checked(::grantpt(screen.get()), "grantpt");
+    checked(::unlockpt(screen.get()), "unlockpt");
+    descriptor line(checked(::open(::ptsname(screen.get()), O_RDWR | O_NOCTTY | O_CLOEXEC), "open"));
+    return {std::move(screen), std::move(line)};
+}
+
+// All that comes, up to the end: a terminal ends with an error when the program has closed its side.
+std::string read_all(int from) {
+    std::string text;
+    std::array<char, 4096> buffer;
+    while (const ssize_t got = ::read(from, buffer.data(), buffer.size())) {
+        if (got > 0) {
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+        } else if (errno != EINTR) {
+            break;
+        }
+    }
+    return text;
+}
+
+std::string read_file(const descriptor& file) {
+    checked(static_cast<int>(::lseek(file.get(), 0, SEEK_SET)), "lseek");
+    return read_all(file.get());
+}
+
+pid_t start(std::vector<std::string>& command, int output, int errors) {
+    std::vector<char*> arguments;
+    for (std::string& argument : command) {
+        arguments.push_back(argument.data());
+    }
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    pid_t child = 0;
+    const int error = ::posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        throw std::system_error(error, std::generic_category(), command.front());
+    }
+    return child;
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) {
+            throw std::system_error(errno, std::generic_category(), "waitpid");
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+} // namespace
+
+run_result run_program(std::vector<std::string> command, errors_to errors) {
+    const descriptor output = temporary_file();
+    run_result result;
+    if (errors == errors_to::terminal) {
+        auto [screen, line] = open_terminal();
+        const pid_t child = start(command, output.get(), line.get());
+        line.close();
+        result.errors = read_all(screen.get());
+        result.status = wait_for(child);
+    } else {
+        const descriptor file = temporary_file();
+        result.status = wait_for(start(command, output.get(), file.get()));
+        result.errors = read_file(file);
+    }
+    result.output = read_file(output);
+    return result;
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace handlepool::stress {
+
+// What a program left behind.
+struct run_result {
+    int status = -1; // its exit status; -1 if a signal killed it
+    std::string output;
+    std::string errors; // on a terminal, as that has shown them
+};
+
+enum class errors_to { file, terminal };
+
+// Runs a program to its end; it has nothing to read. Throws std::system_error if that can't be done.
+run_result run_program(std::vector<std::string> command, errors_to errors = errors_to::file);
+
+} // namespace handlepool::stress
