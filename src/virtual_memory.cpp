@@ -17,8 +17,8 @@ namespace handlepool {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-// Below this, rounding up to huge pages would cost more memory than fewer misses are worth.
-constexpr std::size_t huge_page_threshold = 4 * huge_page;
+// A range that is likely to use fewer does without: the first touch of a page takes all of it.
+constexpr std::size_t fewest_huge_pages = 2;
 
 std::size_t page_size() noexcept {
     static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -38,7 +38,9 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
         throw reservation_failed(what_for, most, ENOMEM);
     }
     const std::size_t size = std::max<std::size_t>(count * element_size, 1);
-    const bool huge = expected * element_size >= huge_page_threshold;
+    // Only what is likely to be used in full: behind it, small pages follow the use more closely.
+    const std::size_t huge_pages = std::min(expected * element_size, size) / huge_page;
+    const bool huge = huge_pages >= fewest_huge_pages;
     const std::size_t base_alignment = std::max({alignment, page_size(), huge ? huge_page : 0});
     const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
 
@@ -52,7 +54,8 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
     data_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping), base_alignment));
     size_ = size;
     if (huge) {
-        madvise(data_, size_, MADV_HUGEPAGE); // a hint: where the system has none, small pages serve
+        madvise(data_, huge_pages * huge_page,
+                MADV_HUGEPAGE); // a hint: where the system has none, small pages serve
     }
 }
 

@@ -35,30 +35,34 @@ public:
     /// compaction. Wait-free.
     template <class Object>
     Object* find(value_type handle, Object* objects) const noexcept {
-        const slot* const named = slot_of(handle);
-        // (2) acquire: pairs with (1), so that the object is seen complete
-        if (named == nullptr || named->tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
+        if (!could_live(handle)) {
             return nullptr;
         }
-        return objects + named->location.load(std::memory_order::relaxed);
+        const slot& named = slots_[Layout::index_of(handle)];
+        // (2) acquire: pairs with (1), so that the object is seen complete
+        if (named.tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
+            return nullptr;
+        }
+        return objects + named.location.load(std::memory_order::relaxed);
     }
 
     /// Does the handle's object live? Wait-free.
     bool is_alive(value_type handle) const noexcept {
-        const slot* const named = slot_of(handle);
-        // (2)
-        return named != nullptr && named->tag.load(std::memory_order::acquire) == Layout::tag_of(handle);
+        return could_live(handle) &&
+               // (2)
+               slots_[Layout::index_of(handle)].tag.load(std::memory_order::acquire) ==
+                   Layout::tag_of(handle);
     }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
     /// Wait-free.
     bool kill(value_type handle) noexcept {
-        slot* const named = const_cast<slot*>(slot_of(handle));
         tag_type tag = Layout::tag_of(handle);
-        // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its end from
-        // this thread; a failure tells nothing but that there is nothing to do
-        return named != nullptr && named->tag.compare_exchange_strong(
-                                       tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
+        return could_live(handle) &&
+               // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its
+               // end from this thread; a failure tells nothing but that there is nothing to do
+               slots_[Layout::index_of(handle)].tag.compare_exchange_strong(
+                   tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.
@@ -111,10 +115,9 @@ private:
         typename Policy::template atomic<std::uint32_t> location;
     };
 
-    /// The slot that a handle names, or null for one that can't be alive in this table.
-    const slot* slot_of(value_type handle) const noexcept {
-        const auto index = Layout::index_of(handle);
-        return index < slots_.size() && Layout::is_alive(Layout::tag_of(handle)) ? &slots_[index] : nullptr;
+    /// Does the handle name a slot of this table, and an object that was alive in some pool?
+    bool could_live(value_type handle) const noexcept {
+        return Layout::index_of(handle) < slots_.size() && Layout::is_alive(Layout::tag_of(handle));
     }
 
     typename Policy::template array<slot> slots_;

@@ -13,7 +13,7 @@ public:
     virtual_memory() noexcept = default;
 
     /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of
-    /// any size). When the `expected` elements fill some huge pages, the system is asked to use them. Throws
+    /// any size). The system is asked to use huge pages for what the `expected` elements fill of them. Throws
     /// reservation_failed with `what_for`, the size and the system's reason.
     virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size,
                    std::size_t alignment, std::size_t expected);
