@@ -47,6 +47,7 @@ public:
 
     /// Records a measurement; of several for one row the worst is kept.
     void record(figure place, double measured, double spread = 0);
+    const std::string& name(figure place) const { return rows_.at(static_cast<std::size_t>(place)).name; }
     /// Something worth knowing that nobody judges.
     void remark(std::string text) { remarks_.push_back(std::move(text)); }
 
