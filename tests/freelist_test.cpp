@@ -4,6 +4,7 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
+#include <handlepool/reuse_distance.hpp>
 
 #include <gtest/gtest.h>
 

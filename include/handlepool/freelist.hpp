@@ -1,10 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 namespace handlepool {
@@ -19,21 +17,22 @@ struct freelist_options {
     std::size_t reuse_delay = 0;
 };
 
-/// Hands out indices in the order in which they were freed, to any number of threads; one thread frees them.
+/// Hands out indices in the order in which they were freed, to any number of threads; one thread, the
+/// producer, frees them.
 ///
-/// - `claim(out, wanted, in_use_limit)`: any thread, lock-free. Writes up to `wanted` indices and returns how
-/// many.
-///   Freed ones go out while more than the reuse delay wait, else fresh ones; none go out where more than
-///   `in_use_limit` would be in use (retired ones count as used). Returns 0 only when that was so, or when
-///   nothing was left, at some moment of the call, or after `tries` attempts were lost to other threads.
-/// - `release(index)`: gives an index back, to be seen by claims after the next `publish()`. One thread.
-/// - `in_use()`, `waiting()`, `fresh()`: any thread, each a moment's view: indices out, indices freed and not
-///   handed out again, indices ever put in service.
-/// - `reset(fresh)`: as newly made, with so many indices in use. Only while nobody else uses the freelist.
-/// - `limit()`: the index_limit.
-/// - `smallest_reuse_distance()`: any thread; how many others were freed between an index's being freed and
-/// handed out
-///   again, at least so far; the largest std::size_t while none was.
+/// `claim(out, wanted, in_use_limit)`, any thread, lock-free: writes up to `wanted` indices and returns how
+/// many. Freed ones go out while more than the reuse delay wait, else fresh ones; none go out where more than
+/// `in_use_limit` would be in use (retired ones count as used). It returns 0 only when that was so, or when
+/// nothing was left, at some moment of the call, or after `tries` attempts were lost to other threads.
+///
+/// `release(index)`, producer: gives an index back, to be seen by claims after the next `publish()`.
+///
+/// `in_use()`, `waiting()`, `fresh()`, any thread, each a moment's view: indices out, indices freed and not
+/// handed out again, indices ever put in service. `limit()`: the index_limit. `smallest_reuse_distance()`:
+/// how many others were freed between an index's being freed and handed out again, at least so far; the
+/// largest std::size_t while none was.
+///
+/// `reset(fresh)`: as newly made, with so many indices in use. Only while nobody else uses the freelist.
 template <class Freelist>
 concept freelist = requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
                             std::size_t count, std::string_view what_for, freelist_options options) {
@@ -50,24 +49,6 @@ concept freelist = requires(Freelist list, const Freelist constant, std::uint32_
     { constant.limit() } noexcept -> std::same_as<std::size_t>;
     { constant.bytes_reserved() } noexcept -> std::same_as<std::size_t>;
     { constant.bytes_resident() } noexcept -> std::same_as<std::size_t>;
-};
-
-/// The smallest of the distances that it was shown.
-template <class Policy>
-class reuse_distance {
-public:
-    /// Any thread. Lock-free; writes only when the distance is smaller than all before.
-    void observe(std::size_t distance) noexcept {
-        std::size_t smallest = smallest_.load(std::memory_order::relaxed);
-        while (distance < smallest &&
-               !smallest_.compare_exchange_weak(smallest, distance, std::memory_order::relaxed)) {
-        }
-    }
-
-    std::size_t get() const noexcept { return smallest_.load(std::memory_order::relaxed); }
-
-private:
-    typename Policy::template atomic<std::size_t> smallest_{std::numeric_limits<std::size_t>::max()};
 };
 
 } // namespace handlepool
