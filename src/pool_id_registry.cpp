@@ -3,6 +3,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace handlepool {
 
@@ -32,22 +33,37 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
         return lease(*wanted, pool);
     }
     while (fresh_left_) {
-        const std::uint32_t id = next_fresh_;
+        const bool unused = !records_.contains(next_fresh_);
+        const pool_id_lease fresh = unused ? lease(next_fresh_, pool) : pool_id_lease{};
         fresh_left_ = next_fresh_ != id_mask_;
         ++next_fresh_;
-        if (!records_.contains(id)) {
-            return lease(id, pool);
+        if (unused) {
+            return fresh;
         }
     }
-    if (free_.empty()) {
+    const auto given_back_first = find_free();
+    if (given_back_first == records_.end()) {
         throw std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
                                  std::to_string(std::uint64_t{id_mask_} + 1) +
                                  ", each taken by a living pool or used up");
     }
-    return lease(free_.begin()->second, pool);
+    return lease(given_back_first->first, pool);
+}
+
+std::map<std::uint32_t, pool_id_registry::record>::iterator pool_id_registry::find_free() {
+    auto first = records_.end();
+    for (auto each = records_.begin(); each != records_.end(); ++each) {
+        const record& entry = each->second;
+        if (!entry.in_use && entry.generation + 1 <= last_generation_ &&
+            (first == records_.end() || entry.given_back < first->second.given_back)) {
+            first = each;
+        }
+    }
+    return first;
 }
 
 pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
+    std::string user(pool); // before anything changes
     record& entry = records_[id];
     if (entry.in_use) {
         throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
@@ -58,9 +74,8 @@ pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
         throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
                                     " is used up by former pools; leave pool_id out to get a free one");
     }
-    entry.user = pool;
+    entry.user = std::move(user);
     entry.in_use = true;
-    free_.erase({entry.given_back, id});
     return {id, entry.generation};
 }
 
@@ -70,10 +85,7 @@ void pool_id_registry::release(std::uint32_t id, std::uint32_t next_generation) 
     entry.in_use = false;
     entry.user.clear();
     entry.generation = next_generation;
-    if (next_generation + 1 <= last_generation_) {
-        entry.given_back = ++time_;
-        free_.insert({entry.given_back, id});
-    }
+    entry.given_back = ++time_;
 }
 
 } // namespace handlepool

@@ -23,16 +23,26 @@ void give_back(void* index_plus_one_as_pointer) {
     taken[index / 64].fetch_and(~(std::uint64_t{1} << (index % 64)), std::memory_order::release);
 }
 
-pthread_key_t make_key() {
-    pthread_key_t key{};
+// Made before main, and before objects of static storage duration, so that no thread waits for another to
+// make it.
+struct exit_key {
     // Without a key numbers are not given back, and the pool says so when it runs out of lanes.
-    return pthread_key_create(&key, give_back) == 0 ? key : static_cast<pthread_key_t>(-1);
-}
+    exit_key() noexcept : made(pthread_key_create(&key, give_back) == 0) {}
+
+    void call_back_with(std::uint32_t index_plus_one) const noexcept {
+        if (made) {
+            pthread_setspecific(key, reinterpret_cast<void*>(static_cast<std::uintptr_t>(index_plus_one)));
+        }
+    }
+
+    pthread_key_t key{};
+    bool made;
+};
+[[gnu::init_priority(101)]] const exit_key thread_exit;
 
 } // namespace
 
 std::uint32_t claim_index() noexcept {
-    static const pthread_key_t key = make_key();
     for (std::uint32_t word = 0; word < taken.size(); ++word) {
         std::uint64_t bits = taken[word].load(std::memory_order::relaxed);
         while (bits != ~std::uint64_t{0}) {
@@ -42,7 +52,7 @@ std::uint32_t claim_index() noexcept {
             if ((bits >> bit & 1) == 0) {
                 const std::uint32_t index = word * 64 + bit;
                 index_plus_one = index + 1;
-                pthread_setspecific(key, reinterpret_cast<void*>(static_cast<std::uintptr_t>(index) + 1));
+                thread_exit.call_back_with(index + 1);
                 return index;
             }
         }

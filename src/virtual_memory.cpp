@@ -1,5 +1,4 @@
 #include <handlepool/error.hpp>
-#include <handlepool/poison.hpp>
 #include <handlepool/virtual_memory.hpp>
 
 #include <sys/mman.h>
@@ -72,8 +71,10 @@ void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
     const std::size_t last_whole = std::max(end, first_whole);
     std::fill(data_ + first, data_ + first_whole, std::byte{});
     std::fill(data_ + std::min(last_whole, last), data_ + last, std::byte{});
-    if (first_whole != last_whole) {
-        madvise(data_ + first_whole, last_whole - first_whole, MADV_DONTNEED);
+    if (first_whole != last_whole &&
+        madvise(data_ + first_whole, last_whole - first_whole, MADV_DONTNEED) != 0) {
+        // The system keeps pages that are locked in memory.
+        std::fill(data_ + first_whole, data_ + std::min(last_whole, last), std::byte{});
     }
 }
 

@@ -119,6 +119,21 @@ private:
     typename Policy::template atomic<std::uint32_t> closed_by_{nobody};
 };
 
+/// Opens the gate at its end.
+template <class Policy>
+class closed_gate {
+public:
+    /// The gate is closed, by this thread.
+    explicit closed_gate(access_gate<Policy>& gate) noexcept : gate_(gate) {}
+    ~closed_gate() { gate_.open(); }
+
+    closed_gate(const closed_gate&) = delete;
+    closed_gate& operator=(const closed_gate&) = delete;
+
+private:
+    access_gate<Policy>& gate_;
+};
+
 /// Holds compaction off while it lives: pointers, references and items() stay valid. It belongs to the thread
 /// that made it, and must end there. Guards may be nested.
 template <class Policy>

@@ -45,7 +45,8 @@ public:
           removals_(removals),
           dense_(dense),
           lanes_(lanes),
-          removed_(std::string(what_for) + " removals", geometry.object_limit, 0),
+          // More than there are objects: records that come late, behind a sweep, are among them.
+          removed_(std::string(what_for) + " removals", geometry.removal_chunks * Policy::removal_chunk, 0),
           holes_(std::string(what_for) + " holes", geometry.object_limit, 0),
           sources_(std::string(what_for) + " newborns", geometry.object_limit, 0) {}
 
@@ -59,7 +60,7 @@ public:
 
     /// Only while the gate is closed.
     template <executor Executor>
-    compaction_stats run(Executor& executor);
+    compaction_stats run(Executor& executor) noexcept;
 
     /// Objects that left the nursery, destroyed there or moved.
     std::uint64_t left_nursery() const noexcept { return left_nursery_.load(std::memory_order::relaxed); }
@@ -99,6 +100,8 @@ private:
     };
     static constexpr std::uint32_t retired_slot = no_slot - 1;
     static constexpr std::uint32_t no_hole = 0xffff'ffff;
+    // The record gave back a slot that was taken and not used: its tag is not alive.
+    static constexpr std::uint32_t no_object = no_hole - 1;
 
     static_assert(std::is_same_v<tag_type, std::uint32_t>);
 
@@ -148,7 +151,7 @@ private:
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
-compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor) {
+compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor) noexcept {
     const auto start = std::chrono::steady_clock::now();
     stats_ = {};
     // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is
@@ -215,15 +218,19 @@ void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
     const std::uint32_t slot = record.slot;
     const tag_type tag = record.tag_or_hole;
     const std::uint32_t location = slots_.location(slot); // carried by (8) or (4)
+    if (!Layout::is_alive(tag)) {
+        record = {slot, no_object};
+        return;
+    }
     record = {no_slot, no_hole};
-    // A record that comes after a sweep has found its object must not bury another. Then either the slot's
-    // tag has moved on, or its location is an old one, whose owner is somebody else, or a lane's link between
-    // spare slots.
+    // A record that comes after a sweep has found its object must not bury another. Then the slot's tag has
+    // moved on; or the slot is free, and its location an old one or a lane's link between spare slots: then
+    // no place that is in use has the record's owner.
     if (slots_.known_tag(slot) != tag + 1 || location >= dense_.locations()) {
         return;
     }
     if (location < dense_.capacity()) {
-        if (dense_.owner(location) != slot) {
+        if (location >= dense_.size() || dense_.owner(location) != slot) {
             return;
         }
         dense_.set_owner(location, no_slot);
@@ -278,6 +285,10 @@ void compactor<T, Layout, Policy, Freelist>::sort_out() {
         if (outcome.slot == no_slot) {
             continue;
         }
+        if (outcome.tag_or_hole == no_object) {
+            supply_.release(outcome.slot);
+            continue;
+        }
         ++stats_.removed;
         if (outcome.slot == retired_slot) {
             ++retired;
@@ -329,6 +340,7 @@ void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) 
             const std::uint32_t source = sources_[i];
             const value_type handle = nursery_.owner(source - dense_.capacity());
             settle(source, target(i), static_cast<std::uint32_t>(Layout::index_of(handle)));
+            nursery_.bury(source - dense_.capacity());
         }
     });
     if (newborn_count_ > hole_count_) {

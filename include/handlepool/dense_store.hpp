@@ -4,6 +4,7 @@
 #include <handlepool/poison.hpp>
 #include <handlepool/slot_table.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +63,10 @@ public:
 
     /// Objects in the dense store.
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
-    void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order::relaxed); }
+    void resize(std::uint32_t size) noexcept {
+        size_.store(size, std::memory_order::relaxed);
+        used_ = std::max(used_, size);
+    }
 
     /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
     /// it.
@@ -106,19 +110,15 @@ public:
     /// nursery, where other threads are at work.
     void shrink() noexcept {
         if (size() != capacity_) {
-            unpoison(at(size()), capacity_ - size());
-            objects_.discard(size(), capacity_);
+            discard_objects(size(), capacity_);
             owners_.discard(size(), capacity_);
         }
     }
 
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
     void discard() noexcept {
-        if constexpr (can_poison<T>) {
-            unpoison(at(0), objects_.size());
-        }
+        discard_objects(0, static_cast<std::uint32_t>(locations()));
         resize(0);
-        objects_.discard();
         owners_.discard();
     }
 
@@ -129,6 +129,16 @@ public:
     }
 
 private:
+    /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too
+    /// long.
+    void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
+        unpoison(at(first), last - first);
+        objects_.discard(first, last);
+        if (first < used_) {
+            poison(at(first), std::min(used_, last) - first);
+        }
+    }
+
     struct alignas(T) cell {
         std::byte bytes[sizeof(T)];
     };
@@ -137,6 +147,7 @@ private:
     typename Policy::template array<cell> objects_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> owners_;
     typename Policy::template atomic<std::uint32_t> size_{0};
+    std::uint32_t used_ = 0; // the largest size so far; compaction's
 };
 
 } // namespace handlepool

@@ -35,7 +35,8 @@ private:
     fixed_message message_;
 };
 
-/// All slots of the pool are retired: it has made all the objects that its handles can tell apart.
+/// All slots of the pool are retired, but for those that the reuse delay holds back: it has made all the
+/// objects that its handles can tell apart.
 class pool_used_up : public pool_exhausted {
 public:
     pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept;
@@ -52,7 +53,7 @@ private:
     fixed_message message_;
 };
 
-/// More threads use the pool at the same time than its option `max_threads` allows.
+/// More threads of the process use pools at the same time than this pool's option `max_threads` allows.
 class too_many_threads : public std::runtime_error {
 public:
     too_many_threads(std::string_view pool, std::size_t max_threads);

@@ -9,7 +9,7 @@ namespace handlepool {
 /// cover 0 to `count` exactly once, in any order, on any threads, at the same time or not, and returns when
 /// all calls have returned; whatever came before for_ranges happens before the calls, and they before what
 /// follows it. Ranges shorter than `grain` are not worth a thread of their own. The bodies are noexcept and
-/// must all run: for_ranges must not throw before they did.
+/// for_ranges must not throw: a compaction can't stop half-way, and ends the program instead.
 template <class Executor>
 concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
                             void (*body)(std::size_t first, std::size_t last) noexcept) {

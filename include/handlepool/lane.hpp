@@ -110,11 +110,10 @@ public:
 
 private:
     void enter(std::uint32_t index) noexcept {
-        std::uint32_t count = count_.load(std::memory_order::relaxed);
-        while (count <= index &&
-               // (9) seq_cst: see count()
-               !count_.compare_exchange_weak(count, index + 1, std::memory_order::seq_cst,
-                                             std::memory_order::relaxed)) {
+        // (9) seq_cst, also where another thread has raised the count already: see count()
+        std::uint32_t count = count_.load(std::memory_order::seq_cst);
+        while (count <= index && !count_.compare_exchange_weak(count, index + 1, std::memory_order::seq_cst,
+                                                               std::memory_order::seq_cst)) {
         }
     }
 

@@ -53,8 +53,8 @@ public:
         return owners_[position].load(std::memory_order::relaxed);
     }
 
-    /// Compaction: marks the position of an object that was destroyed. The next use of the position is
-    /// ordered by the freelist of chunks.
+    /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
+    /// position is ordered by the freelist of chunks.
     void bury(std::uint32_t position) noexcept { owners_[position].store(gone, std::memory_order::relaxed); }
 
     /// Compaction: calls `take(position, slot index)` for the lane's newborns, in the order of their

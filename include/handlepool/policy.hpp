@@ -16,7 +16,7 @@ namespace handlepool {
 ///
 ///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
 struct default_policy {
-    /// Words that threads share. No other atomics are used.
+    /// Words that threads share.
     template <class T>
     using atomic = std::atomic<T>;
 

@@ -159,15 +159,20 @@ public:
     /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
     /// constant.
     T& operator[](handle_type handle) noexcept {
-        expect(contains(handle), name_, "operator[] was given a stale handle");
+        if constexpr (checked) {
+            expect(contains(handle), name_, "operator[] was given a stale handle");
+        }
         return *dense_.at(slots_.location(handle.index()));
     }
     const T& operator[](handle_type handle) const noexcept { return const_cast<pool&>(*this)[handle]; }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
-    std::span<T> items() noexcept { return {dense_.at(0), dense_.size()}; }
-    std::span<const T> items() const noexcept { return {dense_.at(0), dense_.size()}; }
+    std::span<T> items() noexcept {
+        expect_in_use();
+        return {dense_.at(0), dense_.size()};
+    }
+    std::span<const T> items() const noexcept { return const_cast<pool*>(this)->items(); }
     iterator begin() noexcept { return items().data(); }
     iterator end() noexcept { return begin() + dense_.size(); }
     const_iterator begin() const noexcept { return items().data(); }
@@ -181,8 +186,9 @@ public:
     /// for an object that is not in the pool. Wait-free, constant.
     handle_type handle_of(const T& object) const noexcept;
 
-    /// Holds compaction off while it lives. Waits for a running one. Throws too_many_threads, and
-    /// compaction_conflict when the calling thread is compacting. Blocking; constant.
+    /// Holds compaction off while it lives. Waits for a running one: not for destructors, which a compaction
+    /// waits for. Throws too_many_threads, and compaction_conflict when the calling thread is compacting.
+    /// Blocking; constant.
     [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
 
     // ---- Frames: one thread at a time
@@ -241,7 +247,10 @@ private:
     std::uint32_t next_generation() const noexcept;
     void destroy_all() noexcept;
     void expect_in_use() const noexcept {
-        expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+        if constexpr (checked) {
+            expect(in_use_.load(std::memory_order::relaxed) == in_use_mark, "?",
+                   "an operation was called after the pool's destruction");
+        }
     }
 
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
@@ -263,7 +272,7 @@ private:
     access_gate<Policy> gate_;
     // Erasures by threads that found no lane.
     typename Policy::template atomic<std::uint64_t> erased_without_lane_{0};
-    std::uint32_t in_use_ = in_use_mark;
+    typename Policy::template atomic<std::uint32_t> in_use_{in_use_mark};
 };
 
 } // namespace handlepool

@@ -4,10 +4,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace handlepool {
 
@@ -49,9 +47,12 @@ private:
         std::uint64_t given_back = 0; // when, for the order of reuse
     };
 
+    /// The id that was given back first, of those that can be used again. Linear in the ids: pools are not
+    /// made in an inner loop, and giving one back must not need memory.
+    std::map<std::uint32_t, record>::iterator find_free();
+
     std::mutex mutex_;
     std::map<std::uint32_t, record> records_;
-    std::set<std::pair<std::uint64_t, std::uint32_t>> free_; // by the time they were given back
     std::uint64_t time_ = 0;
     std::uint32_t next_fresh_ = 0;
     bool fresh_left_ = true;

@@ -36,7 +36,7 @@ pool<T, Layout, Policy, Freelist>::~pool() {
     expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
     destroy_all();
     id_.set_next_generation(next_generation());
-    in_use_ = 0;
+    in_use_.store(0, std::memory_order::relaxed);
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -65,7 +65,13 @@ bool pool<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& taken) noexcept {
     nursery_.give_back(mine.newborns, taken.position);
-    supply_.give_back(mine, taken.slot);
+    // A few slots the lane keeps for its next objects. The others go to compaction like those of dead
+    // objects, or they would be lost to other threads.
+    const auto unused = Layout::value_of(taken.slot, slots_.known_tag(taken.slot));
+    if (mine.spares.load(std::memory_order::relaxed) < Policy::claim_size ||
+        !removals_.push(mine.removals, unused)) {
+        supply_.give_back(mine, taken.slot);
+    }
 }
 
 /// Builds the object; when its constructor throws, the place is given back.
@@ -92,8 +98,8 @@ auto pool<T, Layout, Policy, Freelist>::publish(lane_type& mine, const place& ta
     const tag_type tag = slots_.next_tag(taken.slot, fresh_tag_);
     const auto handle = handle_type::from_value(Layout::value_of(taken.slot, tag));
     nursery_.own(taken.position, handle.value());
+    add(mine.created, 1); // before anybody can erase it
     slots_.publish(taken.slot, tag, dense_.capacity() + taken.position);
-    add(mine.created, 1);
     return handle;
 }
 
@@ -126,6 +132,9 @@ template <class OutputIt, class... Args>
     requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
 OutputIt pool<T, Layout, Policy, Freelist>::emplace_n(std::size_t count, OutputIt out, const Args&... args) {
     lane_type& mine = lane_or_throw();
+    if (count > geometry_.object_limit) {
+        throw_exhausted();
+    }
     std::vector<place> places;
     places.reserve(count);
     std::vector<handle_type> made;
@@ -194,6 +203,7 @@ std::size_t pool<T, Layout, Policy, Freelist>::erase(Range&& handles) {
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool<T, Layout, Policy, Freelist>::clear() noexcept {
+    expect_in_use();
     for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
         const tag_type tag = slots_.tag(index);
         erase(handle_type::from_value(Layout::value_of(index, tag)));
@@ -203,7 +213,7 @@ void pool<T, Layout, Policy, Freelist>::clear() noexcept {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 std::size_t pool<T, Layout, Policy, Freelist>::size() const noexcept {
     expect_in_use();
-    // Erased ones first: none of them can then be missing among those created.
+    // Erased ones first, so that the difference is rather too large than too small while others are at work.
     const std::uint64_t erased = lanes_.sum([](const lane_type& one) {
         return one.erased.load(std::memory_order::relaxed);
     }) + erased_without_lane_.load(std::memory_order::relaxed);
@@ -242,6 +252,7 @@ auto pool<T, Layout, Policy, Freelist>::handle_in_slot(std::uint32_t slot) const
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 auto pool<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const -> handle_type {
+    expect_in_use();
     if (position >= dense_.size()) {
         throw std::out_of_range(quoted_pool(name_) + ": there is no position " + std::to_string(position) +
                                 "; the dense store has " + std::to_string(dense_.size()));
@@ -251,6 +262,7 @@ auto pool<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const ->
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 auto pool<T, Layout, Policy, Freelist>::handle_of(const T& object) const noexcept -> handle_type {
+    expect_in_use();
     const std::size_t location = dense_.location_of(object);
     if (location < dense_.size()) {
         return handle_in_slot(dense_.owner(static_cast<std::uint32_t>(location)));
@@ -269,9 +281,8 @@ template <executor Executor>
 compaction_stats pool<T, Layout, Policy, Freelist>::compact(Executor&& executor) {
     expect_in_use();
     gate_.close(name_);
-    const compaction_stats done = compactor_.run(executor);
-    gate_.open();
-    return done;
+    const closed_gate closed(gate_);
+    return compactor_.run(executor);
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -281,9 +292,8 @@ std::optional<compaction_stats> pool<T, Layout, Policy, Freelist>::try_compact(E
     if (!gate_.try_close()) {
         return std::nullopt;
     }
-    const compaction_stats done = compactor_.run(executor);
-    gate_.open();
-    return done;
+    const closed_gate closed(gate_);
+    return compactor_.run(executor);
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -312,6 +322,7 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool<T, Layout, Policy, Freelist>::reset() {
     expect_in_use();
     gate_.close(name_);
+    const closed_gate closed(gate_);
     destroy_all();
     const std::uint32_t generation = next_generation();
     const bool used_up = generation + 1 > Layout::last_generation;
@@ -330,16 +341,15 @@ void pool<T, Layout, Policy, Freelist>::reset() {
     nursery_.reset();
     removals_.reset();
     supply_.reset(used_up);
-    gate_.open();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool<T, Layout, Policy, Freelist>::shrink_to_fit() {
     expect_in_use();
     gate_.close(name_);
+    const closed_gate closed(gate_);
     dense_.shrink();
     compactor_.shrink();
-    gate_.open();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>

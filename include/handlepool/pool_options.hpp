@@ -35,7 +35,8 @@ struct pool_options {
     /// compaction look through all objects. Automatic: no limit but the pool's size.
     std::size_t removal_queue_size = automatic;
 
-    /// Threads that may use the pool at the same time. Costs address space only.
+    /// Threads of the process that may use pools, this one or others, at the same time: a thread has one
+    /// number for all of them, the lowest that was free at its first use. Costs address space only.
     std::size_t max_threads = 4096;
 
     /// The id in the pool's handles. Left out: one that no living pool of the same layout has.

@@ -64,7 +64,9 @@ public:
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
-    bool used_up() const noexcept { return retired() >= geometry_.slot_limit; }
+    /// Will no slot ever go out again? Those that the reuse delay holds back never do without others to
+    /// follow.
+    bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
 
     /// Slots that lanes hold and don't use.
     std::size_t held() const noexcept {

@@ -1,0 +1,112 @@
+// Full and used-up pools.
+
+#include <handlepool/pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <support/consistency.hpp>
+#include <support/hostile_types.hpp>
+#include <support/threads.hpp>
+
+#include <atomic>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using numbers = pool<std::uint64_t>;
+
+TEST(used_up_generations, retire_slots_and_the_pool_says_when_all_are) {
+    using layout = handle_layout<32, 3, 29>;
+    census counts;
+    pool<counted, layout> pool({.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 20});
+    std::size_t created = 0;
+    while (const auto handle = pool.try_emplace(std::ref(counts))) {
+        ++created;
+        pool.erase(handle);
+        pool.compact();
+        const pool_stats stats = pool.stats();
+        ASSERT_EQ(stats.slots_in_service, stats.slots_free + stats.slots_claimed + stats.slots_retired);
+    }
+    EXPECT_EQ(created, 20U * 3U);
+    EXPECT_THAT([&] { pool.emplace(std::ref(counts)); },
+                ThrowsMessage<pool_used_up>(HasSubstr("pool 'narrow' is used up: all 20 slots")));
+    EXPECT_EQ(counts.alive(), 0);
+    for (int round = 0; round < 3; ++round) {
+        pool.reset();
+        EXPECT_THROW(pool.emplace(std::ref(counts)), pool_used_up) << "a reset brings no generations back";
+    }
+    expect_consistent(pool);
+}
+
+TEST(used_up_generations, are_told_also_when_the_reuse_delay_holds_slots_back) {
+    using layout = handle_layout<32, 3, 29>;
+    pool<int, layout> pool({.name = "delayed", .capacity = 10, .reuse_delay = 8, .slot_limit = 40});
+    while (const auto handle = pool.try_emplace(1)) {
+        pool.erase(handle);
+        pool.compact();
+    }
+    EXPECT_EQ(pool.stats().slots_retired, 32U);
+    EXPECT_THROW(pool.emplace(1), pool_used_up);
+}
+
+TEST(full_pool, fails_only_when_full_under_contention) {
+    for (const std::size_t capacity : {1U, 7U, 100U, 5000U}) {
+        for (int round = 0; round < 10; ++round) {
+            numbers pool({.name = "brim", .capacity = capacity, .reuse_delay = 0});
+            std::atomic<std::size_t> created = 0;
+            in_threads(4, [&](std::size_t) {
+                std::size_t mine = 0;
+                while (pool.try_emplace(1U)) {
+                    ++mine;
+                }
+                created += mine;
+            });
+            EXPECT_GE(created, capacity);
+            EXPECT_LE(created, capacity + 4 * default_policy::claim_size);
+            expect_consistent(pool);
+        }
+    }
+}
+
+TEST(full_pool, idle_threads_claims_do_not_count) {
+    numbers pool({.name = "idle", .capacity = 20'000, .reuse_delay = 0});
+    std::jthread([&] { pool.emplace(1U); }).join();
+    std::thread idle([&] { pool.emplace(1U); });
+    idle.join();
+    std::size_t created = 0;
+    while (pool.try_emplace(1U)) {
+        ++created;
+    }
+    EXPECT_EQ(created + 2, 20'000U);
+}
+
+TEST(full_pool, slots_that_a_failed_emplace_n_gives_back_are_for_all_threads) {
+    numbers pool({.name = "bulk", .capacity = 10'000, .reuse_delay = 0});
+    std::vector<numbers::handle_type> handles;
+    EXPECT_THROW(pool.emplace_n(10'001, std::back_inserter(handles), 1U), pool_exhausted);
+    pool.compact();
+    std::size_t created = 0;
+    std::jthread([&] {
+        while (pool.try_emplace(1U)) {
+            ++created;
+        }
+    }).join();
+    EXPECT_GE(created, 10'000U);
+    expect_consistent(pool);
+}
+
+TEST(full_pool, is_told_at_once_to_who_asks_for_more_than_can_be) {
+    numbers pool({.name = "bulk", .capacity = 10});
+    std::vector<numbers::handle_type> handles;
+    EXPECT_THROW(pool.emplace_n(std::numeric_limits<std::size_t>::max(), std::back_inserter(handles), 1U),
+                 pool_exhausted);
+    EXPECT_TRUE(handles.empty());
+}
+
+} // namespace
+} // namespace handlepool::test
