@@ -248,8 +248,7 @@ private:
     void destroy_all() noexcept;
     void expect_in_use() const noexcept {
         if constexpr (checked) {
-            expect(in_use_.load(std::memory_order::relaxed) == in_use_mark, "?",
-                   "an operation was called after the pool's destruction");
+            expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
         }
     }
 
@@ -272,7 +271,7 @@ private:
     access_gate<Policy> gate_;
     // Erasures by threads that found no lane.
     typename Policy::template atomic<std::uint64_t> erased_without_lane_{0};
-    typename Policy::template atomic<std::uint32_t> in_use_{in_use_mark};
+    std::uint32_t in_use_ = in_use_mark;
 };
 
 } // namespace handlepool

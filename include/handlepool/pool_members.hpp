@@ -36,7 +36,7 @@ pool<T, Layout, Policy, Freelist>::~pool() {
     expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
     destroy_all();
     id_.set_next_generation(next_generation());
-    in_use_.store(0, std::memory_order::relaxed);
+    const_cast<volatile std::uint32_t&>(in_use_) = 0; // or the store is dropped, as nobody may read it
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
