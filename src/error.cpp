@@ -33,8 +33,8 @@ pool_exhausted::pool_exhausted(std::string_view pool, std::size_t capacity) noex
 
 pool_used_up::pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept
     : pool_exhausted(
-          print("pool '%.*s' is used up: all %zu slots that its slot_limit allows are retired, their "
-                "generations run out (but for reuse_delay of them)",
+          print("pool '%.*s' is used up: all %zu slots that its slot_limit allows, but for reuse_delay of "
+                "them, are retired: their generations have run out",
                 pool, slot_limit)) {}
 
 reservation_failed::reservation_failed(std::string_view what_for, std::size_t bytes,

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -175,29 +176,33 @@ TEST_F(access_gate_test, a_guard_in_the_compacting_thread_is_a_conflict_and_pins
 
 TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
     constexpr int rounds = 3000;
-    std::uint64_t data = 0; // plain: written by compactions, read by guards
+    // Plain: written by compactions, read by guards. The gate must carry it, so what counts is relaxed.
+    std::uint64_t data = 0;
     std::atomic<int> reading{0};
     std::atomic<int> together{0};
     std::atomic<int> changed{0};
+    std::latch start(4);
     {
         std::vector<std::jthread> threads;
         for (int i = 0; i != 2; ++i) {
             threads.emplace_back([&] {
+                start.arrive_and_wait();
                 for (int round = 0; round != rounds; ++round) {
                     const access_guard<policy> guard(gate, mine());
-                    ++reading;
+                    reading.fetch_add(1, std::memory_order::relaxed);
                     const std::uint64_t before = data;
                     const access_guard<policy> nested(gate, mine());
-                    changed += before != data ? 1 : 0;
-                    --reading;
+                    changed.fetch_add(before != data ? 1 : 0, std::memory_order::relaxed);
+                    reading.fetch_sub(1, std::memory_order::relaxed);
                 }
             });
         }
         for (int i = 0; i != 2; ++i) {
             threads.emplace_back([&] {
+                start.arrive_and_wait();
                 for (int round = 0; round != rounds; ++round) {
                     if (gate.try_close()) {
-                        together += reading;
+                        together += reading.load(std::memory_order::relaxed);
                         ++data;
                         gate.open();
                     }

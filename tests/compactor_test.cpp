@@ -1,6 +1,7 @@
 #include "support/hostile_types.hpp"
 #include "support/random.hpp"
 #include "support/tiny_policy.hpp"
+#include "support/weak_memory.hpp"
 
 #include <handlepool/compactor.hpp>
 #include <handlepool/executor.hpp>
@@ -11,8 +12,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <new>
+#include <thread>
 #include <vector>
 
 namespace handlepool {
@@ -392,6 +397,80 @@ TYPED_TEST(compactor_test, shrink_gives_back_the_working_lists_between_runs) {
     EXPECT_EQ(this->parts.work.bytes_resident(), 0U);
     this->parts.emplace_sequence(50);
     EXPECT_EQ(this->parts.run().size, 100U);
+}
+
+// What erasers leave behind is plain, and their demands alone hand it to compaction: ThreadSanitizer reports
+// it when one of them doesn't.
+TEST(compactor_order_test, a_sweep_comes_after_all_the_erases_that_demanded_it) {
+    constexpr std::size_t erasers = 3;
+    for (int round = 0; round != 20; ++round) {
+        compactor_rig<default_policy> parts;
+        const auto handles = parts.emplace_sequence(erasers);
+        std::vector<int> left(erasers);
+        std::atomic<std::size_t> done = 0;
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i != erasers; ++i) {
+            threads.emplace_back([&, i] {
+                left[i] = 1;
+                parts.kill(handles[i]);
+                parts.work.demand_sweep();
+                done.fetch_add(1, std::memory_order::relaxed); // orders nothing
+            });
+        }
+        while (done.load(std::memory_order::relaxed) != erasers) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(parts.run().swept, erasers);
+        EXPECT_EQ(left, std::vector<int>(erasers, 1));
+    }
+}
+
+// The maker, the eraser and compaction are three threads, and the eraser leaves neither a record nor a
+// demand.
+TEST(compactor_order_test, a_sweep_sees_a_newborn_complete_whose_eraser_has_said_nothing) {
+    for (int round = 0; round != 20; ++round) {
+        compactor_rig<default_policy> parts;
+        std::atomic<std::uint64_t> handle = 0;
+        std::atomic<bool> killed = false;
+        const std::jthread maker([&] { handle.store(parts.emplace(7), std::memory_order::relaxed); });
+        const std::jthread eraser([&] {
+            while (handle.load(std::memory_order::relaxed) == 0) {
+                std::this_thread::yield();
+            }
+            parts.kill(handle.load(std::memory_order::relaxed));
+            killed.store(true, std::memory_order::relaxed);
+        });
+        while (!killed.load(std::memory_order::relaxed)) {
+            std::this_thread::yield();
+        }
+        parts.work.demand_sweep();
+        EXPECT_EQ(parts.run().swept, 1U);
+    }
+}
+
+// The same as above without ThreadSanitizer: an erase that the sweep does not see is lost.
+TEST(compactor_order_test, a_sweep_sees_all_the_erases_that_demanded_it) {
+    in_weak_runs(300, [](weak_run& run) {
+        compactor_rig<weak_policy> parts;
+        const auto handles = parts.emplace_sequence(2);
+        parts.run();
+        weak_atomic<std::uint32_t> done;
+        std::size_t swept = 0;
+        const auto eraser = [&](std::size_t i) {
+            parts.kill(handles[i]);
+            parts.work.demand_sweep();
+            done.fetch_add(1, std::memory_order::relaxed); // orders nothing
+        };
+        run.threads({[&] { eraser(0); }, [&] { eraser(1); },
+                     [&] {
+                         while (done.load(std::memory_order::relaxed) != 2) {
+                             weak_run::yield();
+                         }
+                         swept = parts.run().swept;
+                     }});
+        parts.work.demand_sweep(); // for what was lost
+        ASSERT_EQ(swept, 2U);
+    });
 }
 
 } // namespace

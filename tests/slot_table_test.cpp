@@ -233,6 +233,79 @@ TEST(slot_table_step_test, a_killer_stopped_at_any_access_wins_only_if_no_other_
                                       [](scene& at) { EXPECT_EQ(at.winners, 1); });
 }
 
+// Objects are plain, and nothing but the tag orders them: ThreadSanitizer reports a look that does not.
+class slot_table_order_test : public testing::Test {
+protected:
+    static constexpr std::uint32_t count = 1000;
+    static constexpr auto tag = default_layout::make_tag(pool_id, 1);
+
+    /// Makes objects in a thread of its own, while `take(index, handle)` waits for each and returns its
+    /// location.
+    template <class Take>
+    void expect_complete_objects(Take take) {
+        const std::jthread maker([this] {
+            for (std::uint32_t index = 0; index != count; ++index) {
+                objects[index] = index + 1;
+                slots.publish(index, tag, index);
+            }
+        });
+        for (std::uint32_t index = 0; index != count; ++index) {
+            ASSERT_EQ(objects[take(index, default_layout::value_of(index, tag))], index + 1);
+        }
+    }
+
+    static void await(auto condition) {
+        while (!condition()) {
+            std::this_thread::yield();
+        }
+    }
+
+    slot_table<default_layout, default_policy> slots{"slots", count, 0};
+    std::vector<std::uint32_t> objects = std::vector<std::uint32_t>(count);
+};
+
+TEST_F(slot_table_order_test, who_finds_an_object_sees_it_complete) {
+    expect_complete_objects([this](std::uint32_t, std::uint64_t handle) {
+        std::uint32_t* found = nullptr;
+        await([&] { return (found = slots.find(handle, objects.data())) != nullptr; });
+        return static_cast<std::size_t>(found - objects.data());
+    });
+}
+
+TEST_F(slot_table_order_test, who_knows_that_an_object_lives_sees_it_complete) {
+    expect_complete_objects([this](std::uint32_t index, std::uint64_t handle) {
+        await([&] { return slots.is_alive(handle); });
+        return slots.location(index);
+    });
+}
+
+TEST_F(slot_table_order_test, who_kills_an_object_sees_it_complete) {
+    expect_complete_objects([this](std::uint32_t index, std::uint64_t handle) {
+        await([&] { return slots.kill(handle); });
+        return slots.location(index);
+    });
+}
+
+TEST_F(slot_table_order_test, who_reads_a_tag_sees_the_object_complete) {
+    expect_complete_objects([this](std::uint32_t index, std::uint64_t) {
+        await([&] { return slots.tag(index) == tag; });
+        return slots.location(index);
+    });
+}
+
+// A sweep learns of an object from the tag that its eraser left, not from its maker's.
+TEST_F(slot_table_order_test, who_reads_the_tag_of_a_dead_object_sees_it_complete) {
+    const std::jthread eraser([this] {
+        for (std::uint32_t index = 0; index != count; ++index) {
+            await([&] { return slots.kill(default_layout::value_of(index, tag)); });
+        }
+    });
+    expect_complete_objects([this](std::uint32_t index, std::uint64_t) {
+        await([&] { return slots.tag(index) == tag + 1; });
+        return slots.location(index);
+    });
+}
+
 TEST(slot_table_memory_test, slots_that_were_never_used_cost_no_memory) {
     slot_table<default_layout, default_policy> slots("slots", std::size_t{1} << 32, 0);
     EXPECT_EQ(slots.size(), std::size_t{1} << 32);

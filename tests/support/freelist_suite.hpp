@@ -253,12 +253,13 @@ private:
         indices mine(4);
         for (int i = 0; i != claims; ++i) {
             const std::size_t count = list_.claim(mine.data(), 1 + engine() % mine.size(), in_use_limit_);
-            if (held_.fetch_add(count) + count > in_use_limit_) {
+            if (held_.fetch_add(count, std::memory_order::relaxed) + count > in_use_limit_) {
                 ++over_the_limit_;
             }
-            const std::uint64_t freed = freed_; // those freed at the time of the claim, or more
+            // those freed at the time of the claim, or more
+            const std::uint64_t freed = freed_.load(std::memory_order::relaxed);
             for (std::size_t k = 0; k != count; ++k) {
-                if (taken_[mine[k]].exchange(true)) {
+                if (taken_[mine[k]].exchange(true, std::memory_order::relaxed)) {
                     ++handed_out_twice_;
                 }
                 if (const auto at = freed_at_[mine[k]]; at != 0 && freed - at < delay_) {
@@ -282,9 +283,9 @@ private:
             back.swap(returned_);
         }
         for (const auto index : back) {
-            taken_[index] = false;
-            freed_at_[index] = ++freed_;
-            --held_;
+            taken_[index].store(false, std::memory_order::relaxed);
+            freed_at_[index] = freed_.fetch_add(1, std::memory_order::relaxed) + 1;
+            held_.fetch_sub(1, std::memory_order::relaxed);
             list_.release(index);
         }
         list_.publish();
@@ -294,7 +295,8 @@ private:
     std::size_t in_use_limit_;
     std::size_t delay_;
     std::vector<std::atomic<bool>> taken_;
-    // Plain: the freelist's own order must carry it from the producer to the consumer.
+    // Plain: the freelist's own order must carry it from the producer to the consumer. So the counters beside
+    // it are relaxed.
     std::vector<std::uint64_t> freed_at_;
     std::atomic<std::uint64_t> freed_{0};
     std::atomic<std::size_t> held_{0};
