@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -178,6 +179,15 @@ TEST(virtual_array_test, an_absurd_size_is_refused_with_its_purpose_and_its_byte
                 testing::AllOf(HasSubstr("pool 'ships' slots"),
                                HasSubstr(std::to_string(std::size_t{1} << 60)),
                                HasSubstr("Cannot allocate memory")));
+}
+
+TEST(virtual_array_test, discards_pages_that_are_locked_in_memory_too) {
+    virtual_array<char> array("locked", 1 << 16, 0);
+    array[100] = array[5000] = array[60000] = 1;
+    ASSERT_EQ(mlock(array.data() + 4096, 4096), 0);
+    array.discard();
+    EXPECT_EQ(array[100] + array[5000] + array[60000], 0);
+    munlock(array.data() + 4096, 4096);
 }
 
 TEST(virtual_array_test, a_size_that_no_number_of_bytes_holds_is_refused) {

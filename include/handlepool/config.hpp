@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // The only macros of the library: what a build may choose, and what the compiler tells of itself.
 // HANDLEPOOL_CHECKED must have one value in a whole program; the CMake target takes care of that.
@@ -30,9 +31,11 @@ inline constexpr bool address_sanitizer = HANDLEPOOL_ADDRESS_SANITIZER != 0;
 /// What two threads write often is kept this many bytes apart.
 inline constexpr std::size_t cache_line = 64;
 
-/// Asks for the cache line at `address`. A hint: any address will do.
-inline void prefetch(const void* address) noexcept {
-    __builtin_prefetch(address, 1);
+/// Asks for the cache line of an element of an array. A hint: the position may lie outside of the array.
+template <class Element>
+void prefetch(const Element* first, std::size_t position, std::size_t bytes_further = 0) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(first) + position * sizeof(Element) + bytes_further;
+    __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
 }
 
 } // namespace handlepool

@@ -96,15 +96,12 @@ public:
 
     /// A hint: any location will do.
     void prefetch_object(std::uint32_t location) const noexcept {
-        // Numbers, since the location may lie outside of the array.
-        const auto address =
-            reinterpret_cast<std::uintptr_t>(objects_.data()) + std::uintptr_t{location} * sizeof(T);
-        prefetch(reinterpret_cast<const void*>(address));
+        prefetch(objects_.data(), location);
         if constexpr (sizeof(T) > cache_line) {
-            prefetch(reinterpret_cast<const void*>(address + cache_line));
+            prefetch(objects_.data(), location, cache_line);
         }
     }
-    void prefetch_owner(std::uint32_t position) const noexcept { prefetch(&owners_[position]); }
+    void prefetch_owner(std::uint32_t position) const noexcept { prefetch(owners_.data(), position); }
 
     /// Gives the memory behind the last object of the dense store back to the system, but not that of the
     /// nursery, where other threads are at work.

@@ -101,7 +101,7 @@ public:
         slots_[index].location.store(location, std::memory_order::relaxed);
     }
 
-    void prefetch_slot(std::uint64_t index) const noexcept { prefetch(&slots_[index]); }
+    void prefetch_slot(std::uint64_t index) const noexcept { prefetch(slots_.data(), index); }
 
     /// Forgets everything. Only while nobody else uses the table.
     void discard() noexcept { slots_.discard(); }
