@@ -111,6 +111,10 @@ private:
     static constexpr std::size_t slot_ahead = 24;
     static constexpr std::size_t object_ahead = 16;
 
+    void note(value_type removed) noexcept {
+        removed_[removal_count_++] = {static_cast<std::uint32_t>(Layout::index_of(removed)),
+                                      Layout::tag_of(removed)};
+    }
     void collect_removals();
     template <executor Executor>
     void bury_all(Executor& executor);
@@ -181,10 +185,7 @@ void compactor<T, Layout, Policy, Freelist>::collect_removals() {
     removal_count_ = 0;
     hole_count_ = 0;
     for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
-        removals_.drain(lanes_[i].removals, [this](value_type handle) {
-            removed_[removal_count_++] = {static_cast<std::uint32_t>(Layout::index_of(handle)),
-                                          Layout::tag_of(handle)};
-        });
+        removals_.drain(lanes_[i].removals, [this](value_type handle) { note(handle); });
     }
 }
 
@@ -262,10 +263,7 @@ void compactor<T, Layout, Policy, Freelist>::sweep() {
         }
     }
     for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
-        nursery_.sweep(lanes_[i].newborns, slots_, [this](value_type handle) {
-            removed_[removal_count_++] = {static_cast<std::uint32_t>(Layout::index_of(handle)),
-                                          Layout::tag_of(handle)};
-        });
+        nursery_.sweep(lanes_[i].newborns, slots_, [this](value_type handle) { note(handle); });
     }
     for (std::size_t i = 0; i != removal_count_; ++i) {
         bury(removed_[i]);
