@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Everything that a change must pass: formatting, both compilers, sanitizers, and the shipped traces.
+# Everything that a change must pass: formatting, both compilers, sanitizers, the shipped traces and the stress scenarios.
+# It takes less than 30 minutes on two cores.
+# usage: ci/all.sh
 set -euo pipefail
+[ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
@@ -11,12 +14,14 @@ step "g++, contracts checked"
 ci/test.sh
 step "clang++-19, release"
 CXX=clang++-19 ci/test.sh release
-step "AddressSanitizer and UndefinedBehaviorSanitizer"
-ci/test.sh asan-ubsan
+step "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
+ci/asan.sh
 step "ThreadSanitizer"
-ci/test.sh tsan
+ci/tsan.sh
 step "replay of the shipped traces"
 for trace in stress/traces/*.zst; do
     ci/demo.sh replay "$trace"
 done
+step "stress scenarios"
+ci/stress.sh 60
 step "done"

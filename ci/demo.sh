@@ -8,6 +8,7 @@ ci/install.sh
 cmake --preset release >/dev/null
 cmake --build build/release --target handlepool-stress handlepool_record
 if [ $# -eq 0 ]; then
-    set -- replay "$(ls stress/traces/*.zst | head -n 1)"
+    traces=(stress/traces/*.zst)
+    set -- replay "${traces[0]}"
 fi
 exec build/release/stress/handlepool-stress "$@"

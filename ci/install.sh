@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
 # Installs what building and testing handlepool needs on Debian 12, as root; does nothing when it is there.
-# usage: ci/install.sh [--all]    --all: also clang-19 and clang-format-19, for the checks of ci/all.sh
+# usage: ci/install.sh [--all | TOOL...]
+#   TOOL    what some checks need beside it: clang++-19, clang-format-19, dpkg-source; g++ is always installed
+#   --all   all tools
 set -euo pipefail
 
 packages=(
-    g++ cmake ninja-build pkg-config
+    g++ cmake ninja-build patch pkg-config
     libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-    libcli11-dev nlohmann-json3-dev libzstd-dev
+    libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev
+    chromium-headless-shell # shows the harness's page to its test
 )
-case "${1:-}" in
-    "") ;;
-    --all) packages+=(clang-19 libclang-rt-19-dev clang-format-19) ;;
-    *) sed -n '2,3s/^# //p' "$0"; exit 2 ;;
-esac
+[ "${1:-}" != --all ] || set -- clang++-19 clang-format-19 dpkg-source
+for tool in "$@"; do
+    case "$tool" in
+        g++) ;;
+        clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer
+        clang-format-19) packages+=(clang-format-19) ;;
+        dpkg-source) packages+=(dpkg-dev) ;;
+        *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
+    esac
+done
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,219 +1,163 @@
 #include "churn.hpp"
 
-#include "checked_pool.hpp"
-#include "frames.hpp"
-#include "progress.hpp"
+#include "watched_pool.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
+#include <functional>
 #include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace handlepool::stress {
 
 namespace {
 
+using handle_type = watched_pool<>::handle_type;
+
 // The place of one living object. Its share's thread writes it; the others read it in later frames.
 struct seat {
-    checked_pool::handle_type handle;
-    std::uint64_t id = 0;
+    handle_type handle;
+    std::uint64_t number = 0;
 };
 
-// What threads fight for in a frame: each tries to erase all of it.
-struct contest {
-    std::vector<seat> victims;
-    std::vector<std::atomic<std::uint32_t>> wins;
+struct churn_size {
+    std::size_t alive;
+    double churn;
+    std::size_t lookups;
 };
 
 class worker {
 public:
-    worker(const churn_options& options, std::size_t thread, std::vector<std::vector<seat>>& shares,
-           contest& contested, checked_pool& pool)
-        : options_(options),
+    worker(const churn_size& size, const conductor& by, std::size_t thread,
+           std::vector<std::vector<seat>>& shares, const std::vector<handle_type>& contested,
+           watched_pool<>& pool)
+        : size_(size),
           thread_(thread),
           shares_(shares),
           contested_(contested),
-          pool_(pool),
-          random_(options.seed * 1'000'003 + thread),
-          next_id_(thread << 40) {}
+          mine_(pool.by(thread)),
+          random_(by.random(thread)),
+          next_number_(std::uint64_t{thread} << 36) {}
 
     void run_frame(std::size_t frame) {
-        std::vector<seat>& share = shares_[(thread_ + frame) % options_.threads];
-        fight();
+        std::vector<seat>& share = shares_[(thread_ + frame) % shares_.size()];
+        for (const handle_type victim : contested_) {
+            mine_.erase(victim); // all threads do: one wins
+        }
         if (frame == 0) {
-            fill(share);
+            for (seat& one : share) {
+                create(one);
+            }
         } else {
             replace(share);
         }
         look_around(share);
     }
 
-    const tally& result() const noexcept { return mine_; }
-
 private:
-    void fill(std::vector<seat>& share) {
-        for (seat& one : share) {
-            create(one);
-        }
-    }
-
     void replace(std::vector<seat>& share) {
-        owed_ += options_.churn * static_cast<double>(share.size());
+        owed_ += size_.churn * static_cast<double>(share.size());
         for (; owed_ >= 1; owed_ -= 1) {
             seat& one = share[random_() % share.size()];
-            pool_.erase(one.handle, one.id, mine_);
-            dead_.push_back(one);
+            mine_.look_up(one.handle, one.number);
+            mine_.erase_living(one.handle);
+            dead_.push_back(one.handle);
             create(one);
         }
-        if (dead_.size() >
-            most_dead) { // old ones are kept too: half of the memory is a random choice of them
+        // Old ones are kept too: half of the memory is a random choice of them.
+        if (dead_.size() > most_dead) {
             std::shuffle(dead_.begin(), dead_.end(), random_);
             dead_.resize(most_dead / 2);
         }
     }
 
     void create(seat& one) {
-        one.id = next_id_++;
-        one.handle = pool_.create(one.id, mine_);
-    }
-
-    void fight() {
-        for (std::size_t i = 0; i < contested_.victims.size(); ++i) {
-            ++mine_.operations;
-            if (pool_.get().erase(contested_.victims[i].handle)) {
-                ++mine_.erased;
-                contested_.wins[i].fetch_add(
-                    1, std::memory_order::relaxed); // looked at after the frame's barrier
-            }
-        }
+        one.number = next_number_++;
+        one.handle = mine_.create_numbered(one.number);
     }
 
     void look_around(const std::vector<seat>& share) {
-        for (std::size_t i = 0; i < options_.lookups; ++i) {
+        for (std::size_t i = 0; i < size_.lookups; ++i) {
             if (!share.empty()) {
                 const seat& one = share[random_() % share.size()];
-                pool_.look_up(one.handle, one.id, mine_);
+                mine_.look_up(one.handle, one.number);
             }
             if (!dead_.empty()) {
-                const seat& one = dead_[random_() % dead_.size()];
-                pool_.try_stale(one.handle, one.id, mine_);
+                mine_.try_stale(dead_[random_() % dead_.size()]);
             }
         }
     }
 
     static constexpr std::size_t most_dead = 1 << 16;
 
-    const churn_options& options_;
+    const churn_size& size_;
     std::size_t thread_;
     std::vector<std::vector<seat>>& shares_;
-    contest& contested_;
-    checked_pool& pool_;
+    const std::vector<handle_type>& contested_;
+    watched_pool<>::actor_type& mine_;
     std::mt19937_64 random_;
-    std::uint64_t next_id_;
+    std::uint64_t next_number_;
     double owed_ = 0; // replacements; what is left of one is owed to the next frame
-    std::vector<seat> dead_;
-    tally mine_;
+    std::vector<handle_type> dead_;
 };
 
-// Checks the last frame's contest and prepares the next.
-class referee {
-public:
-    referee(std::size_t victims, contest& contested, checked_pool& pool)
-        : contested_(contested), pool_(pool) {
-        contested_.victims.resize(victims);
-        contested_.wins = std::vector<std::atomic<std::uint32_t>>(victims);
-        prepare();
+void run_frames(conductor& by, const churn_size& size, const std::function<bool(std::size_t)>& more) {
+    const std::size_t contested_count = std::min<std::size_t>(64, size.alive);
+    // In a frame each thread replaces its part, rounded up at the most.
+    const auto replaced =
+        static_cast<std::size_t>(std::ceil(size.churn * static_cast<double>(size.alive))) + by.threads();
+    watched_pool<> pool(by, {.name = "churn", .capacity = size.alive + replaced + contested_count});
+
+    // Frame 0 fills one share a thread: all of them.
+    std::vector<std::vector<seat>> shares(by.threads());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        shares[i].resize(size.alive / shares.size() + (i < size.alive % shares.size() ? 1 : 0));
+    }
+    std::vector<handle_type> contested;
+    std::vector<std::unique_ptr<worker>> workers; // apart from each other
+    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
+        workers.push_back(std::make_unique<worker>(size, by, thread, shares, contested, pool));
     }
 
-    void judge() {
-        for (std::size_t i = 0; i < contested_.victims.size(); ++i) {
-            if (const auto wins = contested_.wins[i].load(std::memory_order::relaxed); wins != 1) {
-                mine_.violate(fmt::format("{} threads won the erase of one handle, {}", wins,
-                                          contested_.victims[i].handle));
+    for (std::size_t frame = 0; more(frame); ++frame) {
+        contested.clear();
+        for (std::size_t i = 0; i < contested_count; ++i) {
+            contested.push_back(pool.by_conductor().create());
+        }
+        by.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
+        pool.end_frame();
+    }
+    by.stop_clock();
+
+    for (const auto& share : shares) {
+        for (const seat& one : share) {
+            if (one.handle) {
+                pool.by_conductor().look_up(one.handle, one.number);
             }
         }
     }
-
-    void prepare() {
-        for (std::size_t i = 0; i < contested_.victims.size(); ++i) {
-            seat& one = contested_.victims[i];
-            one.id = next_id_++;
-            one.handle = pool_.create(one.id, mine_);
-            contested_.wins[i].store(0, std::memory_order::relaxed);
-        }
-    }
-
-    const tally& result() const noexcept { return mine_; }
-
-private:
-    contest& contested_;
-    checked_pool& pool_;
-    std::uint64_t next_id_ = std::uint64_t{1} << 60;
-    tally mine_;
-};
+    pool.finish();
+}
 
 } // namespace
 
 report churn(const churn_options& options) {
-    const std::size_t contested_count = std::min<std::size_t>(64, options.alive);
-    // In a frame each thread replaces its part, rounded up at the most.
-    const auto replaced =
-        static_cast<std::size_t>(options.churn * static_cast<double>(options.alive)) + options.threads + 1;
-    checked_pool pool({.name = "churn", .capacity = options.alive + replaced + contested_count});
+    conductor by("churn", {.threads = options.threads, .seed = options.seed, .sample = options.sample});
+    run_frames(by, {options.alive, options.churn, options.lookups},
+               [&](std::size_t frame) { return by.more_frames(frame, options.frames); });
+    by.add_parameter("alive", fmt::to_string(options.alive));
+    by.add_parameter("churn", fmt::to_string(options.churn));
+    by.add_parameter("lookups", fmt::to_string(options.lookups));
+    by.add_parameter("seed", fmt::to_string(options.seed));
+    return std::move(by.result());
+}
 
-    std::vector<std::vector<seat>> shares(options.threads);
-    for (std::size_t i = 0; i < options.threads; ++i) {
-        shares[i].resize(options.alive / options.threads + (i < options.alive % options.threads ? 1 : 0));
-    }
-    contest contested;
-    referee judge(contested_count, contested, pool);
-    std::vector<std::unique_ptr<worker>> workers; // apart from each other
-    for (std::size_t thread = 0; thread < options.threads; ++thread) {
-        workers.push_back(std::make_unique<worker>(options, thread, shares, contested, pool));
-    }
-
-    // Frame 0 fills one share a thread: all of them.
-    report result{.command = "churn"};
-    {
-        progress bar("churn", options.frames);
-        const auto start = std::chrono::steady_clock::now();
-        run_frames(
-            options.threads, options.frames,
-            [&](std::size_t thread, std::size_t frame, const std::atomic<bool>&) {
-                workers[thread]->run_frame(frame);
-            },
-            [&](std::size_t frame) {
-                judge.judge();
-                pool.compact();
-                if (frame + 1 < options.frames) {
-                    judge.prepare();
-                }
-                bar.show(frame + 1, operations_of(workers));
-            });
-        result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-
-    result.all = judge.result();
-    result.all += total_of(workers);
-    result.timed_operations = result.all.operations;
-    pool.check_all(options.frames == 0 ? contested_count : options.alive, result.all);
-    for (const auto& share : shares) {
-        for (const seat& one : share) {
-            if (one.handle) {
-                pool.look_up(one.handle, one.id, result.all);
-            }
-        }
-    }
-    result.parameters = {{"alive", fmt::to_string(options.alive)},
-                         {"churn", fmt::to_string(options.churn)},
-                         {"lookups", fmt::to_string(options.lookups)},
-                         {"seed", fmt::to_string(options.seed)}};
-    result.threads = options.threads;
-    result.frames = options.frames;
-    result.alive_peak = pool.alive_peak();
-    result.compaction_times = pool.compaction_times();
-    result.pool = pool.get().stats();
-    return result;
+void run_churn(conductor& by) {
+    run_frames(by, {by.options().alive, 0.1, 256}, [&](std::size_t) { return by.more(); });
 }
 
 } // namespace handlepool::stress

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conductor.hpp"
 #include "report.hpp"
 
 #include <cstddef>
@@ -14,11 +15,15 @@ struct churn_options {
     std::size_t frames = 600;
     std::size_t lookups = 256; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
+    std::size_t sample = 1; // check the histories of one slot in so many
 };
 
 // A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time
 // another thread's than before; some victims are erased by all threads at once, which exactly one must win.
 // Throws what the pool throws.
 report churn(const churn_options& options);
+
+// The same as a scenario, for as long as the conductor wants.
+void run_churn(conductor& by);
 
 } // namespace handlepool::stress

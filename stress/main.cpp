@@ -1,16 +1,22 @@
 #include "churn.hpp"
-#include "json_file.hpp"
 #include "option_range.hpp"
+#include "output_file.hpp"
+#include "page/page.hpp"
+#include "page/result_file.hpp"
 #include "record/recorder.hpp"
 #include "record_report.hpp"
 #include "replay.hpp"
 #include "report.hpp"
+#include "run_report.hpp"
+#include "scenarios.hpp"
 #include "trace_reader.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -18,9 +24,13 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -30,15 +40,35 @@ constexpr int exit_violation = 1;
 constexpr int exit_error = 2;
 
 // ---- The command line
-// -----------------------------------------------------------------------------------------------
+
+constexpr std::string_view all_scenarios = "all";
+constexpr std::string_view soak = "soak";
 
 struct command_line {
+    std::string typed{};
     std::string json_path{}; // empty: none
+    std::vector<std::string> report_inputs{};
+    std::string page_path{"report.html"};
+    std::string scenario_name{};
+    run_options running{};
     std::string trace_path{};
     replay_options replaying{};
     churn_options churning{};
     record_options recording{.output = "trace.zst"};
 };
+
+// What replay, churn and run have in common.
+template <class Options>
+void add_seed_and_sample(CLI::App& command, Options& options) {
+    command.add_option("--seed", options.seed, "Chooses the objects: the same seed, the same requests")
+        ->transform(number_between<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+        ->capture_default_str();
+    command
+        .add_option("--sample", options.sample,
+                    "Check the histories of one slot in so many only; the other checks see all")
+        ->transform(number_between<std::size_t>(1, 1'000'000))
+        ->capture_default_str();
+}
 
 // What replay and churn have in common.
 template <class Options>
@@ -48,9 +78,59 @@ void add_look_ups(CLI::App& command, Options& options) {
                     "Look-ups of living objects, and as many of dead ones, by each thread in each frame")
         ->transform(number_between<std::size_t>(0, 1'000'000))
         ->capture_default_str();
-    command.add_option("--seed", options.seed, "Chooses the objects: the same seed, the same requests")
-        ->transform(number_between<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+    add_seed_and_sample(command, options);
+}
+
+std::vector<std::string> scenario_names() {
+    std::vector<std::string> names;
+    for (const scenario& each : scenarios()) {
+        names.emplace_back(each.name);
+    }
+    names.emplace_back(soak);
+    names.emplace_back(all_scenarios);
+    return names;
+}
+
+CLI::App& add_run(CLI::App& app, command_line& line) {
+    run_options& options = line.running;
+    options.seconds = 0;
+    CLI::App& command =
+        *app.add_subcommand("run", "Run a scenario, or all of them, and check the history of every handle");
+    command.add_option("scenario", line.scenario_name, "Scenario (see below), 'soak' or 'all'")
+        ->required()
+        ->check([](const std::string& name) -> std::string {
+            const std::vector<std::string> names = scenario_names();
+            if (std::find(names.begin(), names.end(), name) != names.end()) {
+                return {};
+            }
+            return fmt::format("there is no scenario '{}' (allowed: {})", name, fmt::join(names, ", "));
+        });
+    command.add_option("--threads", options.threads, "Threads")
+        ->transform(number_between<std::size_t>(1, 256))
         ->capture_default_str();
+    command
+        .add_option("--seconds", options.seconds,
+                    "Time for the whole run; 10 if neither this nor --operations is given")
+        ->transform(number_between(0.01, 1e7));
+    command.add_option("--operations", options.operations, "Operations of the whole run")
+        ->transform(number_between<std::uint64_t>(1, std::numeric_limits<std::uint64_t>::max() / 2));
+    command.add_option("--alive", options.alive, "Objects alive, where the scenario needs no other number")
+        ->transform(number_between<std::size_t>(16, 10'000'000))
+        ->capture_default_str();
+    add_seed_and_sample(command, options);
+    std::string footer = "Scenarios:\n";
+    for (const scenario& each : scenarios()) {
+        footer += fmt::format("  {:<12}{}\n", each.name, each.summary);
+    }
+    footer += fmt::format("  {:<12}{}\n  {:<12}{}\n\n", soak,
+                          "all of the above in short turns, again and again, with other seeds", all_scenarios,
+                          "each of the above for its share of the time");
+    footer += "Examples:\n"
+              "  handlepool-stress run all --seconds 120 --json result.json\n"
+              "  handlepool-stress run race-erase --threads 8 --operations 10000000\n"
+              "  handlepool-stress run soak --seconds 3600 --sample 16\n";
+    command.footer(footer);
+    return command;
 }
 
 CLI::App& add_replay(CLI::App& app, command_line& line) {
@@ -94,6 +174,16 @@ CLI::App& add_churn(CLI::App& app, command_line& line) {
     return command;
 }
 
+CLI::App& add_report(CLI::App& app, command_line& line) {
+    CLI::App& command = *app.add_subcommand(
+        "report", "Make one page with charts out of results that were written with --json");
+    command.add_option("results", line.report_inputs, "Results of run, replay or churn")->required();
+    command.add_option("--output,-o", line.page_path, "Page to write, an HTML file")->capture_default_str();
+    command.footer("Example:\n"
+                   "  handlepool-stress report all.json replay.json -o report.html\n");
+    return command;
+}
+
 CLI::App& add_record(CLI::App& app, command_line& line) {
     record_options& options = line.recording;
     CLI::App& command =
@@ -109,29 +199,79 @@ CLI::App& add_record(CLI::App& app, command_line& line) {
 }
 
 // ---- The runs
-// -------------------------------------------------------------------------------------------------------
 
-int finish(const report& result, json_file* json) {
-    if (json != nullptr) {
-        json->write(to_json(result));
-    }
-    fmt::print("{}", to_text(result));
+void print(const std::string& text) {
+    fmt::print("{}", text);
     if (std::fflush(stdout) != 0) {
         throw std::system_error(errno, std::generic_category(), "the report cannot be written");
     }
+}
+
+int finish(report result, const command_line& line, output_file* json) {
+    result.again = line.typed;
+    if (json != nullptr) {
+        json->write_json(to_json(result));
+    }
+    print(to_text(result));
     return result.passed() ? 0 : exit_violation;
 }
 
-int run_replay(const command_line& line, json_file* json) {
-    report result = replay(read_trace(line.trace_path), line.replaying);
-    result.parameters.insert(result.parameters.begin(), {"trace", line.trace_path});
-    return finish(result, json);
+int run_one(const scenario& which, const command_line& line, output_file* json) {
+    const report result = run_scenario(which, line.running);
+    if (json != nullptr) {
+        json->write_json(to_json(std::span(&result, 1), line.typed));
+    }
+    print(to_text(result));
+    return result.passed() ? 0 : exit_violation;
 }
 
-int run_record(const command_line& line, json_file* json) {
+int run_many(const command_line& line, output_file* json) {
+    print(table_head());
+    const auto show = [](const report& result) { print(table_row(result)); };
+    const std::vector<report> results =
+        line.scenario_name == soak ? run_soak(line.running, show) : run_all(line.running, show);
+    if (json != nullptr) {
+        json->write_json(to_json(results, line.typed));
+    }
+    print("\n" + summary_of(results));
+    const bool passed =
+        std::all_of(results.begin(), results.end(), [](const report& each) { return each.passed(); });
+    return passed ? 0 : exit_violation;
+}
+
+int run_scenarios(command_line& line, output_file* json) {
+    if (line.running.seconds == 0 && line.running.operations == 0) {
+        line.running.seconds = 10;
+    }
+    for (const scenario& each : scenarios()) {
+        if (each.name == line.scenario_name) {
+            return run_one(each, line, json);
+        }
+    }
+    return run_many(line, json);
+}
+
+int run_replay(const command_line& line, output_file* json) {
+    report result = replay(read_trace(line.trace_path), line.replaying);
+    result.parameters.insert(result.parameters.begin(), {"trace", line.trace_path});
+    return finish(std::move(result), line, json);
+}
+
+int run_report(const command_line& line) {
+    output_file page("--output", line.page_path);
+    std::vector<page::result_document> documents;
+    for (const std::string& path : line.report_inputs) {
+        documents.push_back(page::read_result_file(path));
+    }
+    page.write(page::make_page(documents));
+    print(fmt::format("{} shows {} results\n", line.page_path, documents.size()));
+    return 0;
+}
+
+int run_record(const command_line& line, output_file* json) {
     const record_result recorded = record(line.recording);
     if (json != nullptr) {
-        json->write(to_json(recorded, line.recording));
+        json->write_json(to_json(recorded, line.recording));
     }
     fmt::print(stderr, "{}", to_text(recorded, line.recording)); // the standard output is the program's
     return recorded.exit_status == 0 ? 0 : exit_error;
@@ -143,16 +283,20 @@ int run(int argc, char** argv) {
     app.require_subcommand(0, 1); // one is needed, but an unknown one is better told by its name
     app.footer("Exit code: 0 when everything held, 1 for a violation, 2 when the run could not be made.\n\n"
                "Examples:\n"
+               "  handlepool-stress run all --seconds 60\n"
                "  handlepool-stress replay stress/traces/fd.zst\n"
                "  handlepool-stress churn --threads 2 --alive 1000000 --churn 0.1\n"
                "  handlepool-stress record --output my.zst -- my_program --its-option\n");
     command_line line;
+    line.typed = fmt::format("handlepool-stress {}", fmt::join(argv + 1, argv + argc, " "));
+    const CLI::App& run_command = add_run(app, line);
     const CLI::App& replay_command = add_replay(app, line);
     const CLI::App& churn_command = add_churn(app, line);
     add_record(app, line);
     for (CLI::App* const command : app.get_subcommands({})) {
         command->add_option("--json", line.json_path, "Also write the result to this file, as JSON");
     }
+    const CLI::App& report_command = add_report(app, line); // the only one whose result is no JSON
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
@@ -162,16 +306,22 @@ int run(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : exit_error;
     }
 
-    std::optional<json_file> json;
+    std::optional<output_file> json;
     if (!line.json_path.empty()) {
-        json.emplace(line.json_path);
+        json.emplace("--json", line.json_path);
     }
-    json_file* const json_output = json ? &*json : nullptr;
+    output_file* const json_output = json ? &*json : nullptr;
+    if (run_command.parsed()) {
+        return run_scenarios(line, json_output);
+    }
+    if (report_command.parsed()) {
+        return run_report(line);
+    }
     if (replay_command.parsed()) {
         return run_replay(line, json_output);
     }
     if (churn_command.parsed()) {
-        return finish(churn(line.churning), json_output);
+        return finish(churn(line.churning), line, json_output);
     }
     return run_record(line, json_output);
 }

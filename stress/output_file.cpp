@@ -1,4 +1,4 @@
-#include "json_file.hpp"
+#include "output_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,11 +14,6 @@ namespace handlepool::stress {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, int error) {
-    throw std::runtime_error(
-        fmt::format("--json: {} cannot be written: {}", path, std::generic_category().message(error)));
-}
-
 std::string partial_of(const std::string& path) {
     std::error_code ignored; // a file that can't be looked at can't be opened either
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
@@ -28,34 +23,43 @@ std::string partial_of(const std::string& path) {
 
 } // namespace
 
-json_file::json_file(std::string path)
-    : path_(std::move(path)), partial_(partial_of(path_)), stream_(partial_) {
+output_file::output_file(std::string option, std::string path)
+    : option_(std::move(option)), path_(std::move(path)), partial_(partial_of(path_)), stream_(partial_) {
     if (!stream_) {
-        fail(path_, errno);
+        fail(errno);
     }
 }
 
-json_file::~json_file() {
+output_file::~output_file() {
     std::error_code ignored; // it is there only when the run or the writing failed
     if (is_replaced()) {
         std::filesystem::remove(partial_, ignored);
     }
 }
 
-void json_file::write(const nlohmann::json& json) {
+void output_file::write_json(const nlohmann::json& json) {
     // Names of files and programs need not be UTF-8.
-    stream_ << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void output_file::write(std::string_view text) {
+    stream_ << text;
     stream_.close();
     if (!stream_) {
-        fail(path_, errno);
+        fail(errno);
     }
     if (is_replaced()) {
         std::error_code error;
         std::filesystem::rename(partial_, path_, error);
         if (error) {
-            fail(path_, error.value());
+            fail(error.value());
         }
     }
+}
+
+void output_file::fail(int error) const {
+    throw std::runtime_error(
+        fmt::format("{}: {} cannot be written: {}", option_, path_, std::generic_category().message(error)));
 }
 
 } // namespace handlepool::stress

@@ -4,27 +4,31 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace handlepool::stress {
 
-// A file for JSON results. It is opened before the work starts, so that a wrong name costs no run; a file
-// that was there is replaced only by a whole one. What is no regular file, as /dev/stdout, is written to as
-// it is.
-class json_file {
+// A file for a result. It is opened before the work starts, so that a wrong name costs no run; a file that
+// was there is replaced only by a whole one. What is no regular file, as /dev/stdout, is written to as it is.
+class output_file {
 public:
-    // Throws std::runtime_error if the file can't be written.
-    explicit json_file(std::string path);
-    ~json_file(); // removes what is not whole
+    // Throws std::runtime_error, which names the option that the path was given by, if the file can't be
+    // written.
+    output_file(std::string option, std::string path);
+    ~output_file(); // removes what is not whole
 
-    json_file(const json_file&) = delete;
-    json_file& operator=(const json_file&) = delete;
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
 
-    // Writes `json` and gives the file its name. Once only. Throws std::runtime_error if that fails.
-    void write(const nlohmann::json& json);
+    // Writes the file and gives it its name. Once only. Throws std::runtime_error if that fails.
+    void write(std::string_view text);
+    void write_json(const nlohmann::json& json);
 
 private:
     bool is_replaced() const { return partial_ != path_; }
+    [[noreturn]] void fail(int error) const;
 
+    std::string option_;
     std::string path_;
     std::string partial_; // where the result is written: path_ itself if that is no regular file
     std::ofstream stream_;

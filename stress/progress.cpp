@@ -8,8 +8,7 @@
 
 namespace handlepool::stress {
 
-progress::progress(std::string_view label, std::uint64_t total)
-    : label_(label), total_(std::max<std::uint64_t>(total, 1)), visible_(isatty(STDERR_FILENO) == 1) {}
+progress::progress(std::string_view label) : label_(label), visible_(isatty(STDERR_FILENO) == 1) {}
 
 progress::~progress() {
     if (visible_) {
@@ -17,14 +16,14 @@ progress::~progress() {
     }
 }
 
-void progress::show(std::uint64_t done, std::uint64_t operations) {
+void progress::show(double part, std::uint64_t operations) {
     const auto now = clock::now();
     if (!visible_ || now - last_ < std::chrono::milliseconds(100)) {
         return;
     }
     last_ = now;
     constexpr std::size_t width = 30;
-    const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    part = std::min(1.0, part);
     const double seconds = std::max(std::chrono::duration<double>(now - start_).count(), 1e-9);
     const std::string bar(static_cast<std::size_t>(part * width), '#');
     fmt::print(stderr, "\r\033[K{} [{:<{}}] {:3.0f} %  {:.2f} million operations/s  {:.0f} s left", label_,

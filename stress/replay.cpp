@@ -1,8 +1,7 @@
 #include "replay.hpp"
 
-#include "checked_pool.hpp"
-#include "frames.hpp"
-#include "progress.hpp"
+#include "conductor.hpp"
+#include "watched_pool.hpp"
 
 #include <fmt/ranges.h>
 
@@ -32,8 +31,7 @@ struct schedule {
 
     std::size_t threads = 0;
     std::size_t frames = 0;
-    std::size_t capacity = 0; // objects that a frame has to hold at the most
-    std::size_t alive_final = 0;
+    std::size_t capacity = 0;             // objects that a frame has to hold at the most
     std::vector<std::vector<step>> steps; // of each thread, in order
     std::vector<std::uint32_t> dies;      // frame of each object's erasure, or never
 };
@@ -86,7 +84,6 @@ schedule plan(const trace& recorded, const replay_options& options) {
             --alive;
         }
     }
-    result.alive_final = alive;
     return result;
 }
 
@@ -94,48 +91,48 @@ schedule plan(const trace& recorded, const replay_options& options) {
 class worker {
 public:
     worker(const schedule& planned, std::size_t thread, std::vector<std::atomic<std::uint64_t>>& handles,
-           checked_pool& pool, const replay_options& options)
+           watched_pool<>& pool, const conductor& by, std::size_t lookups)
         : plan_(planned),
           thread_(thread),
           handles_(handles),
-          pool_(pool),
-          lookups_(options.lookups),
-          random_(options.seed * 1'000'003 + thread) {}
+          mine_(pool.by(thread)),
+          threads_(by.threads_at_work()),
+          lookups_(lookups),
+          random_(by.random(thread)) {}
 
-    void run_frame(std::size_t frame, const std::atomic<bool>& failed) {
+    void run_frame(std::size_t frame) {
         look_around(frame);
         const std::vector<schedule::step>& steps = plan_.steps[thread_];
         for (; next_ < steps.size() && steps[next_].frame == frame; ++next_) {
             const schedule::step step = steps[next_];
             if (step.kind == event_kind::allocate) {
                 // release: pairs with the acquire in wait_for, the hand-off to the thread that frees it
-                handles_[step.object].store(pool_.create(step.object, mine_).value(),
+                handles_[step.object].store(mine_.create_numbered(step.object).value(),
                                             std::memory_order::release);
                 created_.push_back(step.object);
             } else {
-                const auto handle = wait_for(step.object, failed);
+                const auto handle = wait_for(step.object);
                 if (!handle) {
                     return;
                 }
-                pool_.erase(handle, step.object, mine_);
+                mine_.look_up(handle, step.object);
+                mine_.erase_living(handle);
                 erased_.push_back(step.object);
             }
         }
     }
 
-    const tally& result() const noexcept { return mine_; }
-
 private:
-    using handle_type = checked_pool::handle_type;
+    using handle_type = watched_pool<>::handle_type;
 
     // The thread that creates the object may not have come to it yet. The trace's order leaves no cycle to
     // wait in.
-    handle_type wait_for(std::uint32_t object, const std::atomic<bool>& failed) const {
+    handle_type wait_for(std::uint32_t object) const {
         while (true) {
             if (const std::uint64_t value = handles_[object].load(std::memory_order::acquire)) {
                 return handle_type::from_value(value);
             }
-            if (failed.load()) {
+            if (threads_.failed()) {
                 return {};
             }
             std::this_thread::yield();
@@ -149,11 +146,11 @@ private:
             if (object == never) {
                 break;
             }
-            pool_.look_up(handle_of(object), object, mine_);
+            mine_.look_up(handle_of(object), object);
         }
         for (std::size_t i = 0; i < lookups_ && !erased_.empty(); ++i) {
             const std::uint32_t object = erased_[random_() % erased_.size()];
-            pool_.try_stale(handle_of(object), object, mine_);
+            mine_.try_stale(handle_of(object));
         }
     }
 
@@ -178,65 +175,49 @@ private:
     const schedule& plan_;
     std::size_t thread_;
     std::vector<std::atomic<std::uint64_t>>& handles_;
-    checked_pool& pool_;
+    watched_pool<>::actor_type& mine_;
+    const crew& threads_;
     std::size_t lookups_;
     std::mt19937_64 random_;
     std::size_t next_ = 0;
     std::vector<std::uint32_t> created_; // by this thread; some may have died since
     std::vector<std::uint32_t> erased_;
-    tally mine_;
 };
 
 } // namespace
 
 report replay(const trace& recorded, const replay_options& options) {
     const schedule planned = plan(recorded, options);
-    checked_pool pool({.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
+    conductor by("replay", {.threads = planned.threads, .seed = options.seed, .sample = options.sample});
+    watched_pool<> pool(by, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
     std::vector<std::atomic<std::uint64_t>> handles(planned.dies.size());
     std::vector<std::unique_ptr<worker>> workers; // apart from each other
     for (std::size_t thread = 0; thread < planned.threads; ++thread) {
-        workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, options));
+        workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, by, options.lookups));
     }
 
-    report result{.command = "replay"};
-    {
-        progress bar("replay", planned.frames);
-        const auto start = std::chrono::steady_clock::now();
-        run_frames(
-            planned.threads, planned.frames,
-            [&](std::size_t thread, std::size_t frame, const std::atomic<bool>& failed) {
-                workers[thread]->run_frame(frame, failed);
-            },
-            [&](std::size_t frame) {
-                pool.compact();
-                bar.show(frame + 1, operations_of(workers));
-            });
-        result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (std::size_t frame = 0; by.more_frames(frame, planned.frames); ++frame) {
+        by.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
+        pool.compact(pool.by_conductor());
     }
+    by.stop_clock();
 
-    result.all = total_of(workers);
-    result.timed_operations = result.all.operations;
-    pool.check_all(planned.alive_final, result.all);
     // At last every handle of the trace: those of erased objects must be dead, the others must resolve.
     for (std::size_t object = 0; object < planned.dies.size(); ++object) {
         const auto handle =
-            checked_pool::handle_type::from_value(handles[object].load(std::memory_order::relaxed));
+            watched_pool<>::handle_type::from_value(handles[object].load(std::memory_order::relaxed));
         if (planned.dies[object] == never) {
-            pool.look_up(handle, object, result.all);
+            pool.by_conductor().look_up(handle, object);
         } else {
-            pool.try_stale(handle, object, result.all);
+            pool.by_conductor().try_stale(handle);
         }
     }
-    result.parameters = {{"program", fmt::to_string(fmt::join(recorded.header.command, " "))},
-                         {"frame_ms", fmt::to_string(options.frame_ms)},
-                         {"lookups", fmt::to_string(options.lookups)},
-                         {"seed", fmt::to_string(options.seed)}};
-    result.threads = planned.threads;
-    result.frames = planned.frames;
-    result.alive_peak = pool.alive_peak();
-    result.compaction_times = pool.compaction_times();
-    result.pool = pool.get().stats();
-    return result;
+    pool.finish();
+    by.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
+    by.add_parameter("frame_ms", fmt::to_string(options.frame_ms));
+    by.add_parameter("lookups", fmt::to_string(options.lookups));
+    by.add_parameter("seed", fmt::to_string(options.seed));
+    return std::move(by.result());
 }
 
 } // namespace handlepool::stress

@@ -1,12 +1,15 @@
 #pragma once
 
+#include "oracle/event.hpp"
+#include "oracle/histogram.hpp"
+#include "series.hpp"
 #include "tally.hpp"
 
 #include <handlepool/stats.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <chrono>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,20 +18,38 @@
 
 namespace handlepool::stress {
 
+using named_texts = std::vector<std::pair<std::string, std::string>>;
+
 // The result of a run.
 struct report {
     std::string command; // what was run
-    std::vector<std::pair<std::string, std::string>> parameters{};
+    std::string summary{};
+    named_texts parameters{};
+    std::string again{}; // the command line that does the same
     std::size_t threads = 0;
     std::size_t frames = 0;
     double seconds = 0;
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
-    std::size_t alive_peak = 0;         // at the end of a frame
-    std::vector<std::chrono::nanoseconds> compaction_times{};
+    std::size_t sampled = 1;            // the histories of one slot in so many were checked
     tally all{};
-    pool_stats pool{}; // at the end
+    std::size_t alive_peak = 0;                                // at the end of a frame
+    std::array<histogram, operation_names.size()> latencies{}; // nanoseconds
+    longest_series compactions{};                              // microseconds
+    timeline over_time{};
+    histogram reuse_distances{};
+    pool_stats pool{};   // at the end; the counts are of all pools of the run together
+    named_texts facts{}; // what else there is to tell
 
     bool passed() const noexcept { return all.violations == 0; }
+    // Adds the counts of a pool. Of the reuse distances, the one that is nearest to its limit is kept.
+    void add_pool(const pool_stats& stats);
+
+    // Adds another run of the same, as if it had come behind this one. What was told besides is the other's.
+    report& operator+=(const report& next);
+
+    const histogram& latency(operation what) const noexcept {
+        return latencies[static_cast<std::size_t>(what)];
+    }
 };
 
 // For people.

@@ -1,5 +1,3 @@
-#include "support/step_atomics.hpp"
-
 #include <handlepool/access_gate.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/lane.hpp>
@@ -7,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -221,9 +220,9 @@ TEST(access_gate_step_test, a_guard_stopped_at_any_step_and_a_compaction_exclude
     std::size_t refused = 0;
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
-        gate_rig<test::step_policy> rig;
+        gate_rig<stress::step_policy> rig;
         std::atomic<bool> inside = false;
-        test::stepper victim(step, [&] {
+        stress::stepper victim(step, [&] {
             rig.gate.enter(rig.mine());
             inside = true;
             rig.pins(); // somewhere to stop
@@ -255,10 +254,10 @@ TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude
     std::size_t inside_first = 0;
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
-        gate_rig<test::step_policy> rig;
+        gate_rig<stress::step_policy> rig;
         std::atomic<bool> running = false;
         rig.mine();
-        test::stepper compaction(step, [&] {
+        stress::stepper compaction(step, [&] {
             if (rig.gate.try_close()) {
                 running = true;
                 rig.pins(); // somewhere to stop
@@ -294,6 +293,35 @@ TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude
         compaction.finish();
     }
     EXPECT_GT(inside_first, 1U);
+}
+
+// A guard refuses to wait for a compaction of its own thread, and must not take one that has only begun for
+// that.
+TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_the_next_compaction) {
+    bool stopped = true;
+    for (std::size_t step = 0; stopped; ++step) {
+        SCOPED_TRACE("stopped before step " + std::to_string(step));
+        gate_rig<stress::step_policy> rig;
+        rig.mine();
+        ASSERT_TRUE(rig.gate.try_close());
+        rig.gate.open();
+        stress::stepper compaction(step, [&] {
+            if (rig.gate.try_close()) {
+                rig.gate.open();
+            }
+        });
+        stopped = compaction.stopped();
+        std::atomic<bool> done = false;
+        const int waits = decltype(rig)::policy::waits;
+        const std::jthread other([&] {
+            while (!done && decltype(rig)::policy::waits == waits) {
+                std::this_thread::yield();
+            }
+            compaction.finish();
+        });
+        EXPECT_NO_THROW(const access_guard guard(rig.gate, rig.mine()));
+        done = true;
+    }
 }
 
 } // namespace

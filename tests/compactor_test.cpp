@@ -1,6 +1,5 @@
 #include "support/hostile_types.hpp"
 #include "support/random.hpp"
-#include "support/tiny_policy.hpp"
 #include "support/weak_memory.hpp"
 
 #include <handlepool/compactor.hpp>
@@ -11,6 +10,7 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -139,7 +139,7 @@ protected:
     compactor_rig<Policy> parts;
 };
 
-using policies = testing::Types<default_policy, tiny_policy<1>, tiny_policy<2>>;
+using policies = testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>>;
 TYPED_TEST_SUITE(compactor_test, policies);
 
 TYPED_TEST(compactor_test, an_empty_run_does_nothing) {
@@ -314,6 +314,29 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nobody_else)
             EXPECT_EQ(rig.people.alive(), alive - (reuse == 3 ? 1 : 0));
             EXPECT_EQ(rig.value(other), 1U);
         }
+    }
+}
+
+// The owner of a slot without an object may keep any number where the location was.
+TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wherever_its_slot_points) {
+    auto& rig = this->parts;
+    const auto victim = rig.emplace(0);
+    const auto slot = default_layout::index_of(victim);
+    const std::uint32_t birthplace = rig.slots.location(slot);
+    rig.emplace(1);
+    rig.run();
+    rig.kill(victim); // its record is late
+    rig.work.demand_sweep();
+    EXPECT_EQ(rig.run().swept, 1U);
+    const auto capacity = rig.dense.capacity();
+    const auto locations = static_cast<std::uint32_t>(rig.dense.locations());
+    for (const std::uint32_t number :
+         {0U, 1U, capacity - 1, capacity, birthplace, locations - 1, locations, 0xffff'fff0U}) {
+        SCOPED_TRACE(number);
+        rig.slots.set_location(slot, number);
+        rig.record(victim);
+        EXPECT_EQ(rig.run().removed, 0U);
+        EXPECT_EQ(rig.people.alive(), 1);
     }
 }
 

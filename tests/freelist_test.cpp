@@ -1,5 +1,4 @@
 #include "support/freelist_suite.hpp"
-#include "support/tiny_policy.hpp"
 
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
@@ -7,6 +6,7 @@
 #include <handlepool/reuse_distance.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +19,11 @@
 namespace handlepool::test {
 namespace {
 
-using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<tiny_policy<1>>,
-                              fifo_freelist<tiny_policy<2>>>;
+using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<stress::tiny_policy<1>>,
+                              fifo_freelist<stress::tiny_policy<2>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(fifo, freelist_suite, native);
 
-static_assert(freelist<fifo_freelist<default_policy>> && freelist<fifo_freelist<tiny_policy<1>>>);
+static_assert(freelist<fifo_freelist<default_policy>> && freelist<fifo_freelist<stress::tiny_policy<1>>>);
 static_assert(!freelist<std::vector<std::uint32_t>>);
 
 TEST(reuse_distance_test, keeps_the_smallest) {

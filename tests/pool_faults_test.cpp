@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
 #include <support/threads.hpp>
-#include <support/tiny_policy.hpp>
 
 #include <atomic>
 #include <functional>
@@ -45,7 +45,7 @@ TEST(throwing_constructor, leaves_nothing_behind) {
 
 template <std::size_t Batch>
 void expect_nested_throw_survived() {
-    using pool_type = pool<re_entrant, default_layout, tiny_policy<Batch>>;
+    using pool_type = pool<re_entrant, default_layout, stress::tiny_policy<Batch>>;
     pool_type pool({.name = "nested", .capacity = 100, .reuse_delay = 0});
     std::vector<typename pool_type::handle_type> inner;
     for (int round = 0; round < 20; ++round) {
@@ -166,6 +166,7 @@ TEST(compaction_conflict, compaction_from_a_destructor_is_refused) {
         EXPECT_THAT([&] { pool.compact(); },
                     ThrowsMessage<compaction_conflict>(HasSubstr("while one is running")));
         EXPECT_THROW(pool.reset(), compaction_conflict);
+        EXPECT_THROW(pool.shrink_to_fit(), compaction_conflict);
         EXPECT_FALSE(pool.try_compact());
         EXPECT_THROW(static_cast<void>(pool.access()), compaction_conflict);
         refused = true;
@@ -282,7 +283,7 @@ TEST(compaction_overlap, operations_work_while_compactions_run_back_to_back) {
 TEST(removal_queue_overflow, loses_nothing_and_buries_nothing_twice) {
     census counts;
     {
-        pool<counted, default_layout, tiny_policy<2>> pool(
+        pool<counted, default_layout, stress::tiny_policy<2>> pool(
             {.name = "overflow", .capacity = 20'000, .reuse_delay = 0, .removal_queue_size = 2});
         using handle_type = decltype(pool)::handle_type;
         for (int round = 0; round < 5; ++round) {

@@ -3,9 +3,10 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
+#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
-#include <support/step_atomics.hpp>
-#include <support/tiny_policy.hpp>
+#include <support/hostile_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +25,7 @@ constexpr std::size_t most_steps_of_erase = 20;
 constexpr std::size_t most_steps_of_contains = 1;
 constexpr std::size_t most_steps_of_find = 2;
 
-using stepped_pool = pool<int, default_layout, tiny_policy<2, step_policy>>;
+using stepped_pool = pool<int, default_layout, stress::tiny_policy<2, stress::step_policy>>;
 using handle_type = stepped_pool::handle_type;
 
 // What a thread can be stopped in.
@@ -56,7 +57,7 @@ const std::vector<operation>& operations() {
 
 template <class Body>
 void expect_steps(const char* name, std::size_t most, Body body) {
-    stepper other(stepper::never, body);
+    stress::stepper other(stress::stepper::never, body);
     EXPECT_LE(other.steps(), most) << name;
 }
 
@@ -92,7 +93,7 @@ TEST(pool_stopped, thread_stopped_at_any_step_of_any_operation_blocks_nobody) {
             pool.erase(handles[0]);
             pool.emplace(2);
             {
-                stepper stopped(steps, [&] { victim.run(pool, handles[1], handles[2]); });
+                stress::stepper stopped(steps, [&] { victim.run(pool, handles[1], handles[2]); });
                 more = stopped.stopped();
                 expect_others_work(pool, handles[2], victim.compacts);
                 if (!victim.compacts) {
@@ -113,7 +114,7 @@ TEST(pool_stopped, thread_stopped_in_a_constructor_holds_up_its_own_newborns_onl
     stepped_pool pool({.name = "stepped", .capacity = 100, .max_threads = 64});
     // The step after the constructor ran is the first that can be stopped: by then the position is taken.
     for (std::size_t steps = 0; steps < 40; ++steps) {
-        stepper stopped(steps, [&] { pool.emplace(1); });
+        stress::stepper stopped(steps, [&] { pool.emplace(1); });
         const auto other = pool.emplace(2);
         pool.compact();
         EXPECT_EQ(pool.handle_of(*pool.find(other)), other);
@@ -122,6 +123,35 @@ TEST(pool_stopped, thread_stopped_in_a_constructor_holds_up_its_own_newborns_onl
         pool.clear();
         expect_consistent(pool);
     }
+}
+
+// A handle is complete when others can learn of it, by clear() before its maker has returned.
+TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_may_be_erased_and_is_buried_once) {
+    std::size_t steps = 0;
+    for (bool more = true; more; ++steps) {
+        SCOPED_TRACE("stopped before step " + std::to_string(steps));
+        census counts;
+        {
+            pool<counted, default_layout, stress::tiny_policy<2, stress::step_policy>> pool(
+                {.name = "stepped", .capacity = 100, .max_threads = 64});
+            stress::stepper stopped(steps, [&] { pool.emplace(std::ref(counts)); });
+            more = stopped.stopped();
+            pool.clear();
+            pool.emplace(std::ref(counts));
+            EXPECT_GE(pool.size(), 1U) << "rather too large than too small";
+            pool.compact();
+            stopped.finish();
+            pool.clear();
+            expect_consistent(pool);
+            EXPECT_EQ(pool.size(), 0U);
+            EXPECT_EQ(counts.alive(), 0);
+        }
+        EXPECT_EQ(counts.misused(), 0);
+        if (testing::Test::HasFailure()) {
+            return;
+        }
+    }
+    EXPECT_GT(steps, 1U);
 }
 
 } // namespace

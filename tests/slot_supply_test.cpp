@@ -1,5 +1,3 @@
-#include "support/tiny_policy.hpp"
-
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/lane.hpp>
@@ -9,6 +7,7 @@
 #include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -81,7 +80,7 @@ protected:
     using rig_type = supply_rig<chosen_lane<Policy>>;
 };
 
-using policies = testing::Types<default_policy, test::tiny_policy<1>, test::tiny_policy<2>>;
+using policies = testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>>;
 TYPED_TEST_SUITE(slot_supply_test, policies);
 
 constexpr std::size_t many = 100'000;

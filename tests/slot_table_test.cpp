@@ -1,14 +1,15 @@
 #include "support/random.hpp"
-#include "support/step_atomics.hpp"
 #include "support/stop_at_every_access.hpp"
 
 #include <handlepool/policy.hpp>
 #include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
 
 #include <atomic>
 #include <barrier>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <thread>
@@ -146,6 +147,30 @@ TYPED_TEST(slot_table_test, refuses_forged_values) {
     EXPECT_EQ(this->find(live), 100U);
 }
 
+// One place less than it has, so that a look past the end finds what the test has put there.
+struct cut_off_policy : default_policy {
+    template <class T>
+    struct array : virtual_array<T> {
+        using virtual_array<T>::virtual_array;
+
+        std::size_t size() const noexcept { return virtual_array<T>::size() - 1; }
+    };
+};
+
+TEST(slot_table_bound_test, a_slot_past_the_end_names_nothing_whatever_stands_there) {
+    char object = 0;
+    slot_table<default_layout, cut_off_policy> slots("slots", size + 1, 0);
+    const auto tag = default_layout::make_tag(pool_id, 1);
+    slots.publish(size - 1, tag, 0);
+    slots.publish(size, tag, 0);
+    EXPECT_TRUE(slots.is_alive(default_layout::value_of(size - 1, tag)));
+    const auto past_the_end = default_layout::value_of(size, tag);
+    EXPECT_EQ(slots.find(past_the_end, &object), nullptr);
+    EXPECT_FALSE(slots.is_alive(past_the_end));
+    EXPECT_FALSE(slots.kill(past_the_end));
+    EXPECT_EQ(slots.tag(size), tag);
+}
+
 TYPED_TEST(slot_table_test, refuses_every_one_bit_flip_of_a_live_handle) {
     using value_type = typename TypeParam::value_type;
     std::vector<value_type> handles;
@@ -222,7 +247,7 @@ TYPED_TEST(slot_table_test, of_all_threads_that_kill_one_handle_exactly_one_wins
 // A test of the tag and a store after it would let both win.
 TEST(slot_table_step_test, a_killer_stopped_at_any_access_wins_only_if_no_other_does) {
     struct scene {
-        slot_table<default_layout, test::step_policy> slots{"slots", size, 0};
+        slot_table<default_layout, stress::step_policy> slots{"slots", size, 0};
         std::uint64_t handle = default_layout::value_of(5, default_layout::make_tag(pool_id, 1));
         int winners = 0;
 

@@ -1,10 +1,9 @@
-#include "support/step_atomics.hpp"
-#include "support/tiny_policy.hpp"
-
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
+#include <stress/tiny_policy.hpp>
 
 #include <cstdint>
 #include <thread>
@@ -17,8 +16,8 @@ namespace {
 
 TEST(stepper_test, stops_before_each_access_in_turn) {
     for (std::size_t step = 0; step != 4; ++step) {
-        step_atomic<int> word{0};
-        stepper thread(step, [&] {
+        stress::step_atomic<int> word{0};
+        stress::stepper thread(step, [&] {
             for (int value = 1; value != 4; ++value) {
                 word.store(value);
             }
@@ -33,8 +32,8 @@ TEST(stepper_test, stops_before_each_access_in_turn) {
 }
 
 TEST(stepper_test, goes_on_step_by_step) {
-    step_atomic<int> word{0};
-    stepper thread(0, [&] {
+    stress::step_atomic<int> word{0};
+    stress::stepper thread(0, [&] {
         word.fetch_add(1);
         word.fetch_add(1);
         word.fetch_add(1);
@@ -47,8 +46,8 @@ TEST(stepper_test, goes_on_step_by_step) {
 }
 
 TEST(stepper_test, every_kind_of_access_is_a_step) {
-    step_atomic<int> word{0};
-    stepper thread(stepper::never, [&] {
+    stress::step_atomic<int> word{0};
+    stress::stepper thread(stress::stepper::never, [&] {
         word.load();
         word.store(1);
         word.exchange(2);
@@ -64,9 +63,9 @@ TEST(stepper_test, every_kind_of_access_is_a_step) {
 }
 
 TEST(stepper_test, other_threads_are_neither_stopped_nor_counted) {
-    step_atomic<int> word{0};
-    stepper one(0, [&] { word.fetch_add(1); });
-    stepper other(1, [&] {
+    stress::step_atomic<int> word{0};
+    stress::stepper one(0, [&] { word.fetch_add(1); });
+    stress::stepper other(1, [&] {
         word.fetch_add(10);
         word.fetch_add(10);
     });
@@ -77,9 +76,9 @@ TEST(stepper_test, other_threads_are_neither_stopped_nor_counted) {
 }
 
 TEST(stepper_test, a_thread_left_stopped_ends_with_its_stepper) {
-    step_atomic<int> word{0};
+    stress::step_atomic<int> word{0};
     {
-        const stepper left(0, [&] { word.store(1); });
+        const stress::stepper left(0, [&] { word.store(1); });
         EXPECT_EQ(word.load(), 0);
     }
     EXPECT_EQ(word.load(), 1);
@@ -88,18 +87,19 @@ TEST(stepper_test, a_thread_left_stopped_ends_with_its_stepper) {
 // The claim of a freelist of step_policy is made of such accesses: three loads, a compare-exchange, and its
 // note of the distance.
 TEST(stepper_test, reaches_into_the_parts_of_a_pool) {
-    using list_type = fifo_freelist<tiny_policy<1, step_policy>>;
+    using list_type = fifo_freelist<stress::tiny_policy<1, stress::step_policy>>;
     static_assert(freelist<list_type>);
     list_type list("list", {.index_limit = 4, .waiting_limit = 4});
     std::uint32_t out = 0;
-    stepper thread(3, [&] { list.claim(&out, 1, 4); });
+    stress::stepper thread(3, [&] { list.claim(&out, 1, 4); });
     EXPECT_TRUE(thread.stopped());
     EXPECT_EQ(list.fresh(), 0U);
     thread.finish();
     EXPECT_EQ(list.fresh(), 1U);
 }
 
-static_assert(std::is_trivially_destructible_v<step_atomic<std::uint64_t>>, "they live in a virtual_array");
+static_assert(std::is_trivially_destructible_v<stress::step_atomic<std::uint64_t>>,
+              "they live in a virtual_array");
 
 } // namespace
 } // namespace handlepool::test

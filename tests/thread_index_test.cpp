@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <latch>
 #include <set>
@@ -47,6 +49,27 @@ TEST(thread_index_test, differs_among_living_threads) {
     indices.push_back(own);
     EXPECT_EQ(std::set(indices.begin(), indices.end()).size(), indices.size());
     EXPECT_LT(*std::max_element(indices.begin(), indices.end()), 220U) << "the lowest free ones are given";
+}
+
+TEST(thread_index_test, differs_among_threads_that_ask_at_the_same_moment) {
+    for (int round = 0; round != 500; ++round) {
+        std::array<std::uint32_t, 2> indices{};
+        std::atomic<int> ready = 0;
+        std::latch both_have_one(2);
+        {
+            std::vector<std::jthread> running;
+            for (auto& index : indices) {
+                running.emplace_back([&] {
+                    ++ready;
+                    while (ready != 2) {
+                    }
+                    index = this_thread::index();
+                    both_have_one.arrive_and_wait();
+                });
+            }
+        }
+        ASSERT_NE(indices[0], indices[1]) << "in round " << round;
+    }
 }
 
 TEST(thread_index_test, is_given_to_the_next_thread_when_one_ends) {

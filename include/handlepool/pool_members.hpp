@@ -385,6 +385,7 @@ pool_stats pool<T, Layout, Policy, Freelist>::stats() const {
     view.slots_claimed = supply_.held();
     view.slots_retired = supply_.retired();
     view.slot_limit = geometry_.slot_limit;
+    view.reuse_delay = geometry_.reuse_delay;
     view.smallest_reuse_distance = supply_.list().smallest_reuse_distance();
     view.lanes = lanes_.count();
     view.compactions = compactor_.runs();

@@ -41,6 +41,7 @@ struct pool_stats {
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;
+    std::size_t reuse_delay = 0; ///< a lower bound of the next
     /// How many other slots were freed between a slot's being freed and its being handed out again, at least
     /// so far. The largest std::size_t while none was handed out again.
     std::size_t smallest_reuse_distance = 0;

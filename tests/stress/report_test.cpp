@@ -1,15 +1,16 @@
 // Reports: their JSON keys and their text are what programs and people rely on.
 
-#include "json_file.hpp"
+#include "output_file.hpp"
 #include "record_report.hpp"
 #include "report.hpp"
+#include "run_report.hpp"
 #include "scratch_directory.hpp"
+#include "text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,15 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace handlepool::stress {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -36,15 +40,21 @@ report some_report() {
     result.timed_operations = 1'234'000;
     result.alive_peak = 6000;
     for (int i = 100; i >= 1; --i) {
-        result.compaction_times.push_back(std::chrono::microseconds(i));
+        result.latencies[static_cast<std::size_t>(operation::compact)].add(static_cast<std::uint64_t>(i) *
+                                                                           1000);
+        result.compactions.add(i);
     }
     result.all.operations = 1'234'567;
+    result.all.checked = 1'234'567;
     result.all.live_lookups = 1000;
     result.all.stale_lookups = 3000;
     result.pool.alive = 5000;
     result.pool.created = 12'000;
     result.pool.destroyed = 7000;
     result.pool.bytes_resident = 3 << 20;
+    result.pool.reuse_delay = 64;
+    result.pool.smallest_reuse_distance = 70;
+    result.reuse_distances.add(71);
     return result;
 }
 
@@ -75,6 +85,8 @@ TEST(report_json, has_these_keys) {
                                      "operations",
                                      "operations_per_second",
                                      "operations_at_the_end",
+                                     "operations_checked",
+                                     "sampled",
                                      "alive_peak",
                                      "alive_final",
                                      "created",
@@ -84,7 +96,13 @@ TEST(report_json, has_these_keys) {
                                      "stale_lookups",
                                      "stale_accepted",
                                      "stale_accepted_bound_95",
+                                     "forged_lookups",
+                                     "reuse_delay",
+                                     "smallest_reuse_distance",
+                                     "reuse_distances",
+                                     "latencies_nanoseconds",
                                      "compaction_microseconds",
+                                     "compaction_by_frame",
                                      "bytes_resident",
                                      "violations",
                                      "violation_messages"};
@@ -111,9 +129,25 @@ TEST(report_json, has_the_figures) {
     EXPECT_EQ(json["stale_accepted_bound_95"], 0.001);
     EXPECT_EQ(json["content_mismatches"], 0);
     EXPECT_EQ(json["bytes_resident"], 3 << 20);
-    EXPECT_EQ(json["compaction_microseconds"]["median"], 51.0);
-    EXPECT_EQ(json["compaction_microseconds"]["p99"], 99.0);
+    EXPECT_EQ(json["operations_checked"], 1'234'567);
+    EXPECT_EQ(json["sampled"], 1);
+    EXPECT_EQ(json["smallest_reuse_distance"], 70);
+    EXPECT_EQ(json["reuse_delay"], 64);
+    EXPECT_NEAR(json["compaction_microseconds"]["median"].get<double>(), 50, 2);
+    EXPECT_NEAR(json["compaction_microseconds"]["p99"].get<double>(), 99, 3);
     EXPECT_EQ(json["compaction_microseconds"]["worst"], 100.0);
+    EXPECT_EQ(json["compaction_by_frame"]["frame"].size(), 100U);
+    EXPECT_EQ(json["compaction_by_frame"]["microseconds"][0], 100.0);
+    const nlohmann::json& compact = json["latencies_nanoseconds"]["compact"];
+    EXPECT_EQ(compact["count"], 100);
+    EXPECT_EQ(compact["worst"], 100'000);
+    std::uint64_t counted = 0;
+    for (const auto& count : compact["counts"]) {
+        counted += count.get<std::uint64_t>();
+    }
+    EXPECT_EQ(counted, 100U);
+    EXPECT_EQ(compact["upper"].size(), compact["counts"].size());
+    EXPECT_FALSE(json["latencies_nanoseconds"].contains("emplace")) << "there was none";
     EXPECT_EQ(json["violations"], 0);
     EXPECT_THAT(json["violation_messages"], IsEmpty());
 }
@@ -147,15 +181,18 @@ TEST(report_text, says_it_all) {
               "seconds                      0.500\n"
               "operations                   1,234,000, 2.47 million a second\n"
               "operations at the end        567\n"
+              "checked in histories         1,234,567\n"
               "alive, peak and final        6,000, 5,000\n"
               "created                      12,000\n"
               "destroyed + alive            7,000 + 5,000\n"
-              "compaction, microseconds     51.0 median, 99.0 99th percentile, 100.0 worst\n"
               "live look-ups                1,000\n"
               "content mismatches           0\n"
               "stale look-ups               3,000\n"
               "stale, wrongly accepted      0, below 1.0e-03 of all with 95 % confidence\n"
+              "smallest reuse distance      70, at least 64 wanted\n"
               "memory resident              3.0 MiB\n"
+              "latency                          median        99 %      99.9 %       worst\n"
+              "  compact                       50.2 us    100.0 us    100.0 us    100.0 us\n"
               "violations                   0\n"
               "result                       passed\n");
 }
@@ -170,7 +207,78 @@ TEST(report_text, lists_the_first_violations) {
 TEST(report_text, of_an_empty_run) {
     const std::string text = to_text(report{.command = "replay"});
     EXPECT_THAT(text, HasSubstr("operations                   0, 0.00 million a second\n"));
-    EXPECT_THAT(text, HasSubstr("compaction, microseconds     0.0 median, 0.0 99th percentile, 0.0 worst\n"));
+    EXPECT_THAT(text, Not(HasSubstr("  compact")));
+    EXPECT_THAT(text, Not(HasSubstr("reuse distance")));
+}
+
+TEST(report_text, tells_how_to_run_it_again_when_it_failed) {
+    report result = failed_report();
+    result.again = "handlepool-stress run stale --seed 7";
+    EXPECT_THAT(to_text(result),
+                HasSubstr("to run it again              handlepool-stress run stale --seed 7\n"));
+    EXPECT_EQ(to_json(result)["again"], result.again);
+}
+
+TEST(report_sum, is_that_of_a_longer_run) {
+    report sum = some_report();
+    sum.over_time.add({0.5, 1'234'000, 10});
+    report next = failed_report();
+    next.again = "with another seed";
+    next.over_time.add({0.25, 100, 20});
+    next.pool.smallest_reuse_distance = 65;
+    sum += next;
+    EXPECT_FALSE(sum.passed());
+    EXPECT_EQ(sum.again, "with another seed");
+    EXPECT_EQ(sum.seconds, 1.0);
+    EXPECT_EQ(sum.frames, 2000U);
+    EXPECT_EQ(sum.timed_operations, 2'468'000U);
+    EXPECT_EQ(sum.all.stale_lookups, 6000U);
+    EXPECT_EQ(sum.all.violations, 26U);
+    EXPECT_EQ(sum.pool.created, 24'000U);
+    EXPECT_EQ(sum.pool.smallest_reuse_distance, 65U) << "the one that is nearest to its limit";
+    EXPECT_EQ(sum.latency(operation::compact).count(), 200U);
+    ASSERT_EQ(sum.over_time.points().size(), 2U);
+    EXPECT_EQ(sum.over_time.points()[1].seconds, 0.75);
+    EXPECT_EQ(sum.over_time.points()[1].operations, 1'234'100U);
+    report empty;
+    empty += some_report();
+    EXPECT_EQ(to_json(empty), to_json(some_report()));
+}
+
+TEST(run_report_json, is_a_document_of_scenarios) {
+    const std::vector<report> results{some_report(), failed_report()};
+    const nlohmann::json json = to_json(results, "handlepool-stress run all");
+    EXPECT_EQ(json["command_line"], "handlepool-stress run all");
+    EXPECT_EQ(json["scenarios"].size(), 2U);
+    EXPECT_EQ(json["scenarios"][1], to_json(failed_report()));
+    EXPECT_GE(json["machine"]["processors"], 1);
+    EXPECT_THAT(json["machine"]["compiler"].get<std::string>(), testing::MatchesRegex(".+ [0-9.]+"));
+    EXPECT_THAT(json["machine"]["build"].get<std::string>(), HasSubstr("contracts"));
+    EXPECT_THAT(json["started"].get<std::string>(), testing::MatchesRegex("20..-..-..T..:..:..Z"));
+}
+
+TEST(run_report_text, sums_up_and_lists_what_failed) {
+    const std::vector<report> results{some_report(), failed_report()};
+    const std::string text = summary_of(results);
+    EXPECT_THAT(text, HasSubstr("operations                   2,469,134\n"));
+    EXPECT_THAT(text, HasSubstr("violations                   26\n"));
+    EXPECT_THAT(text, HasSubstr("  violation 0\n"));
+    EXPECT_THAT(text, testing::EndsWith("result                       FAILED\n"));
+    EXPECT_THAT(summary_of(std::span(results).first(1)),
+                testing::EndsWith("result                       passed\n"));
+    EXPECT_EQ(table_head().size(), table_row(results[0]).size());
+    EXPECT_THAT(table_row(results[1]), AllOf(StartsWith("churn "), HasSubstr(" 26\n")));
+}
+
+TEST(text, of_numbers) {
+    EXPECT_EQ(grouped(0), "0");
+    EXPECT_EQ(grouped(999), "999");
+    EXPECT_EQ(grouped(1'234'567), "1,234,567");
+    EXPECT_EQ(duration(0), "0 ns");
+    EXPECT_EQ(duration(999), "999 ns");
+    EXPECT_EQ(duration(1234), "1.2 us");
+    EXPECT_EQ(duration(12'345'678), "12.3 ms");
+    EXPECT_EQ(duration(1'234'567'890), "1.23 s");
 }
 
 TEST(record_report, has_the_figures) {
@@ -208,7 +316,7 @@ TEST(record_report, has_the_figures) {
     EXPECT_EQ(to_json(recorded, options)["signal"], SIGKILL);
 }
 
-struct json_file_test : testing::Test {
+struct output_file_test : testing::Test {
     static std::string content_of(const std::filesystem::path& path) {
         std::ifstream stream(path);
         return {std::istreambuf_iterator<char>(stream), {}};
@@ -221,57 +329,62 @@ struct json_file_test : testing::Test {
     std::filesystem::path path = directory / "result.json";
 };
 
-TEST_F(json_file_test, appears_when_it_is_whole) {
+TEST_F(output_file_test, appears_when_it_is_whole) {
     {
-        json_file file(path);
+        output_file file("--json", path);
         EXPECT_FALSE(std::filesystem::exists(path));
-        file.write({{"a", 1}});
+        file.write_json(nlohmann::json{{"a", 1}});
     }
     EXPECT_EQ(content_of(path), "{\n  \"a\": 1\n}\n");
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(json_file_test, leaves_nothing_behind_when_it_is_not_written) {
+TEST_F(output_file_test, leaves_nothing_behind_when_it_is_not_written) {
     {
-        const json_file file(path);
+        const output_file file("--json", path);
     }
     EXPECT_EQ(files(), 0);
 }
 
-TEST_F(json_file_test, replaces_an_old_one_only_when_it_is_whole) {
+TEST_F(output_file_test, replaces_an_old_one_only_when_it_is_whole) {
     std::ofstream(path) << "old";
     {
-        const json_file file(path);
+        const output_file file("--json", path);
     }
     EXPECT_EQ(content_of(path), "old");
-    json_file(path).write(1);
+    output_file("--json", path).write_json(nlohmann::json(1));
     EXPECT_EQ(content_of(path), "1\n");
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(json_file_test, says_why_it_cannot_be_written) {
+TEST_F(output_file_test, says_why_it_cannot_be_written) {
     for (const auto& [bad, why] : {std::pair{directory / "no" / "file", "No such file or directory"},
                                    std::pair{directory, "Is a directory"}}) {
         try {
-            json_file file(bad);
+            output_file file("--json", bad);
             ADD_FAILURE() << bad;
         } catch (const std::runtime_error& error) {
             EXPECT_EQ(error.what(), "--json: " + bad.string() + " cannot be written: " + why);
         }
     }
-    EXPECT_THROW(json_file("/dev/full").write(1), std::runtime_error);
+    EXPECT_THROW(output_file("-o", "/dev/full").write_json(nlohmann::json(1)), std::runtime_error);
 }
 
-TEST_F(json_file_test, what_is_no_regular_file_stays_what_it_is) {
+TEST_F(output_file_test, what_is_no_regular_file_stays_what_it_is) {
     const std::filesystem::path link = directory / "null";
     std::filesystem::create_symlink("/dev/null", link);
-    json_file(link).write(1);
+    output_file("--json", link).write_json(nlohmann::json(1));
     EXPECT_TRUE(std::filesystem::is_symlink(link));
     EXPECT_TRUE(std::filesystem::is_character_file(link));
 }
 
-TEST_F(json_file_test, names_need_not_be_utf_8) {
-    json_file(path).write({{"name", "\xff"}});
+TEST_F(output_file_test, may_be_a_text) {
+    output_file("-o", path).write("<html>\n");
+    EXPECT_EQ(content_of(path), "<html>\n");
+}
+
+TEST_F(output_file_test, names_need_not_be_utf_8) {
+    output_file("--json", path).write_json(nlohmann::json{{"name", "\xff"}});
     EXPECT_THAT(content_of(path), StartsWith("{"));
     EXPECT_EQ(nlohmann::json::parse(content_of(path))["name"], "\xEF\xBF\xBD");
 }

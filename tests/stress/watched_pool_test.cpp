@@ -1,153 +1,297 @@
 // The checks of the harness can fail: each kind of wrong answer is provoked, and must be counted and put into
 // words.
 
-#include "checked_pool.hpp"
-#include "tally.hpp"
+#include "conductor.hpp"
+#include "tiny_policy.hpp"
+#include "watched_pool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace handlepool::stress {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
-struct checked_pool_test : testing::Test {
-    checked_pool pool{{.name = "checked", .capacity = 16}};
-    tally mine;
+struct watched_pool_test : testing::Test {
+    const tally& finish() {
+        pool.finish();
+        return by.result().all;
+    }
+
+    conductor by{"test", {.threads = 2}};
+    watched_pool<> pool{by, {.name = "watched", .capacity = 64, .reuse_delay = 4}};
+    watched_pool<>::actor_type& mine = pool.by(0);
 };
 
-TEST_F(checked_pool_test, right_answers_are_no_violation) {
-    const auto handle = pool.create(7, mine);
-    pool.look_up(handle, 7, mine);
-    pool.erase(handle, 7, mine);
-    pool.try_stale(handle, 7, mine);
-    pool.compact();
-    pool.try_stale(handle, 7, mine);
-    pool.check_all(0, mine);
-    EXPECT_EQ(mine.created, 1U);
-    EXPECT_EQ(mine.erased, 1U);
-    EXPECT_EQ(mine.live_lookups, 2U) << "one of them by erase";
-    EXPECT_EQ(mine.stale_lookups, 3U) << "one of them by erase";
-    EXPECT_EQ(mine.operations, 1U + 1 + 2 + 3);
-    EXPECT_EQ(mine.violations, 0U);
-    EXPECT_THAT(mine.messages, IsEmpty());
+TEST_F(watched_pool_test, right_answers_are_no_violation) {
+    const auto handle = mine.create_numbered(7);
+    mine.look_up(handle, 7);
+    EXPECT_TRUE(mine.contains(handle));
+    EXPECT_TRUE(mine.find(handle));
+    mine.erase_living(handle);
+    EXPECT_FALSE(mine.erase(handle));
+    pool.end_frame();
+    mine.try_stale(handle);
+    mine.try_forged({});
+    mine.try_forged(watched_pool<>::handle_type::from_value(~std::uint64_t{0}));
+    const tally& all = finish();
+    EXPECT_EQ(all.created, 1U);
+    EXPECT_EQ(all.erased, 1U);
+    EXPECT_EQ(all.live_lookups, 1U);
+    EXPECT_EQ(all.stale_lookups, 6U) << "three of them by erase_living";
+    EXPECT_EQ(all.forged_lookups, 2U);
+    EXPECT_EQ(all.operations, 1U + 1 + 2 + 1 + 3 + 1 + 3 + 2);
+    EXPECT_EQ(all.checked, all.operations - 2) << "all but the forged ones, which were refused";
+    EXPECT_EQ(all.violations, 0U);
+    EXPECT_THAT(all.messages, IsEmpty());
+    EXPECT_EQ(by.result().frames, 1U);
+    EXPECT_EQ(by.result().pool.created, 1U);
+    EXPECT_EQ(by.result().latency(operation::emplace).count(), 1U);
 }
 
-TEST_F(checked_pool_test, another_object_is_a_content_mismatch) {
-    const auto handle = pool.create(7, mine);
-    pool.look_up(handle, 8, mine);
-    EXPECT_EQ(mine.content_mismatches, 1U);
-    EXPECT_EQ(mine.violations, 1U);
-    EXPECT_THAT(mine.messages, ElementsAre(AllOf(HasSubstr("of object 8"), HasSubstr("found object 7"))));
+TEST_F(watched_pool_test, another_object_is_a_content_mismatch) {
+    const auto handle = mine.create_numbered(7);
+    std::destroy_at(pool.get().find(handle));
+    std::construct_at(pool.get().find(handle), mine.objects(), 8U);
+    mine.find(handle);
+    EXPECT_EQ(finish().content_mismatches, 1U);
+    EXPECT_THAT(by.result().all.messages, Contains(StartsWith("the handle of object 7 found object 8")));
 }
 
-TEST_F(checked_pool_test, a_living_object_that_is_not_found_is_a_violation) {
-    const auto handle = pool.create(7, mine);
+TEST_F(watched_pool_test, a_living_object_that_is_not_found_is_a_violation) {
+    const auto handle = mine.create_numbered(7);
+    pool.get().erase(handle); // behind the harness
+    mine.look_up(handle, 7);
+    const tally& all = finish();
+    EXPECT_THAT(
+        all.messages,
+        Contains(StartsWith("find refused a handle, although its caller knew that the object was alive")));
+    EXPECT_THAT(all.messages, Contains("pool 'watched': the number of living objects is 0, expected 1"));
+}
+
+TEST_F(watched_pool_test, an_erase_that_is_refused_is_a_violation) {
+    const auto handle = mine.create();
     pool.get().erase(handle);
-    pool.look_up(handle, 7, mine);
-    EXPECT_EQ(mine.violations, 1U);
-    EXPECT_EQ(mine.content_mismatches, 0U);
-    EXPECT_THAT(mine.messages, ElementsAre(HasSubstr("living object 7 was not found by its handle")));
+    mine.erase_living(handle);
+    EXPECT_THAT(finish().messages, Contains(StartsWith("erase refused a handle, although its caller knew")));
 }
 
-TEST_F(checked_pool_test, an_erase_that_is_refused_is_a_violation) {
-    const auto handle = pool.create(7, mine);
-    pool.get().erase(handle);
-    pool.erase(handle, 7, mine);
-    EXPECT_EQ(mine.violations, 2U) << "not found, not erased";
-    EXPECT_EQ(mine.erased, 0U);
-    EXPECT_EQ(mine.stale_lookups, 0U);
-    EXPECT_THAT(mine.messages,
-                ElementsAre(HasSubstr("was not found"), HasSubstr("erase of living object 7")));
+TEST_F(watched_pool_test, a_stale_handle_that_is_accepted_is_a_violation) {
+    mine.try_stale(mine.create_numbered(7)); // it is alive: to the check a wrong answer
+    const tally& all = finish();
+    EXPECT_EQ(all.stale_lookups, 3U);
+    EXPECT_EQ(all.stale_accepted, 3U) << "by contains, by find and by erase";
+    EXPECT_THAT(all.messages,
+                Contains(AllOf(StartsWith("contains accepted a handle, although its caller knew that the "
+                                          "object was erased\n  handle "),
+                               HasSubstr("emplace: object 7"))));
 }
 
-TEST_F(checked_pool_test, a_stale_handle_that_is_accepted_is_a_violation) {
-    const auto handle = pool.create(7, mine);
-    pool.try_stale(handle, 7, mine); // it is alive: to the check a wrong answer
-    EXPECT_EQ(mine.stale_lookups, 1U);
-    EXPECT_EQ(mine.stale_accepted, 1U);
-    EXPECT_EQ(mine.violations, 1U);
-    EXPECT_THAT(mine.messages, ElementsAre(AllOf(HasSubstr("stale handle"), HasSubstr("erased object 7"))));
+TEST_F(watched_pool_test, an_object_that_the_harness_did_not_make_is_a_violation) {
+    const auto handle = pool.get().emplace(mine.objects(), 9U);
+    mine.try_forged(handle);
+    const tally& all = finish();
+    EXPECT_THAT(all.messages,
+                Contains(StartsWith("a handle that was never given out was accepted by contains")));
+    EXPECT_THAT(all.messages, Contains(HasSubstr("the number of living objects is 1, expected 0")));
+    EXPECT_THAT(all.messages,
+                Contains(HasSubstr("the number created, by the pool's count is 1, expected 0")));
 }
 
-TEST_F(checked_pool_test, counts_that_disagree_are_violations) {
-    pool.create(7, mine);
-    pool.check_all(1, mine);
-    EXPECT_EQ(mine.violations, 0U);
-    pool.check_all(2, mine);
-    EXPECT_THAT(mine.messages, ElementsAre("the number of living objects is 1, expected 2"));
-    pool.get().emplace(8U);
-    pool.check_all(2, mine);
-    EXPECT_THAT(mine.messages, ElementsAre(HasSubstr("living"), "the number created is 2, expected 1"));
-    mine.created = 2;
-    mine.erased = 1;
-    pool.check_all(2, mine);
-    EXPECT_EQ(mine.violations, 3U);
-    EXPECT_EQ(mine.messages.back(), "the number destroyed is 0, expected 1");
+TEST_F(watched_pool_test, a_second_destruction_is_counted) {
+    const auto handle = mine.create();
+    std::destroy_at(pool.get().find(handle));
+    EXPECT_THAT(finish().messages,
+                AllOf(Contains(HasSubstr("the number of destructions in the end is 2, expected 1")),
+                      Contains(HasSubstr("the number of destructions of no living object in the end is"))));
 }
 
-TEST_F(checked_pool_test, an_object_with_another_content_is_torn) {
-    const auto handle = pool.create(7, mine);
-    pool.compact();
+TEST_F(watched_pool_test, an_object_with_another_content_is_torn) {
+    const auto handle = mine.create_numbered(7);
+    pool.end_frame();
     // Half of another object, as a move that lost a race would leave it.
-    payload& object = *pool.get().find(handle);
-    const payload other(8);
-    std::memcpy(reinterpret_cast<std::byte*>(&object) + sizeof(payload) / 2,
-                reinterpret_cast<const std::byte*>(&other) + sizeof(payload) / 2, sizeof(payload) / 2);
-    pool.look_up(handle, 7, mine);
-    EXPECT_EQ(mine.content_mismatches, 1U);
-    pool.check_all(1, mine);
-    EXPECT_EQ(mine.content_mismatches, 2U);
-    EXPECT_EQ(mine.violations, 2U);
-    EXPECT_THAT(mine.messages, ElementsAre(HasSubstr("torn one"), HasSubstr("position 0, handle")));
+    observed& object = *pool.get().find(handle);
+    const observed other(mine.objects(), 8);
+    std::memcpy(reinterpret_cast<std::byte*>(&object) + sizeof(observed) / 2,
+                reinterpret_cast<const std::byte*>(&other) + sizeof(observed) / 2, sizeof(observed) / 4);
+    mine.look_up(handle, 7);
+    pool.check_quiescent();
+    by.check_histories();
+    const tally& all = finish();
+    EXPECT_GE(all.content_mismatches, 2U);
+    EXPECT_THAT(all.messages, Contains(StartsWith("the handle of object 7 found object")));
+    EXPECT_THAT(all.messages, Contains(StartsWith("the object at position 0, handle")));
 }
 
-TEST_F(checked_pool_test, compactions_are_noted) {
-    pool.create(1, mine);
-    pool.create(2, mine);
-    pool.compact();
-    pool.get().clear();
-    pool.compact();
-    EXPECT_EQ(pool.alive_peak(), 2U);
-    EXPECT_EQ(pool.compaction_times().size(), 2U);
-    pool.check_all(0, mine);
-    EXPECT_EQ(pool.compaction_times().size(), 2U) << "those of frames only";
+TEST(watched_pool, what_a_sample_leaves_out_is_still_checked_by_its_callers) {
+    conductor by("test", {.threads = 1, .sample = 1'000'000});
+    watched_pool<> pool(by, {.name = "sampled", .capacity = 64});
+    auto& mine = pool.by(0);
+    mine.create(); // slot 0 is always in the sample
+    const auto handle = mine.create_numbered(7);
+    mine.look_up(handle, 8);
+    mine.try_stale(handle);
+    pool.finish();
+    const tally& all = by.result().all;
+    EXPECT_EQ(all.checked, 1U);
+    EXPECT_EQ(all.content_mismatches, 1U);
+    EXPECT_EQ(all.stale_accepted, 3U);
+    EXPECT_THAT(all.messages, Contains(HasSubstr("of object 8 found object 7")));
+    EXPECT_THAT(all.messages, Contains(StartsWith("contains accepted handle")));
 }
 
-TEST(payload_test, is_recognized_by_its_id_alone) {
-    for (std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
-        EXPECT_TRUE(payload(id).is(id));
-        EXPECT_FALSE(payload(id).is(id + 1));
-        EXPECT_EQ(payload(id).id(), id);
+TEST(watched_pool, a_reuse_that_is_too_early_is_a_violation) {
+    conductor by("test", {.threads = 1});
+    watched_pool<> pool(by, {.name = "reused", .capacity = 8, .reuse_delay = 2});
+    auto& mine = pool.by(0);
+    for (int i = 0; i < 100; ++i) {
+        mine.erase_living(mine.create());
+        pool.end_frame();
     }
+    pool.finish();
+    EXPECT_EQ(by.result().all.violations, 0U) << to_text(by.result());
+    EXPECT_GE(by.result().reuse_distances.smallest(), 2U);
+    EXPECT_GT(by.result().reuse_distances.count(), 50U);
+}
+
+// ---- A pool that is wrong, in the ways that matter under contention
+
+// Compares and exchanges in two steps, as one who takes no atomics for it.
+template <class T>
+class torn_atomic : public std::atomic<T> {
+public:
+    using std::atomic<T>::atomic;
+    bool compare_exchange_strong(T& expected, T value, std::memory_order, std::memory_order) noexcept {
+        const T found = this->load();
+        if (found != expected) {
+            expected = found;
+            return false;
+        }
+        std::this_thread::yield();
+        this->store(value);
+        return true;
+    }
+};
+
+struct torn_policy : default_policy {
+    template <class T>
+    using atomic = torn_atomic<T>;
+};
+
+TEST(watched_pool, finds_two_winners_of_one_erase) {
+    conductor by("test", {.threads = 2, .seed = 1});
+    watched_pool<observed, default_layout, torn_policy> pool(
+        by, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
+    std::vector<watched_pool<observed, default_layout, torn_policy>::handle_type> victims;
+    for (int i = 0; i < 20'000; ++i) {
+        victims.push_back(pool.by_conductor().create());
+    }
+    by.together([&](std::size_t thread) {
+        for (const auto handle : victims) {
+            pool.by(thread).erase(handle);
+        }
+    });
+    by.check_histories();
+    // No compaction: such a pool might do anything.
+    tally found;
+    found += pool.histories().result();
+    EXPECT_GT(found.violations, 0U);
+    EXPECT_THAT(found.messages,
+                Contains(AllOf(StartsWith("2 erases of one handle were won"), HasSubstr("thread 0 erase: "),
+                               HasSubstr("thread 1 erase: "))));
+}
+
+// Says once that it has exchanged a tag, and has not.
+template <class T>
+class forgetful_atomic : public std::atomic<T> {
+public:
+    using std::atomic<T>::atomic;
+    bool compare_exchange_strong(T& expected, T value, std::memory_order success,
+                                 std::memory_order failure) noexcept {
+        if (sizeof(T) == sizeof(default_layout::tag_type) && forgets_.exchange(false)) {
+            return this->load() == expected;
+        }
+        return std::atomic<T>::compare_exchange_strong(expected, value, success, failure);
+    }
+
+private:
+    inline static std::atomic<bool> forgets_ = true;
+};
+
+struct forgetful_policy : default_policy {
+    template <class T>
+    using atomic = forgetful_atomic<T>;
+};
+
+TEST(watched_pool, finds_a_look_up_that_comes_too_late) {
+    conductor by("test", {.threads = 1});
+    watched_pool<observed, default_layout, forgetful_policy> pool(by, {.name = "forgetful", .capacity = 100});
+    const auto handle = pool.by(0).create();
+    EXPECT_TRUE(pool.by(0).erase(handle));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(pool.by(0).contains(handle)) << "the pool is not as wrong as it should be";
+    by.check_histories();
+    EXPECT_EQ(pool.histories().result().stale_accepted, 1U);
+    EXPECT_THAT(pool.histories().result().messages,
+                ElementsAre(StartsWith("a handle was found after its erase had returned")));
+}
+
+TEST(observed_test, is_recognized_by_its_number_alone) {
+    census objects;
+    for (std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 52) - 2}) {
+        EXPECT_TRUE(observed(objects, number).is(number));
+        EXPECT_FALSE(observed(objects, number).is(number + 1));
+        EXPECT_EQ(observed(objects, number).number(), number);
+    }
+    EXPECT_EQ(objects.deaths(), 9U);
+    observed first(objects, 1);
+    const observed second(std::move(first));
+    EXPECT_TRUE(second.is(1));
+    EXPECT_EQ(objects.misuses(), 0U);
+    const observed third(std::move(first)); // there is nothing left in it
+    EXPECT_EQ(objects.misuses(), 1U);
 }
 
 TEST(tally_test, sums_add_up_and_messages_are_bounded) {
     tally one{.operations = 1,
+              .checked = 9,
               .created = 2,
               .erased = 3,
+              .undone = 10,
               .live_lookups = 4,
               .stale_lookups = 5,
               .stale_accepted = 6,
+              .forged_lookups = 11,
               .content_mismatches = 7,
               .violations = 8};
     one.messages = {"first"};
     tally sum = one;
     sum += one;
     EXPECT_EQ(sum.operations, 2U);
+    EXPECT_EQ(sum.checked, 18U);
     EXPECT_EQ(sum.created, 4U);
     EXPECT_EQ(sum.erased, 6U);
+    EXPECT_EQ(sum.undone, 20U);
     EXPECT_EQ(sum.live_lookups, 8U);
     EXPECT_EQ(sum.stale_lookups, 10U);
     EXPECT_EQ(sum.stale_accepted, 12U);
+    EXPECT_EQ(sum.forged_lookups, 22U);
     EXPECT_EQ(sum.content_mismatches, 14U);
     EXPECT_EQ(sum.violations, 16U);
     EXPECT_THAT(sum.messages, ElementsAre("first", "first"));

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "support/step_atomics.hpp"
-
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -20,7 +19,7 @@ void stop_at_every_access(const std::function<void(Scene&)>& body,
     for (bool stopped = true; stopped; ++access) {
         SCOPED_TRACE("stopped before access " + std::to_string(access));
         Scene scene;
-        stepper victim(access, [&] { body(scene); });
+        stress::stepper victim(access, [&] { body(scene); });
         stopped = victim.stopped();
         meanwhile(scene);
         victim.finish();

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs the controls, all tests and all stress scenarios under Address-, Leak- and UndefinedBehaviorSanitizer, without a
+# suppression. The controls are programs with a planted fault each: one that is not reported fails the run.
+# usage: ci/asan.sh [g++|clang++-19 [SECONDS]]    SECONDS of the scenarios, 60 by default
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+compiler=${1:-g++}
+seconds=${2:-60}
+if [[ ! $compiler =~ ^(g\+\+|clang\+\+-19)$ || ! $seconds =~ ^[1-9][0-9]*$ || $# -gt 2 ]]; then
+    sed -n '2,4s/^# //p' "$0" >&2
+    exit 2
+fi
+
+ci/install.sh "$compiler"
+build=build/asan-$compiler
+cmake --preset asan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" >/dev/null
+cmake --build "$build"
+
+export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS=print_stacktrace=1
+ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
+ctest --test-dir "$build" --output-on-failure --label-exclude control --parallel "$(nproc)"
+# The bound is for bugs that show as a wait without end.
+timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs the controls, all tests and all stress scenarios under ThreadSanitizer, oneTBB included, without a suppression.
+# The controls are programs with a planted race each: one that is not reported fails the run.
+# usage: ci/tsan.sh [g++|clang++-19 [SECONDS]]    SECONDS of the scenarios, 60 by default
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+compiler=${1:-g++}
+seconds=${2:-60}
+if [[ ! $compiler =~ ^(g\+\+|clang\+\+-19)$ || ! $seconds =~ ^[1-9][0-9]*$ || $# -gt 2 ]]; then
+    sed -n '2,4s/^# //p' "$0" >&2
+    exit 2
+fi
+
+ci/install.sh "$compiler"
+ci/onetbb_tsan.sh "$compiler"
+build=build/tsan-$compiler
+cmake --preset tsan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" \
+    -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB" >/dev/null
+cmake --build "$build"
+
+export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
+ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
+ctest --test-dir "$build" --output-on-failure --label-exclude control --parallel "$(nproc)"
+# The bound is for bugs that show as a wait without end.
+timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4

@@ -1,0 +1,207 @@
+#pragma once
+
+#include "observed.hpp"
+#include "oracle/clock.hpp"
+#include "oracle/recorder.hpp"
+
+#include <handlepool/fmt.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/virtual_array.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace handlepool::stress {
+
+// For each slot, how many objects had been destroyed when its object was erased.
+class erase_marks {
+public:
+    erase_marks(std::size_t slots) : marks_("marks of erased slots", slots, 0) {}
+
+    // Relaxed, here and below: a mark that comes too late, or is an old one, makes the distance look larger.
+    void set(std::uint64_t slot, std::uint64_t deaths) noexcept {
+        marks_[static_cast<std::size_t>(slot)].store(deaths + 1, std::memory_order::relaxed);
+    }
+    // 0 if the slot was not erased yet, else what was set, plus one.
+    std::uint64_t get(std::uint64_t slot) const noexcept {
+        return marks_[static_cast<std::size_t>(slot)].load(std::memory_order::relaxed);
+    }
+
+private:
+    virtual_array<std::atomic<std::uint64_t>> marks_;
+};
+
+// One thread's way to a pool: each operation is timed and recorded, and checked as far as the caller knows
+// the answer. What it does not know, the histories decide.
+template <class Pool>
+class alignas(cache_line) actor {
+public:
+    using handle_type = typename Pool::handle_type;
+    using layout = typename Pool::layout;
+
+    actor(Pool& pool, census& objects, erase_marks& marks, std::size_t thread, std::size_t partitions,
+          std::size_t sample)
+        : pool_(pool),
+          objects_(objects),
+          marks_(marks),
+          next_number_(std::uint64_t{thread} << 36),
+          recorder_(partitions, sample) {}
+
+    // Creates an object with a number that no other has. `args` go behind it to the constructor.
+    template <class... Args>
+    handle_type create(Args&&... args) {
+        return create_numbered(next_number_++, std::forward<Args>(args)...);
+    }
+    template <class... Args>
+    handle_type create_numbered(std::uint64_t number, Args&&... args) {
+        const time_stamp begin = now();
+        const handle_type handle = pool_.emplace(objects_, number, std::forward<Args>(args)...);
+        note_creation(handle, number, begin, now());
+        return handle;
+    }
+    // The same, but null when the pool is full.
+    handle_type try_create() {
+        const std::uint64_t number = next_number_++;
+        const time_stamp begin = now();
+        const handle_type handle = pool_.try_emplace(objects_, number);
+        const time_stamp end = now();
+        if (handle) {
+            note_creation(handle, number, begin, end);
+        }
+        return handle;
+    }
+
+    // Whatever comes of it: other threads may erase the same object. The object of find is looked at, which
+    // the frame contract must allow.
+    bool erase(handle_type handle) { return erase(handle, answer::open); }
+    bool contains(handle_type handle) { return contains(handle, answer::open); }
+    bool find(handle_type handle) { return find(handle, answer::open) != nullptr; }
+
+    // The caller knows that the object lives, and that its number is this.
+    void look_up(handle_type handle, std::uint64_t number) {
+        ++counts().live_lookups;
+        const auto* const found = find(handle, answer::alive);
+        if (found != nullptr && found->number() != number && !recorder_.keeps(handle.index())) {
+            ++counts().content_mismatches;
+            counts().violate(
+                fmt::format("handle {} of object {} found object {}", handle, number, found->number()));
+        }
+    }
+    // The caller knows that the object lives, and that no other thread erases it.
+    void erase_living(handle_type handle) {
+        if (erase(handle, answer::alive)) {
+            try_stale(handle);
+        }
+    }
+    // The caller knows that the object was erased.
+    void try_stale(handle_type handle) {
+        counts().stale_lookups += 3;
+        contains(handle, answer::stale);
+        find(handle, answer::stale);
+        erase(handle, answer::stale);
+    }
+    // The handle may be any value. If it is accepted, its history must show an object at that time.
+    void try_forged(handle_type handle) {
+        ++counts().operations;
+        ++counts().forged_lookups;
+        const time_stamp begin = now();
+        if (pool_.contains(handle)) {
+            record(operation::contains, handle, begin, now(), true, answer::open, 0);
+        }
+    }
+
+    // An object with this number was created in some other way, in this time.
+    void note_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
+        record(operation::emplace, handle, begin, end, true, answer::open, number);
+        ++counts().operations;
+        ++counts().created;
+        if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
+            // Others that were destroyed since the slot's object was erased: at least as many as slots were
+            // freed between the slot's own and its next use.
+            const std::uint64_t deaths = objects_.deaths();
+            recorder_.reuse_distances.add(deaths > mark ? deaths - mark : 0);
+        }
+    }
+    // Objects whose creation ended by an exception after they were alive.
+    void note_undone(std::size_t objects) noexcept { counts().undone += objects; }
+
+    compaction_stats compact() {
+        const compaction_stats stats = pool_.compact();
+        recorder_.add_latency(operation::compact, static_cast<std::uint64_t>(stats.duration.count()));
+        return stats;
+    }
+
+    std::uint64_t next_number() noexcept { return next_number_++; }
+    census& objects() noexcept { return objects_; }
+    tally& counts() noexcept { return recorder_.counts; }
+    recorder& record_of() noexcept { return recorder_; }
+
+private:
+    enum class answer : std::uint8_t { open, alive, stale }; // that the caller expects
+
+    static constexpr std::uint64_t torn = (std::uint64_t{1} << 52) - 1; // stands for an object's number
+
+    bool erase(handle_type handle, answer expected) {
+        const std::uint64_t deaths = objects_.deaths();
+        const time_stamp begin = now();
+        const bool won = pool_.erase(handle);
+        record(operation::erase, handle, begin, now(), won, expected, 0);
+        ++counts().operations;
+        if (won) {
+            ++counts().erased;
+            marks_.set(handle.index(), deaths);
+        }
+        return won;
+    }
+
+    bool contains(handle_type handle, answer expected) {
+        const time_stamp begin = now();
+        const bool found = pool_.contains(handle);
+        record(operation::contains, handle, begin, now(), found, expected, 0);
+        ++counts().operations;
+        return found;
+    }
+
+    const typename Pool::value_type* find(handle_type handle, answer expected) {
+        const time_stamp begin = now();
+        const auto* const found = std::as_const(pool_).find(handle);
+        const time_stamp end = now();
+        std::uint64_t number = 0;
+        if (found != nullptr) {
+            number = found->is(found->number()) ? found->number() : torn;
+        }
+        record(operation::find, handle, begin, end, found != nullptr, expected, number);
+        ++counts().operations;
+        return found;
+    }
+
+    void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,
+                answer expected, std::uint64_t number) {
+        const bool wrong = accepted ? expected == answer::stale : expected == answer::alive;
+        recorder_.add(handle.index(), {.handle = handle.value(),
+                                       .begin = begin,
+                                       .end = end,
+                                       .content = number & torn,
+                                       .what = static_cast<std::uint64_t>(what) & 0xff,
+                                       .accepted = accepted,
+                                       .wrong = wrong});
+        // What the histories don't see.
+        if ((wrong || number == torn) && !recorder_.keeps(handle.index())) {
+            counts().stale_accepted += wrong && accepted ? 1U : 0U;
+            counts().content_mismatches += number == torn ? 1U : 0U;
+            counts().violate(fmt::format("{} {} handle {}{}", name_of(what),
+                                         accepted ? "accepted" : "refused", handle,
+                                         number == torn ? ", and found a torn object" : ""));
+        }
+    }
+
+    Pool& pool_;
+    census& objects_;
+    erase_marks& marks_;
+    std::uint64_t next_number_;
+    recorder recorder_;
+};
+
+} // namespace handlepool::stress

@@ -1,0 +1,129 @@
+#include "conductor.hpp"
+
+#include "oracle/clock.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace handlepool::stress {
+
+namespace {
+
+// Events that wait for a check, of each thread: the memory of one is used again, and stays in the cache.
+constexpr std::size_t most_pending = 1 << 14;
+
+time_stamp tolerance_of_this_machine() {
+    static const time_stamp tolerance = std::max(measure_clock_skew(), clock_resolution);
+    return tolerance;
+}
+
+} // namespace
+
+conductor::conductor(std::string_view label, const run_options& options)
+    : options_(options),
+      clock_tolerance_(tolerance_of_this_machine()),
+      crew_(options.threads),
+      progress_(label),
+      start_(clock::now()) {
+    result_.command = label;
+    result_.threads = options.threads;
+    result_.sampled = options.sample;
+}
+
+std::mt19937_64 conductor::random(std::size_t thread, std::uint64_t purpose) const {
+    std::seed_seq mixed{options_.seed, options_.seed >> 32, std::uint64_t{thread}, purpose};
+    return std::mt19937_64(mixed);
+}
+
+bool conductor::more(double part) {
+    double done = 0;
+    if (options_.seconds != 0) {
+        done = seconds() / options_.seconds;
+    }
+    if (options_.operations != 0) {
+        done = std::max(done, static_cast<double>(operations()) / static_cast<double>(options_.operations));
+    }
+    note(done);
+    return done < part;
+}
+
+bool conductor::more_frames(std::size_t frame, std::size_t frames) {
+    note(static_cast<double>(frame) / static_cast<double>(std::max<std::size_t>(frames, 1)));
+    return frame < frames;
+}
+
+void conductor::together(const std::function<void(std::size_t)>& work) {
+    crew_.run(work);
+    std::size_t pending = 0;
+    for (const watched* const pool : pools_) {
+        pending += pool->pending_events();
+    }
+    if (pending >= most_pending * threads()) {
+        check_histories();
+    }
+}
+
+void conductor::check_histories() {
+    crew_.run([this](std::size_t thread) {
+        for (watched* const pool : pools_) {
+            pool->check_histories(thread);
+        }
+    });
+}
+
+void conductor::note_compaction(std::chrono::nanoseconds duration) {
+    result_.compactions.add(std::chrono::duration<double, std::micro>(duration).count());
+    ++result_.frames;
+}
+
+void conductor::join(watched& pool) {
+    pools_.push_back(&pool);
+}
+
+void conductor::leave(const watched& pool) {
+    operations_of_the_past_ += pool.operations();
+    std::erase(pools_, &pool);
+}
+
+void conductor::tell(std::string name, std::string value) {
+    result_.facts.emplace_back(std::move(name), std::move(value));
+}
+
+void conductor::add_parameter(std::string name, std::string value) {
+    result_.parameters.emplace_back(std::move(name), std::move(value));
+}
+
+void conductor::stop_clock() {
+    if (stopped_) {
+        return;
+    }
+    stopped_ = true;
+    note(1);
+    result_.seconds = seconds();
+    result_.timed_operations = operations();
+}
+
+std::uint64_t conductor::operations() const {
+    std::uint64_t sum = operations_of_the_past_;
+    for (const watched* const pool : pools_) {
+        sum += pool->operations();
+    }
+    return sum;
+}
+
+double conductor::seconds() const {
+    return std::chrono::duration<double>(clock::now() - start_).count();
+}
+
+void conductor::note(double part_done) {
+    std::size_t alive = 0;
+    for (const watched* const pool : pools_) {
+        alive += pool->alive();
+    }
+    const std::uint64_t done = operations();
+    result_.alive_peak = std::max(result_.alive_peak, alive);
+    result_.over_time.add({seconds(), done, alive});
+    progress_.show(part_done, done);
+}
+
+} // namespace handlepool::stress

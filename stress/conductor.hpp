@@ -1,0 +1,106 @@
+#pragma once
+
+#include "crew.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace handlepool::stress {
+
+// How long, and how hard.
+struct run_options {
+    std::size_t threads = 2;
+    double seconds = 0;           // 0: as long as there is something to do
+    std::uint64_t operations = 0; // 0: as many as there is time for
+    std::uint64_t seed = 1;
+    std::size_t alive = 20'000; // objects
+    std::size_t sample = 1;     // check the histories of one slot in so many
+};
+
+// What a conductor knows of a pool.
+class watched {
+public:
+    virtual ~watched() = default;
+
+    virtual std::size_t pending_events() const = 0;
+    virtual std::uint64_t operations() const = 0;
+    virtual std::size_t alive() const = 0;
+    // Checks a part of the histories, as a thread of the crew.
+    virtual void check_histories(std::size_t thread) = 0;
+};
+
+// Runs the threads of a scenario, has their histories checked between their parts, and collects what is to be
+// reported. All functions are for the thread that made it.
+class conductor {
+public:
+    conductor(std::string_view label, const run_options& options);
+
+    conductor(const conductor&) = delete;
+    conductor& operator=(const conductor&) = delete;
+
+    const run_options& options() const noexcept { return options_; }
+    std::size_t threads() const noexcept { return crew_.size(); }
+    const crew& threads_at_work() const noexcept { return crew_; }
+    time_stamp clock_tolerance() const noexcept { return clock_tolerance_; }
+
+    // Random numbers that follow from the seed, others for each thread and purpose.
+    std::mt19937_64 random(std::size_t thread, std::uint64_t purpose = 0) const;
+
+    // Is there time, and are there operations, left, of this part of all that there are? Shows the progress.
+    bool more(double part = 1);
+    // The same where the number of frames decides.
+    bool more_frames(std::size_t frame, std::size_t frames);
+
+    // Runs `work(thread)` on all threads at once, and returns when all have done their part.
+    void together(const std::function<void(std::size_t)>& work);
+
+    // The same, for what is no part of the scenario.
+    void on_all_threads(const std::function<void(std::size_t)>& work) { crew_.run(work); }
+
+    // Checks all that was recorded since the last time.
+    void check_histories();
+
+    void note_compaction(std::chrono::nanoseconds duration);
+
+    void join(watched& pool);
+    void leave(const watched& pool);
+
+    // Something is wrong that no pool and no history has seen.
+    void violate(std::string message) { result_.all.violate(std::move(message)); }
+
+    void tell(std::string name, std::string value);
+    void add_parameter(std::string name, std::string value);
+
+    // The report, which the pools of the run add to.
+    report& result() noexcept { return result_; }
+    // The timed part is over: what follows are checks. Once is enough.
+    void stop_clock();
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    std::uint64_t operations() const;
+    double seconds() const;
+    void note(double part_done);
+
+    run_options options_;
+    time_stamp clock_tolerance_;
+    crew crew_;
+    progress progress_;
+    clock::time_point start_;
+    std::vector<watched*> pools_;
+    std::uint64_t operations_of_the_past_ = 0; // by pools that have left
+    bool stopped_ = false;
+    report result_;
+};
+
+} // namespace handlepool::stress

@@ -1,0 +1,199 @@
+#include "chart.hpp"
+
+#include "html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace handlepool::stress::page {
+
+namespace {
+
+// In units of the drawing, which are about pixels on a phone.
+constexpr double width = 360;
+constexpr double height = 224;
+constexpr double top = 34;              // room for the title of the y axis, and the label of a mark
+constexpr double bottom = 184;          // room for the labels and the title of the x axis
+constexpr double edge = 350;            // half of the last label on the x axis may pass it
+constexpr double character_width = 7.7; // of wide digits, in the size that the style sheet gives them
+constexpr double line_height = 15;
+
+double text_width(std::string_view text) {
+    const auto is_first_byte = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+    return character_width * static_cast<double>(std::count_if(text.begin(), text.end(), is_first_byte));
+}
+
+double widest_label(const std::vector<tick>& labels) {
+    double widest = 0;
+    for (const tick& each : labels) {
+        widest = std::max(widest, text_width(each.label));
+    }
+    return widest;
+}
+
+} // namespace
+
+chart::chart(axis x, axis y, std::vector<tick> marks)
+    : x_(std::move(x)),
+      y_(std::move(y)),
+      marks_(std::move(marks)),
+      left_(10 + widest_label(y_.ticks)),
+      right_(marks_.empty() ? edge : width - 8 - widest_label(marks_)) {
+    std::sort(marks_.begin(), marks_.end(),
+              [](const tick& left, const tick& right) { return left.value > right.value; });
+}
+
+double chart::x_of(double value) const {
+    return left_ + x_.part(value) * (right_ - left_);
+}
+double chart::y_of(double value) const {
+    return bottom - y_.part(value) * (bottom - top);
+}
+
+// ---- What is drawn
+// ------------------------------------------------------------------------------------------
+
+void chart::area(const std::vector<column>& columns, std::string_view style) {
+    if (columns.empty()) {
+        return;
+    }
+    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), bottom);
+    for (const column& each : columns) {
+        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
+    }
+    fmt::format_to(std::back_inserter(drawn_), "<path class=\"area {}\" d=\"{}V{:.1f}Z\"/>", style, path,
+                   bottom);
+}
+
+void chart::band(const std::vector<column>& columns, std::string_view style) {
+    if (columns.empty()) {
+        return;
+    }
+    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().high));
+    for (const column& each : columns) {
+        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.high), x_of(each.to));
+    }
+    for (std::size_t i = columns.size(); i-- > 0;) {
+        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(columns[i].low),
+                       x_of(columns[i].from));
+    }
+    fmt::format_to(std::back_inserter(drawn_), "<path class=\"band {}\" d=\"{}Z\"/>", style, path);
+}
+
+void chart::steps(const std::vector<column>& columns, std::string_view style) {
+    if (columns.empty()) {
+        return;
+    }
+    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().mean));
+    for (const column& each : columns) {
+        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
+    }
+    fmt::format_to(std::back_inserter(drawn_), "<path class=\"line {}\" d=\"{}\"/>", style, path);
+}
+
+void chart::line(const std::vector<point>& points, std::string_view style) {
+    std::string path;
+    for (const point& each : points) {
+        fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x_of(each.x),
+                       y_of(each.y));
+    }
+    if (!path.empty()) {
+        fmt::format_to(std::back_inserter(drawn_), "<path class=\"line {}\" d=\"{}\"/>", style, path);
+    }
+}
+
+void chart::bar(double from, double to, double value, std::string_view style) {
+    constexpr double gap = 0.6;
+    const double begin = x_of(from);
+    const double size = x_of(to) - begin;
+    const double end = y_of(value);
+    fmt::format_to(std::back_inserter(drawn_),
+                   "<rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                   style, begin, end, std::max(size > 3 * gap ? size - gap : size, gap), bottom - end);
+}
+
+// ---- Marks
+// --------------------------------------------------------------------------------------------------
+
+// Their labels stand beside the plot, where they cover nothing, and make room for each other.
+std::string chart::y_marks() const {
+    std::vector<double> baselines;
+    for (const tick& each : marks_) {
+        const double lowest = baselines.empty() ? 0 : baselines.back() + line_height;
+        baselines.push_back(std::max(y_of(each.value) + 4, lowest));
+    }
+    double limit = bottom + 4;
+    for (std::size_t i = baselines.size(); i-- > 0; limit -= line_height) {
+        baselines[i] = std::min(baselines[i], limit);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+        fmt::format_to(std::back_inserter(text),
+                       "<path class=\"mark\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
+                       "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>",
+                       left_, y_of(marks_[i].value), right_, right_ + 4, baselines[i],
+                       escaped(marks_[i].label));
+    }
+    return text;
+}
+
+void chart::mark_x(double value, std::string_view label) {
+    const double x = x_of(value);
+    const double half = text_width(label) / 2;
+    fmt::format_to(std::back_inserter(drawn_),
+                   "<path class=\"mark\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>"
+                   "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                   x, top - 2, bottom, std::clamp(x, left_ + half, width - half), top - 5, escaped(label));
+}
+
+// ---- Axes
+// ---------------------------------------------------------------------------------------------------
+
+std::string chart::y_axis() const {
+    std::string text = fmt::format("<text x=\"0\" y=\"11\">{}</text>", escaped(y_.title));
+    for (const tick& each : y_.ticks) {
+        const double y = y_of(each.value);
+        fmt::format_to(std::back_inserter(text),
+                       "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
+                       "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>",
+                       left_, y, right_, left_ - 5, y + 4, escaped(each.label));
+    }
+    return text;
+}
+
+// Labels that have no room beside the one before are left out.
+std::string chart::x_axis() const {
+    std::string text = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                                   (left_ + right_) / 2, height - 5, escaped(x_.title));
+    double taken = 0;
+    for (const tick& each : x_.ticks) {
+        const double x = x_of(each.value);
+        fmt::format_to(std::back_inserter(text), "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, top,
+                       bottom + 3);
+        const double half = text_width(each.label) / 2;
+        const double middle = std::min(x, width - half);
+        if (middle - half >= taken) {
+            taken = middle + half + 4;
+            fmt::format_to(std::back_inserter(text),
+                           "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                           middle, bottom + 17, escaped(each.label));
+        }
+    }
+    fmt::format_to(std::back_inserter(text), "<path class=\"base\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left_,
+                   bottom, right_);
+    return text;
+}
+
+std::string chart::svg(std::string_view id, std::string_view title, std::string_view description) const {
+    return fmt::format("<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-t {2}-d\">"
+                       "<title id=\"{2}-t\">{3}</title><desc id=\"{2}-d\">{4}</desc>{5}{6}{7}{8}</svg>\n",
+                       width, height, id, escaped(title), escaped(description), y_axis(), x_axis(), drawn_,
+                       y_marks());
+}
+
+} // namespace handlepool::stress::page

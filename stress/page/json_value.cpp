@@ -1,0 +1,164 @@
+#include "json_value.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace handlepool::stress::page {
+
+namespace {
+
+// Arrays and objects are not shown: they may be large, and of any depth.
+std::string describe(const nlohmann::json& value) {
+    if (value.is_array()) {
+        return "an array";
+    }
+    if (value.is_object()) {
+        return "an object";
+    }
+    constexpr std::size_t longest = 40;
+    if (value.is_string() && value.get_ref<const std::string&>().size() > longest) {
+        return "a text";
+    }
+    return value.dump();
+}
+
+// A key in a JSON pointer. Quoting as in JSON keeps control characters off a terminal.
+std::string escaped_token(std::string_view token) {
+    std::string escaped;
+    for (const char character : token) {
+        switch (character) {
+        case '~':
+            escaped += "~0";
+            break;
+        case '/':
+            escaped += "~1";
+            break;
+        default:
+            escaped += character;
+        }
+    }
+    const std::string quoted = nlohmann::json(escaped).dump();
+    return quoted.substr(1, quoted.size() - 2);
+}
+
+} // namespace
+
+json_value::json_value(const nlohmann::json& root, std::string file)
+    : json_value(root, std::move(file), std::string()) {}
+
+json_value::json_value(const nlohmann::json& value, std::string file, std::string pointer)
+    : value_(&value), file_(std::move(file)), pointer_(std::move(pointer)) {}
+
+void json_value::fail(std::string_view what) const {
+    throw std::runtime_error(
+        fmt::format("{}: {} {}", file_, pointer_.empty() ? "the document" : pointer_, what));
+}
+
+void json_value::fail_at(std::size_t element, std::string_view what) const {
+    child(*value_, fmt::to_string(element)).fail(what);
+}
+
+void json_value::fail_expecting(std::string_view what) const {
+    fail(fmt::format("is {}, but must be {}", describe(*value_), what));
+}
+
+json_value json_value::child(const nlohmann::json& value, std::string_view token) const {
+    return {value, file_, fmt::format("{}/{}", pointer_, escaped_token(token))};
+}
+
+const nlohmann::json& json_value::object() const {
+    if (!value_->is_object()) {
+        fail_expecting("an object");
+    }
+    return *value_;
+}
+
+const nlohmann::json& json_value::array() const {
+    if (!value_->is_array()) {
+        fail_expecting("an array");
+    }
+    return *value_;
+}
+
+std::optional<json_value> json_value::find(std::string_view key) const {
+    const auto found = object().find(key);
+    if (found == value_->end()) {
+        return std::nullopt;
+    }
+    return child(*found, key);
+}
+
+json_value json_value::at(std::string_view key) const {
+    if (std::optional<json_value> found = find(key)) {
+        return *std::move(found);
+    }
+    fail(fmt::format("has no \"{}\"", key));
+}
+
+bool json_value::has(std::string_view key) const {
+    return object().contains(key);
+}
+
+std::vector<std::pair<std::string, json_value>> json_value::members() const {
+    std::vector<std::pair<std::string, json_value>> all;
+    for (const auto& member : object().items()) {
+        all.emplace_back(member.key(), child(member.value(), member.key()));
+    }
+    return all;
+}
+
+std::vector<json_value> json_value::elements() const {
+    std::vector<json_value> all;
+    for (const nlohmann::json& element : array()) {
+        all.push_back(child(element, fmt::to_string(all.size())));
+    }
+    return all;
+}
+
+bool json_value::is_null() const {
+    return value_->is_null();
+}
+
+std::string json_value::text() const {
+    if (!value_->is_string()) {
+        fail_expecting("a text");
+    }
+    return value_->get<std::string>();
+}
+
+std::uint64_t json_value::count() const {
+    if (!value_->is_number_unsigned()) {
+        fail_expecting("a whole number from 0 to 18446744073709551615");
+    }
+    return value_->get<std::uint64_t>();
+}
+
+double json_value::number() const {
+    constexpr double most = 1e20; // more than any count, and squares of it are still numbers
+    const double value = value_->is_number() ? value_->get<double>() : -1;
+    if (!(value >= 0 && value <= most)) {
+        fail_expecting("a number from 0 to 1e20");
+    }
+    return value;
+}
+
+std::vector<std::uint64_t> json_value::counts() const {
+    std::vector<std::uint64_t> all;
+    for (const json_value& element : elements()) {
+        all.push_back(element.count());
+    }
+    return all;
+}
+
+std::vector<double> json_value::numbers() const {
+    std::vector<double> all;
+    for (const json_value& element : elements()) {
+        all.push_back(element.number());
+    }
+    return all;
+}
+
+} // namespace handlepool::stress::page

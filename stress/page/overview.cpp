@@ -1,0 +1,219 @@
+#include "overview.hpp"
+
+#include "html.hpp"
+#include "numbers.hpp"
+#include "section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::stress::page {
+
+namespace {
+
+// ---- Totals
+// -------------------------------------------------------------------------------------------------
+
+struct sums {
+    std::size_t results = 0;
+    std::size_t failed = 0;
+    std::uint64_t violations = 0;
+    double seconds = 0;
+    std::uint64_t operations = 0;
+    std::uint64_t checked = 0;
+    std::uint64_t stale = 0;
+    std::uint64_t accepted = 0;
+
+    void add(const result& each) {
+        ++results;
+        failed += each.passed() ? 0 : 1;
+        violations += each.violations;
+        seconds += each.seconds.value_or(0);
+        operations += each.operations.value_or(0);
+        checked += each.operations_checked.value_or(0);
+        stale += each.stale_lookups.value_or(0);
+        accepted += each.stale_accepted.value_or(0);
+    }
+};
+
+std::string verdict(const sums& all, const std::string& failures) {
+    if (all.violations == 0) {
+        return fmt::format("<p class=\"verdict good\"><strong>✓ {}</strong></p>\n",
+                           all.results == 1
+                               ? "Passed: no wrong answer"
+                               : fmt::format("All {} results passed: no wrong answer", grouped(all.results)));
+    }
+    return fmt::format("<p class=\"verdict bad\"><strong>✗ {} in {} of {}</strong> <span>{}</span></p>\n",
+                       plural(all.violations, "violation", "violations"), grouped(all.failed),
+                       plural(all.results, "result", "results"), failures);
+}
+
+std::string tile(std::string_view name, std::uint64_t value, std::string_view note, bool bad = false) {
+    return fmt::format("<div{}><dt>{}</dt><dd>{}</dd><dd class=\"note\">{}</dd></div>\n",
+                       bad ? " class=\"bad\"" : "", name, grouped(value), note);
+}
+
+// With no false accept in n tries, their part is below 3/n with a probability of 95 % (the rule of three).
+std::string accepted_note(const sums& all) {
+    if (all.accepted != 0 || all.stale == 0) {
+        return {};
+    }
+    const double bound = std::min(1.0, 3.0 / static_cast<double>(all.stale));
+    return fmt::format("below {} of all tries, with 95 % confidence", small_part_text(bound));
+}
+
+// ---- Provenance
+// ---------------------------------------------------------------------------------------------
+
+// ISO 8601 to a text that breaks at spaces; what is none is left alone.
+std::string date_text(const std::string& started) {
+    if (started.size() != 20 || started[10] != 'T' || started.back() != 'Z') {
+        return escaped(started);
+    }
+    return fmt::format("<time datetime=\"{0}\">{1} {2} UTC</time>", escaped(started),
+                       escaped(started.substr(0, 10)), escaped(started.substr(11, 8)));
+}
+
+// ---- The table
+// ----------------------------------------------------------------------------------------------
+
+std::string number_cell(const std::optional<std::uint64_t>& value, bool bad = false) {
+    return fmt::format("<td{}>{}</td>", bad ? " class=\"bad\"" : "", value ? grouped(*value) : "–");
+}
+
+const latency* latency_of(const result& shown, std::string_view operation) {
+    const auto found = std::find_if(shown.latencies.begin(), shown.latencies.end(),
+                                    [&](const latency& each) { return each.operation == operation; });
+    return found == shown.latencies.end() ? nullptr : &*found;
+}
+
+// The operations that have a column: those that were measured somewhere.
+std::vector<std::string_view> measured_operations(std::span<const result_document> documents) {
+    std::vector<std::string_view> measured;
+    for (const std::string_view operation : {"emplace", "erase", "find", "contains"}) {
+        for (const result_document& document : documents) {
+            const bool is_measured =
+                std::any_of(document.results.begin(), document.results.end(),
+                            [&](const result& each) { return latency_of(each, operation) != nullptr; });
+            if (is_measured) {
+                measured.push_back(operation);
+                break;
+            }
+        }
+    }
+    return measured;
+}
+
+std::string table_head(std::span<const std::string_view> operations) {
+    std::string text = "<thead><tr>";
+    for (const std::string_view name :
+         {"result", "verdict", "operations", "a second", "stale look-ups", "wrongly accepted"}) {
+        fmt::format_to(std::back_inserter(text), "<th scope=\"col\" rowspan=\"2\">{}</th>", name);
+    }
+    fmt::format_to(std::back_inserter(text),
+                   "<th scope=\"colgroup\" colspan=\"{}\" class=\"group\">longest</th></tr>\n<tr>",
+                   operations.size() + 1);
+    for (const std::string_view operation : operations) {
+        fmt::format_to(std::back_inserter(text), "<th scope=\"col\">{}</th>", operation);
+    }
+    text += "<th scope=\"col\">compaction</th></tr></thead>\n";
+    return text;
+}
+
+std::string table_row(const result& shown, const std::string& id,
+                      std::span<const std::string_view> operations) {
+    std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td>", id,
+                                  escaped(shown.name), verdict_badge(shown.violations));
+    row += number_cell(shown.operations);
+    fmt::format_to(std::back_inserter(row), "<td>{}</td>",
+                   shown.operations_per_second ? short_number(*shown.operations_per_second) : "–");
+    row += number_cell(shown.stale_lookups);
+    row += number_cell(shown.stale_accepted, shown.stale_accepted.value_or(0) != 0);
+    for (const std::string_view operation : operations) {
+        const latency* const measured = latency_of(shown, operation);
+        const bool known = measured != nullptr && measured->worst;
+        fmt::format_to(std::back_inserter(row), "<td>{}</td>",
+                       known ? nanoseconds_text(*measured->worst) : "–");
+    }
+    fmt::format_to(std::back_inserter(row), "<td>{}</td></tr>\n",
+                   shown.compaction ? microseconds_text(shown.compaction->worst) : "–");
+    return row;
+}
+
+} // namespace
+
+std::string anchor(std::size_t document, std::size_t position) {
+    return fmt::format("r{}-{}", document + 1, position + 1);
+}
+
+std::string verdict_and_totals(std::span<const result_document> documents) {
+    sums all;
+    std::string failures;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+        for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
+            const result& each = documents[i].results[j];
+            all.add(each);
+            if (!each.passed()) {
+                fmt::format_to(std::back_inserter(failures), "{}<a href=\"#{}\">{}</a>",
+                               failures.empty() ? "" : ", ", anchor(i, j), escaped(each.name));
+            }
+        }
+    }
+    std::string text = verdict(all, failures);
+    text += "<dl class=\"tiles\">\n";
+    text += tile("operations", all.operations, fmt::format("in {}", duration_text(all.seconds)));
+    if (all.checked != 0) {
+        text += tile("operations checked", all.checked, "against the history");
+    }
+    text += tile("stale look-ups tried", all.stale, "with handles of erased objects");
+    text += tile("wrongly accepted", all.accepted, accepted_note(all), all.accepted != 0);
+    text += "</dl>\n";
+    return text;
+}
+
+std::string provenance(const result_document& document) {
+    std::string rows;
+    const auto row = [&rows](std::string_view name, const std::string& html) {
+        if (!html.empty()) {
+            fmt::format_to(std::back_inserter(rows), "<div><dt>{}</dt><dd>{}</dd></div>\n", name, html);
+        }
+    };
+    row("file", fmt::format("<code>{}</code>", escaped(document.file)));
+    if (!document.command_line.empty()) {
+        row("command", fmt::format("<code>{}</code>", escaped(document.command_line)));
+    }
+    row("started", date_text(document.started));
+    row("version", escaped(document.version));
+    for (const auto& [name, value] : document.machine) {
+        row(name, escaped(value));
+    }
+    return fmt::format("<dl class=\"provenance\">\n{}</dl>\n", rows);
+}
+
+std::string overview_table(std::span<const result_document> documents) {
+    const std::vector<std::string_view> operations = measured_operations(documents);
+    std::string body;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+        body += "<tbody>\n";
+        if (documents.size() > 1) {
+            fmt::format_to(std::back_inserter(body),
+                           "<tr class=\"file\"><th scope=\"rowgroup\" colspan=\"{}\"><a href=\"#f{}\">{}</a>"
+                           "</th></tr>\n",
+                           7 + operations.size(), i + 1, escaped(documents[i].file));
+        }
+        for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
+            body += table_row(documents[i].results[j], anchor(i, j), operations);
+        }
+        body += "</tbody>\n";
+    }
+    return fmt::format("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"all results\">\n"
+                       "<table class=\"overview\">\n{}{}</table></div>\n",
+                       table_head(operations), body);
+}
+
+} // namespace handlepool::stress::page

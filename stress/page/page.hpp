@@ -1,0 +1,14 @@
+#pragma once
+
+#include "result.hpp"
+
+#include <span>
+#include <string>
+
+namespace handlepool::stress::page {
+
+// One HTML page about all of them that needs nothing else: no network, no script. Throws std::runtime_error
+// if there are none.
+std::string make_page(std::span<const result_document> documents);
+
+} // namespace handlepool::stress::page

@@ -1,0 +1,96 @@
+#include "run_report.hpp"
+
+#include "text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <thread>
+
+namespace handlepool::stress {
+
+namespace {
+
+constexpr const char* row_format = "{:<11}{:>9}{:>15}{:>13}{:>15}{:>14}{:>10}{:>12}\n";
+
+double millions(std::uint64_t number) {
+    return static_cast<double>(number) / 1e6;
+}
+
+std::string system_name() {
+    utsname names{};
+    if (uname(&names) != 0) {
+        return "unknown";
+    }
+    return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+} // namespace
+
+std::string table_head() {
+    return fmt::format(row_format, "scenario", "seconds", "operations", "a second", "checked", "stale tried",
+                       "accepted", "violations");
+}
+
+std::string table_row(const report& result) {
+    const double seconds = std::max(result.seconds, 1e-9);
+    return fmt::format(row_format, result.command, fmt::format("{:.1f}", result.seconds),
+                       fmt::format("{:.2f} M", millions(result.all.operations)),
+                       fmt::format("{:.2f} M", millions(result.timed_operations) / seconds),
+                       fmt::format("{:.2f} M", millions(result.all.checked)),
+                       fmt::format("{:.2f} M", millions(result.all.stale_lookups)), result.all.stale_accepted,
+                       result.all.violations);
+}
+
+std::string summary_of(std::span<const report> results) {
+    tally all;
+    double seconds = 0;
+    for (const report& each : results) {
+        all += each.all;
+        seconds += each.seconds;
+    }
+    std::string text;
+    const auto line = [&text](std::string_view what, const std::string& value) {
+        fmt::format_to(std::back_inserter(text), "{:<28} {}\n", what, value);
+    };
+    line("operations", grouped(all.operations));
+    line("checked in histories",
+         grouped(all.checked) + sample_text(results.empty() ? 1 : results.front().sampled));
+    line("seconds", fmt::format("{:.1f}", seconds));
+    line("stale look-ups", grouped(all.stale_lookups));
+    line("stale, wrongly accepted", grouped(all.stale_accepted) + bound_text(all));
+    line("look-ups by forged handles", grouped(all.forged_lookups));
+    line("violations", grouped(all.violations));
+    for (const report& each : results) {
+        if (!each.passed()) {
+            fmt::format_to(std::back_inserter(text), "\n{}", to_text(each));
+        }
+    }
+    line("result", all.violations == 0 ? "passed" : "FAILED");
+    return text;
+}
+
+nlohmann::json to_json(std::span<const report> results, const std::string& command_line) {
+    nlohmann::json json;
+    json["version"] = HANDLEPOOL_VERSION;
+    json["command_line"] = command_line;
+    json["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    json["machine"] = {{"processors", std::thread::hardware_concurrency()},
+                       {"system", system_name()},
+                       {"compiler", HANDLEPOOL_COMPILER},
+                       {"build", HANDLEPOOL_BUILD}};
+    json["scenarios"] = nlohmann::json::array();
+    for (const report& each : results) {
+        json["scenarios"].push_back(to_json(each));
+    }
+    return json;
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "report.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <span>
+#include <string>
+
+namespace handlepool::stress {
+
+// One line of the table that `run all` prints as it goes on, and the line above it.
+std::string table_head();
+std::string table_row(const report& result);
+
+// What follows the table: the sums, and all violations.
+std::string summary_of(std::span<const report> results);
+
+// A whole document; `command_line` is what the user has typed.
+nlohmann::json to_json(std::span<const report> results, const std::string& command_line);
+
+} // namespace handlepool::stress

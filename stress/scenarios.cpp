@@ -1,0 +1,118 @@
+#include "scenarios.hpp"
+
+#include "churn.hpp"
+#include "scenarios/all.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace handlepool::stress {
+
+namespace {
+
+constexpr std::array all{
+    scenario{"churn", "a frame loop in which all threads replace a part of the objects", run_churn},
+    scenario{"stale", "handles are looked up for many frames after the erase, and forged ones too",
+             run_stale},
+    scenario{"race-erase", "all threads erase the same handles at the same moment", run_race_erase},
+    scenario{"race-find", "threads look up and read what others erase", run_race_find},
+    scenario{"overlap", "emplace, erase and contains never stop while compactions run back to back",
+             run_overlap},
+    scenario{"exhaust", "pools are filled to the brim by all threads, emptied, and filled again",
+             run_exhaust},
+    scenario{"retire", "narrow generations: slots retire until the pool is used up", run_retire},
+    scenario{"overflow", "removal queues of two, and a million removals by one thread", run_overflow},
+    scenario{"threads", "threads are born and die by the thousand, some holding claims", run_threads},
+    scenario{"reentrant", "constructors create objects of the same pool, destructors erase them",
+             run_reentrant},
+    scenario{"throwing", "constructors throw at random", run_throwing},
+    scenario{"stopped", "a thread is stopped for good at each atomic step; the others go on", run_stopped},
+    scenario{"hand-off", "handles travel through a concurrent queue, and are used and erased elsewhere",
+             run_hand_off},
+};
+
+std::string again(const scenario& which, const run_options& options) {
+    std::string line = fmt::format("handlepool-stress run {} --threads {} --seed {} --alive {}", which.name,
+                                   options.threads, options.seed, options.alive);
+    if (options.seconds != 0) {
+        line += fmt::format(" --seconds {:.3g}", options.seconds);
+    }
+    if (options.operations != 0) {
+        line += fmt::format(" --operations {}", options.operations);
+    }
+    if (options.sample != 1) {
+        line += fmt::format(" --sample {}", options.sample);
+    }
+    return line;
+}
+
+// What each scenario gets of the whole.
+run_options share_of(const run_options& whole) {
+    run_options share = whole;
+    share.seconds = whole.seconds / static_cast<double>(all.size());
+    if (whole.operations != 0) {
+        share.operations = std::max<std::uint64_t>(whole.operations / all.size(), 1);
+    }
+    return share;
+}
+
+constexpr double seconds_of_a_turn = 1;
+constexpr std::uint64_t operations_of_a_turn = 1'000'000;
+
+} // namespace
+
+std::span<const scenario> scenarios() {
+    return all;
+}
+
+report run_scenario(const scenario& which, const run_options& options) {
+    conductor by(which.name, options);
+    by.result().summary = which.summary;
+    by.result().again = again(which, options);
+    by.add_parameter("alive", fmt::to_string(options.alive));
+    by.add_parameter("seed", fmt::to_string(options.seed));
+    which.run(by);
+    by.stop_clock();
+    return std::move(by.result());
+}
+
+std::vector<report> run_all(const run_options& options, const report_sink& done) {
+    std::vector<report> results;
+    for (const scenario& each : all) {
+        results.push_back(run_scenario(each, share_of(options)));
+        done(results.back());
+    }
+    return results;
+}
+
+std::vector<report> run_soak(const run_options& options, const report_sink& done) {
+    run_options turn = share_of(options);
+    turn.seconds = std::min(turn.seconds, seconds_of_a_turn);
+    turn.operations = std::min(turn.operations, operations_of_a_turn);
+    std::vector<report> results(all.size());
+    const auto start = std::chrono::steady_clock::now();
+    std::uint64_t operations = 0;
+    for (std::size_t next = 0;; ++next) {
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const bool out_of_time = options.seconds != 0 && seconds >= options.seconds;
+        const bool out_of_work = options.operations != 0 && operations >= options.operations;
+        if (next >= all.size() && (out_of_time || out_of_work)) { // each has its turn
+            return results;
+        }
+        turn.seed = options.seed + next / all.size();
+        const report result = run_scenario(all[next % all.size()], turn);
+        operations += result.timed_operations;
+        results[next % all.size()] += result;
+        done(result);
+    }
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "conductor.hpp"
+#include "report.hpp"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::stress {
+
+// One way to put pools under load.
+struct scenario {
+    std::string_view name;
+    std::string_view summary; // what it does, for people
+    void (*run)(conductor& by);
+};
+
+// All of them, in the order in which `run all` goes through them.
+std::span<const scenario> scenarios();
+
+// Runs one scenario. Throws what the pools throw.
+report run_scenario(const scenario& which, const run_options& options);
+
+using report_sink = std::function<void(const report&)>;
+
+// Runs all of them, each for its share of the time and of the operations. Calls `done` after each.
+std::vector<report> run_all(const run_options& options, const report_sink& done);
+
+// Runs all of them in short turns, again and again, each time with another seed, until the time is over or
+// the operations are done. Calls `done` after each turn; returns one report for each scenario.
+std::vector<report> run_soak(const run_options& options, const report_sink& done);
+
+} // namespace handlepool::stress

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace handlepool::stress {
+
+// Where threads leave handles for each other.
+template <class Handle>
+class board {
+public:
+    explicit board(std::size_t seats) : seats_(seats) {}
+
+    std::size_t size() const noexcept { return seats_.size(); }
+
+    // Acquire and release, so that what the one who put the handle here knows of it, holds for who takes it.
+    Handle get(std::size_t seat) const noexcept {
+        return Handle::from_value(seats_[seat].load(std::memory_order::acquire));
+    }
+    void put(std::size_t seat, Handle handle) noexcept {
+        seats_[seat].store(handle.value(), std::memory_order::release);
+    }
+    // Puts null there, and returns what was there.
+    Handle take(std::size_t seat) noexcept {
+        return Handle::from_value(seats_[seat].exchange(0, std::memory_order::acq_rel));
+    }
+
+private:
+    std::vector<std::atomic<typename Handle::value_type>> seats_; // 0: empty
+};
+
+} // namespace handlepool::stress

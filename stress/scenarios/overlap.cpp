@@ -1,0 +1,90 @@
+// Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
+
+#include "scenarios/all.hpp"
+#include "scenarios/board.hpp"
+#include "tiny_policy.hpp"
+#include "watched_pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+namespace handlepool::stress {
+
+namespace {
+
+template <class Pool>
+void use(Pool& pool, std::size_t thread, board<typename Pool::handle_type>& shared, std::mt19937_64& random,
+         std::size_t steps) {
+    auto& mine = pool.by(thread);
+    for (std::size_t i = 0; i < steps; ++i) {
+        const std::uint64_t choice = random();
+        const std::size_t seat = (choice >> 8) % shared.size();
+        const auto handle = shared.get(seat);
+        switch (choice % 8) {
+        case 0:
+        case 1:
+            // Who wins fills the seat; an empty one is filled at first.
+            if (!handle || mine.erase(handle)) {
+                if (const auto created = mine.try_create()) {
+                    shared.put(seat, created);
+                }
+            }
+            break;
+        case 2:
+            if (i % 16 == 0) {
+                const auto guard = pool.get().access();
+                for (std::size_t other = 0; other < 8; ++other) {
+                    mine.find(shared.get((seat + other) % shared.size()));
+                }
+                const auto nested = pool.get().access();
+                mine.find(handle);
+            }
+            break;
+        default:
+            mine.contains(handle);
+        }
+    }
+}
+
+template <class Policy>
+void run_until(conductor& by, double part, std::size_t alive) {
+    using pool_type = watched_pool<observed, default_layout, Policy>;
+    pool_type pool(by, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
+    board<typename pool_type::handle_type> shared(alive);
+    std::vector<std::mt19937_64> random;
+    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
+        random.push_back(by.random(thread));
+    }
+    const std::size_t users = std::max<std::size_t>(by.threads() - 1, 1);
+    while (by.more(part)) {
+        std::atomic<std::size_t> at_work = users;
+        by.together([&](std::size_t thread) {
+            if (thread == 0) { // compacts, and only that if there are others
+                do {
+                    if (users == by.threads()) {
+                        use(pool, thread, shared, random[thread], 100);
+                    }
+                    pool.compact(pool.by(thread));
+                } while (at_work.load() != 0 && users != by.threads() && !by.threads_at_work().failed());
+            } else {
+                use(pool, thread, shared, random[thread], 10'000);
+                --at_work;
+            }
+        });
+        pool.end_frame();
+    }
+    pool.finish();
+}
+
+} // namespace
+
+void run_overlap(conductor& by) {
+    run_until<default_policy>(by, 0.4, by.options().alive);
+    run_until<tiny_policy<2>>(by, 0.7, std::min<std::size_t>(by.options().alive, 1000));
+    run_until<tiny_policy<1>>(by, 1, 16);
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,83 @@
+// Narrow generations: slots retire one after the other, until the pool says that it is used up. All that were
+// ever given out stay dead.
+
+#include "scenarios/all.hpp"
+#include "tiny_policy.hpp"
+#include "watched_pool.hpp"
+
+#include <handlepool/error.hpp>
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace handlepool::stress {
+
+namespace {
+
+using narrow_layout = handle_layout<32, 5, 27>; // a slot has 15 lives
+constexpr std::uint64_t lives = (narrow_layout::last_generation + 1) / 2;
+
+template <class Policy>
+std::uint64_t use_up(conductor& by) {
+    using pool_type = watched_pool<observed, narrow_layout, Policy>;
+    using handle_type = typename pool_type::handle_type;
+    constexpr std::size_t slot_limit = 600;
+    pool_type pool(by, {.name = "retire", .capacity = 128, .reuse_delay = 8, .slot_limit = slot_limit});
+    std::vector<std::vector<handle_type>> given(by.threads());
+    std::atomic<bool> used_up = false;
+    for (std::size_t frame = 0; !used_up; ++frame) {
+        by.together([&](std::size_t thread) {
+            auto& mine = pool.by(thread);
+            std::vector<handle_type> made;
+            try {
+                for (int i = 0; i < 40; ++i) {
+                    made.push_back(mine.create());
+                }
+            } catch (const pool_used_up&) {
+                used_up = true;
+            } catch (const pool_exhausted&) { // others hold the last slots
+            }
+            for (const handle_type handle : made) {
+                mine.erase_living(handle);
+            }
+            given[thread].insert(given[thread].end(), made.begin(), made.end());
+        });
+        pool.end_frame();
+        if (frame > 100 * slot_limit) {
+            by.violate("a pool was never used up");
+            break;
+        }
+    }
+    by.together([&](std::size_t thread) {
+        for (const handle_type handle : given[(thread + 1) % given.size()]) {
+            pool.by(thread).try_stale(handle);
+        }
+    });
+    const std::uint64_t created = pool.get().stats().created;
+    if (created > slot_limit * lives) {
+        by.violate(fmt::format("{} slots of {} lives had {} objects", slot_limit, lives, created));
+    }
+    pool.finish();
+    return created;
+}
+
+} // namespace
+
+void run_retire(conductor& by) {
+    std::uint64_t pools = 0;
+    std::uint64_t created = 0;
+    while (by.more()) {
+        created += pools % 2 == 0 ? use_up<tiny_policy<1>>(by) : use_up<default_policy>(by);
+        ++pools;
+    }
+    by.tell("pools used up", fmt::to_string(pools));
+    by.tell("objects of each, at most 9,000",
+            fmt::format("{:.0f}", static_cast<double>(created) /
+                                      static_cast<double>(std::max<std::uint64_t>(pools, 1))));
+}
+
+} // namespace handlepool::stress

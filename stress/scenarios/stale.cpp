@@ -1,0 +1,95 @@
+// Holders keep handles for many frames after the erasure and look them up from every thread, and so they do
+// with forged neighbours of real handles.
+
+#include "scenarios/all.hpp"
+#include "scenarios/board.hpp"
+#include "tiny_policy.hpp"
+#include "watched_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+namespace handlepool::stress {
+
+namespace {
+
+template <class Pool>
+class holder {
+public:
+    using handle_type = typename Pool::handle_type;
+
+    holder(typename Pool::actor_type& mine, board<handle_type>& dead, std::size_t alive,
+           std::mt19937_64 random)
+        : mine_(mine), dead_(dead), most_alive_(alive), random_(random) {}
+
+    void run_frame(std::size_t steps) {
+        for (std::size_t i = 0; i < steps; ++i) {
+            living_.push_back(mine_.create());
+            if (living_.size() > most_alive_) {
+                std::swap(living_[random_() % living_.size()], living_.back());
+                mine_.erase_living(living_.back());
+                dead_.put(random_() % dead_.size(), living_.back());
+                living_.pop_back();
+            }
+            for (int other = 0; other < 4; ++other) {
+                if (const handle_type stale = dead_.get(random_() % dead_.size())) {
+                    mine_.try_stale(stale);
+                }
+            }
+            forge(living_[random_() % living_.size()]);
+        }
+    }
+
+private:
+    // The same slot in its next lives and in the one before, in other pools, and one flipped bit.
+    void forge(handle_type real) {
+        using layout = typename handle_type::layout;
+        using value_type = typename handle_type::value_type;
+        constexpr auto generation = static_cast<value_type>(value_type{1} << layout::index_bits);
+        constexpr auto pool_id = static_cast<value_type>(generation << layout::generation_bits);
+        const value_type value = real.value();
+        for (const value_type forged : {value + generation, value + 2 * generation, value - generation,
+                                        value - 2 * generation, value + pool_id, value - pool_id,
+                                        value ^ (value_type{1} << (random_() % (8 * sizeof(value_type))))}) {
+            mine_.try_forged(handle_type::from_value(forged));
+        }
+    }
+
+    typename Pool::actor_type& mine_;
+    board<handle_type>& dead_;
+    std::size_t most_alive_;
+    std::mt19937_64 random_;
+    std::vector<handle_type> living_;
+};
+
+template <class Policy>
+void run_until(conductor& by, double part, std::size_t alive, std::size_t reuse_delay) {
+    using pool_type = watched_pool<observed, default_layout, Policy>;
+    const std::size_t share = std::max<std::size_t>(alive / by.threads(), 1);
+    const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
+    pool_type pool(
+        by, {.name = "stale", .capacity = (share + 1 + steps) * by.threads(), .reuse_delay = reuse_delay});
+    board<typename pool_type::handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
+    std::vector<holder<pool_type>> holders;
+    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
+        holders.emplace_back(pool.by(thread), dead, share, by.random(thread));
+    }
+    while (by.more(part)) {
+        by.together([&](std::size_t thread) { holders[thread].run_frame(steps); });
+        pool.end_frame();
+    }
+    pool.finish();
+}
+
+} // namespace
+
+void run_stale(conductor& by) {
+    run_until<default_policy>(by, 0.5, by.options().alive, automatic);
+    run_until<tiny_policy<1>>(by, 0.8, std::min<std::size_t>(by.options().alive, 100), 0); // slots live fast
+    run_until<tiny_policy<2>>(by, 1, by.options().alive, 16);
+}
+
+} // namespace handlepool::stress

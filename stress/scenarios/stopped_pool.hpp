@@ -1,0 +1,146 @@
+#pragma once
+
+#include "actor.hpp"
+#include "conductor.hpp"
+#include "observed.hpp"
+#include "scenarios/stopped.hpp"
+#include "step_atomics.hpp"
+#include "watched_pool.hpp"
+
+#include <handlepool/pool.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace handlepool::stress {
+
+// An object whose constructor has steps, if it was made by one who is to be stopped in it: before anything of
+// it stands, and when all does and nobody has its handle.
+class halting : public observed {
+public:
+    halting(census& where, std::uint64_t number, bool halts) noexcept : observed(step(where, halts), number) {
+        step(where, halts);
+    }
+
+private:
+    static census& step(census& where, bool halts) noexcept {
+        if (halts) {
+            stepper::step();
+        }
+        return where;
+    }
+};
+
+// For operations that the histories know nothing of. Looks like a watched_pool.
+template <class Policy>
+class unwatched_pool {
+public:
+    using pool_type = pool<halting, default_layout, Policy>;
+    using handle_type = typename pool_type::handle_type;
+
+    unwatched_pool(conductor& by, const pool_options& options, std::size_t /*threads*/)
+        : conductor_(by), pool_(options) {}
+
+    pool_type& get() noexcept { return pool_; }
+    unwatched_pool& by(std::size_t /*thread*/) noexcept { return *this; }
+
+    handle_type create(bool halts) { return pool_.emplace(objects_, next_number_++, halts); }
+    bool erase(handle_type handle) { return pool_.erase(handle); }
+    bool contains(handle_type handle) { return pool_.contains(handle); }
+    bool find(handle_type handle) {
+        const halting* const found = pool_.find(handle);
+        return found != nullptr && found->is(found->number());
+    }
+    std::uint64_t next_number() noexcept { return next_number_++; }
+    census& objects() noexcept { return objects_; }
+    void note_creation(handle_type, std::uint64_t, time_stamp, time_stamp) noexcept {}
+
+    void finish() {
+        pool_.compact();
+        const pool_stats stats = pool_.stats();
+        if (stats.alive != pool_.items().size() || stats.destroyed != objects_.deaths() ||
+            stats.created != stats.alive + stats.destroyed || objects_.misuses() != 0) {
+            conductor_.violate(fmt::format("of {} objects {} live, {} of them in the dense store; {} were "
+                                           "destroyed, with {} destructors and {} misuses",
+                                           stats.created, stats.alive, pool_.items().size(), stats.destroyed,
+                                           objects_.deaths(), objects_.misuses()));
+        }
+    }
+
+private:
+    conductor& conductor_;
+    census objects_; // outlives the pool
+    pool_type pool_;
+    std::uint64_t next_number_ = 0; // one thread at a time is at work
+};
+
+// A handlepool::pool for the matrix.
+template <class Pool>
+class stoppable_pool final : public stoppable {
+public:
+    using handle_type = typename Pool::handle_type;
+
+    stoppable_pool(conductor& by, const pool_options& options) : pool_(by, options, role_names.size()) {}
+
+    std::uint64_t emplace(role by) override { return actor_of(by).create(by == role::victim).value(); }
+    std::size_t emplace_n(role by, std::size_t count) override {
+        auto& mine = actor_of(by);
+        const std::uint64_t number = mine.next_number();
+        std::vector<handle_type> made;
+        const time_stamp begin = now();
+        pool_.get().emplace_n(count, std::back_inserter(made), std::ref(mine.objects()), number,
+                              by == role::victim);
+        const time_stamp end = now();
+        for (const handle_type handle : made) {
+            mine.note_creation(handle, number, begin, end);
+        }
+        return made.size();
+    }
+    bool erase(role by, std::uint64_t handle) override { return actor_of(by).erase(from(handle)); }
+    bool contains(role by, std::uint64_t handle) override { return actor_of(by).contains(from(handle)); }
+    bool find(role by, std::uint64_t handle) override { return actor_of(by).find(from(handle)); }
+    bool locate(std::uint64_t handle) override { return pool_.get().find(from(handle)) != nullptr; }
+    bool find_guarded(role by, std::uint64_t handle) override {
+        const auto guard = pool_.get().access();
+        const auto nested = pool_.get().access();
+        return find(by, handle);
+    }
+    std::size_t size() override { return pool_.get().size(); }
+    void stats() override { pool_.get().stats(); }
+    void clear() override { pool_.get().clear(); }
+    // Past the actors: the time that a thread was stopped in it is none of the compaction's.
+    void compact() override { pool_.get().compact(); }
+    bool try_compact() override { return pool_.get().try_compact().has_value(); }
+    void finish() override { pool_.finish(); }
+
+private:
+    auto& actor_of(role by) { return pool_.by(static_cast<std::size_t>(by)); }
+    static handle_type from(std::uint64_t value) { return handle_type::from_value(value); }
+
+    Pool pool_;
+};
+
+template <class Policy>
+std::unique_ptr<stoppable> make_stoppable(conductor& by, const stopped_setting& setting, std::size_t room,
+                                          bool recorded) {
+    pool_options options{.name = "stopped", .max_threads = 64};
+    // A lane claims a whole batch only in a pool that is large enough.
+    constexpr std::size_t roomy = 4096;
+    static_assert(claim_share(roomy, 8) >= Policy::claim_size);
+    options.capacity = setting.from == slots::nearly_full ? room : roomy;
+    options.reuse_delay = setting.from == slots::fresh ? roomy : 0;
+    if (recorded) {
+        return std::make_unique<stoppable_pool<watched_pool<halting, default_layout, Policy>>>(by, options);
+    }
+    return std::make_unique<stoppable_pool<unwatched_pool<Policy>>>(by, options);
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <handlepool/policy.hpp>
+
+#include <cstddef>
+
+namespace handlepool::stress {
+
+/// Batches of N: with 1 and 2 the rare paths, at the end of a claim or of a chunk, are run all the time.
+template <std::size_t N, class Base = default_policy>
+struct tiny_policy : Base {
+    static constexpr std::size_t claim_size = N;
+    static constexpr std::size_t nursery_chunk = N;
+    static constexpr std::size_t removal_chunk = N;
+    static constexpr std::size_t freelist_block = N;
+};
+
+} // namespace handlepool::stress

@@ -1,0 +1,212 @@
+#pragma once
+
+#include "actor.hpp"
+#include "conductor.hpp"
+#include "observed.hpp"
+#include "oracle/history.hpp"
+#include "report.hpp"
+
+#include <handlepool/fmt.hpp>
+#include <handlepool/pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::stress {
+
+// A pool whose every answer is checked: by the callers, who know some of them, by the histories of its
+// handles, and by what must add up whenever no thread is at work. Object is `observed`, or is derived from
+// it.
+template <class Object = observed, class Layout = default_layout, class Policy = default_policy>
+class watched_pool final : public watched {
+public:
+    using pool_type = pool<Object, Layout, Policy>;
+    using handle_type = typename pool_type::handle_type;
+    using actor_type = actor<pool_type>;
+
+    // So many threads may use it at a time, beside the conductor's own; 0: as many as the crew has.
+    watched_pool(conductor& by, const pool_options& options, std::size_t threads = 0);
+    ~watched_pool() override { conductor_.leave(*this); }
+
+    watched_pool(const watched_pool&) = delete;
+    watched_pool& operator=(const watched_pool&) = delete;
+
+    pool_type& get() noexcept { return *pool_; }
+
+    // What a thread of the crew uses the pool by; a thread that it waits for may use it too.
+    actor_type& by(std::size_t thread) noexcept { return *actors_[thread]; }
+    // The same for the conductor's own thread.
+    actor_type& by_conductor() noexcept { return *actors_.back(); }
+
+    // Between the threads' parts: compacts, and checks the whole pool.
+    void end_frame() {
+        compact(by_conductor());
+        check_quiescent();
+    }
+
+    // Compacts as the only thread that does.
+    compaction_stats compact(actor_type& mine) {
+        const compaction_stats stats = mine.compact();
+        conductor_.note_compaction(stats.duration);
+        return stats;
+    }
+
+    // After a compaction, while no thread is at work: what must add up, and the dense store against the
+    // slots, both ways. Linear in the living objects.
+    void check_quiescent();
+
+    // After the last frame: checks all that is left to be checked, destroys the pool, and adds what was found
+    // to the conductor's report.
+    void finish();
+
+    // What the histories have shown so far.
+    const history& histories() const noexcept { return history_; }
+
+    // ---- For the conductor
+
+    std::size_t pending_events() const override {
+        std::size_t sum = 0;
+        for (const recorder* const each : recorders_) {
+            sum += each->pending();
+        }
+        return sum;
+    }
+    std::uint64_t operations() const override {
+        std::uint64_t sum = 0;
+        for (const recorder* const each : recorders_) {
+            sum += each->counts.operations;
+        }
+        return sum;
+    }
+    std::size_t alive() const override { return pool_ ? pool_->size() : 0; }
+    void check_histories(std::size_t thread) override { history_.check(thread, recorders_); }
+
+private:
+    tally total() const {
+        tally all;
+        for (const recorder* const each : recorders_) {
+            all += each->counts;
+        }
+        return all;
+    }
+
+    void check_positions(std::size_t first, std::size_t last, tally& mine);
+    void check_counts();
+    void add_to(report& result, const pool_stats& stats) const;
+    void require(bool holds, std::string_view what, std::uint64_t found, std::string_view relation,
+                 std::uint64_t expected) {
+        if (!holds) {
+            by_conductor().counts().violate(
+                fmt::format("pool '{}': {} is {}, {} {}", name_, what, found, relation, expected));
+        }
+    }
+    void require_equal(std::string_view what, std::uint64_t found, std::uint64_t expected) {
+        require(found == expected, what, found, "expected", expected);
+    }
+
+    conductor& conductor_;
+    std::string name_;
+    census objects_; // outlives the pool
+    std::optional<pool_type> pool_;
+    erase_marks marks_;
+    std::vector<std::unique_ptr<actor_type>> actors_; // one a thread, and the conductor's
+    std::vector<recorder*> recorders_;                // theirs
+    history history_;
+};
+
+template <class Object, class Layout, class Policy>
+watched_pool<Object, Layout, Policy>::watched_pool(conductor& by, const pool_options& options,
+                                                   std::size_t threads)
+    : conductor_(by),
+      name_(options.name),
+      pool_(options),
+      marks_(pool_->stats().slot_limit),
+      history_({Layout::index_bits, Layout::generation_bits}, by.threads(), by.clock_tolerance()) {
+    for (std::size_t thread = 0, last = threads == 0 ? by.threads() : threads; thread <= last; ++thread) {
+        actors_.push_back(std::make_unique<actor_type>(*pool_, objects_, marks_, thread, by.threads(),
+                                                       by.options().sample));
+        recorders_.push_back(&actors_.back()->record_of());
+    }
+    by.join(*this);
+}
+
+template <class Object, class Layout, class Policy>
+void watched_pool<Object, Layout, Policy>::check_quiescent() {
+    const tally all = total();
+    require_equal("the number of living objects", pool_->size(), all.created - all.erased);
+    require_equal("the size of the dense store", pool_->items().size(), pool_->size());
+    require_equal("the number of destructions", objects_.deaths(), all.erased + all.undone);
+    require_equal("the number of destructions of no living object", objects_.misuses(), 0);
+
+    constexpr std::size_t worth_sharing = 1 << 12; // objects
+    const std::size_t size = pool_->items().size();
+    const std::size_t threads = conductor_.threads();
+    if (size < worth_sharing) {
+        check_positions(0, size, by_conductor().counts());
+        return;
+    }
+    conductor_.on_all_threads([&](std::size_t thread) {
+        check_positions(size * thread / threads, size * (thread + 1) / threads, by(thread).counts());
+    });
+}
+
+template <class Object, class Layout, class Policy>
+void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, std::size_t last, tally& mine) {
+    for (std::size_t position = first; position != last; ++position) {
+        const Object& object = pool_->items()[position];
+        const handle_type handle = pool_->handle_at(position);
+        if (pool_->find(handle) != &object) {
+            mine.violate(fmt::format("position {} and its handle {} disagree", position, handle));
+        } else if (!object.is(object.number())) {
+            ++mine.content_mismatches;
+            mine.violate(fmt::format("the object at position {}, handle {}, is torn", position, handle));
+        }
+    }
+}
+
+template <class Object, class Layout, class Policy>
+void watched_pool<Object, Layout, Policy>::finish() {
+    by_conductor().compact(); // no frame of the scenario
+    check_quiescent();
+    conductor_.check_histories();
+    const pool_stats stats = pool_->stats();
+    const tally all = total();
+    require_equal("the number created, by the pool's count", stats.created, all.created);
+    require_equal("the number destroyed, by the pool's count", stats.destroyed, all.erased);
+    require_equal("the number destroyed and alive together", stats.destroyed + stats.alive, stats.created);
+    require_equal("the number of newborns after a compaction", stats.newborn, 0);
+    require_equal("the number of slots in service", stats.slots_in_service,
+                  stats.alive + stats.slots_free + stats.slots_claimed + stats.slots_retired);
+    require(stats.smallest_reuse_distance >= stats.reuse_delay, "the smallest reuse distance",
+            stats.smallest_reuse_distance, "allowed at the least", stats.reuse_delay);
+    for (const recorder* const each : recorders_) {
+        require(each->reuse_distances.smallest() >= stats.reuse_delay,
+                "the number of objects destroyed between a slot's erase and its next use",
+                each->reuse_distances.smallest(), "allowed at the least", stats.reuse_delay);
+    }
+
+    pool_.reset();
+    require_equal("the number of destructions in the end", objects_.deaths(), all.created + all.undone);
+    require_equal("the number of destructions of no living object in the end", objects_.misuses(), 0);
+    add_to(conductor_.result(), stats);
+}
+
+template <class Object, class Layout, class Policy>
+void watched_pool<Object, Layout, Policy>::add_to(report& result, const pool_stats& stats) const {
+    result.all += total();
+    result.all += history_.result();
+    for (const recorder* const each : recorders_) {
+        for (std::size_t what = 0; what < operation_names.size(); ++what) {
+            result.latencies[what] += each->latencies(static_cast<operation>(what));
+        }
+        result.reuse_distances += each->reuse_distances;
+    }
+    result.add_pool(stats);
+}
+
+} // namespace handlepool::stress

@@ -1,0 +1,169 @@
+// Each scenario does what its name says, and passes.
+
+#include "scenarios.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::stress {
+namespace {
+
+const scenario& named(std::string_view name) {
+    for (const scenario& each : scenarios()) {
+        if (each.name == name) {
+            return each;
+        }
+    }
+    throw std::out_of_range(std::string(name));
+}
+
+std::string fact(const report& result, const std::string& name) {
+    for (const auto& [key, value] : result.facts) {
+        if (key == name) {
+            return value;
+        }
+    }
+    return {};
+}
+
+report run_checked(std::string_view name, const run_options& options) {
+    const report result = run_scenario(named(name), options);
+    EXPECT_TRUE(result.passed()) << to_text(result);
+    EXPECT_EQ(result.command, name);
+    EXPECT_FALSE(result.summary.empty());
+    EXPECT_GT(result.all.operations, 0U);
+    EXPECT_GT(result.all.checked, 0U);
+    EXPECT_GT(result.timed_operations, 0U);
+    EXPECT_FALSE(result.over_time.points().empty());
+    return result;
+}
+
+TEST(scenarios, are_those_of_the_table) {
+    std::vector<std::string> names;
+    for (const scenario& each : scenarios()) {
+        names.emplace_back(each.name);
+    }
+    EXPECT_THAT(names, testing::ElementsAre("churn", "stale", "race-erase", "race-find", "overlap", "exhaust",
+                                            "retire", "overflow", "threads", "reentrant", "throwing",
+                                            "stopped", "hand-off"));
+}
+
+struct each_scenario : testing::TestWithParam<std::string> {};
+
+TEST_P(each_scenario, passes_with_any_number_of_threads) {
+    for (const std::size_t threads : {1U, 2U, 5U}) {
+        run_checked(GetParam(), {.threads = threads, .operations = 20'000, .seed = threads, .alive = 500});
+    }
+}
+
+TEST_P(each_scenario, passes_with_few_objects_and_a_sample) {
+    const report result =
+        run_checked(GetParam(), {.threads = 2, .operations = 5'000, .seed = 9, .alive = 16, .sample = 2});
+    EXPECT_LT(result.all.checked, result.all.operations);
+    EXPECT_EQ(result.sampled, 2U);
+}
+
+TEST_P(each_scenario, ends_in_time) {
+    const report result = run_checked(GetParam(), {.threads = 2, .seconds = 0.1, .alive = 500});
+    EXPECT_GE(result.seconds, 0.1);
+    EXPECT_THAT(result.again,
+                testing::HasSubstr("run " + GetParam() + " --threads 2 --seed 1 --alive 500 --seconds 0.1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(all, each_scenario, testing::ValuesIn([] {
+                             std::vector<std::string> names;
+                             for (const scenario& each : scenarios()) {
+                                 names.emplace_back(each.name);
+                             }
+                             return names;
+                         }()),
+                         [](const auto& name) {
+                             std::string text = name.param;
+                             std::replace(text.begin(), text.end(), '-', '_');
+                             return text;
+                         });
+
+TEST(scenario_stale, looks_dead_and_forged_handles_up) {
+    const report result = run_checked("stale", {.threads = 2, .operations = 50'000, .alive = 100});
+    EXPECT_GT(result.all.stale_lookups, 20'000U);
+    EXPECT_GT(result.all.forged_lookups, 5'000U);
+    EXPECT_EQ(result.all.stale_accepted, 0U);
+}
+
+TEST(scenario_race_erase, has_one_winner_of_each) {
+    const report result = run_checked("race-erase", {.threads = 4, .operations = 50'000, .alive = 100});
+    EXPECT_EQ(result.all.created, result.all.erased);
+    EXPECT_GE(result.latency(operation::erase).count(), 4 * result.all.created) << "each tries each";
+}
+
+TEST(scenario_overlap, compacts_all_the_time) {
+    const report result = run_checked("overlap", {.threads = 3, .operations = 50'000, .alive = 100});
+    EXPECT_GT(result.frames, 10U);
+    EXPECT_GT(result.latency(operation::find).count(), 0U) << "under guards";
+}
+
+TEST(scenario_retire, uses_pools_up) {
+    const report result = run_checked("retire", {.threads = 2, .operations = 50'000});
+    EXPECT_GT(result.pool.slots_retired, 500U);
+    EXPECT_NE(fact(result, "pools used up"), "");
+}
+
+TEST(scenario_overflow, sweeps) {
+    const report result = run_checked("overflow", {.threads = 2, .operations = 50'000, .alive = 100});
+    EXPECT_GT(result.pool.sweeps, 0U);
+}
+
+TEST(scenario_threads, come_and_go) {
+    const report result = run_checked("threads", {.threads = 2, .operations = 20'000});
+    EXPECT_GT(std::stoul(fact(result, "threads born")), 100U);
+}
+
+TEST(scenario_throwing, constructors_do_throw) {
+    const report result = run_checked("throwing", {.threads = 2, .operations = 20'000});
+    EXPECT_GT(std::stoul(fact(result, "constructors that threw")), 500U);
+    EXPECT_GT(result.all.undone, 500U);
+}
+
+TEST(run_all_test, goes_through_all_of_them) {
+    std::vector<std::string> done;
+    const std::vector<report> results =
+        run_all({.threads = 2, .operations = 100'000, .alive = 200},
+                [&](const report& result) { done.push_back(result.command); });
+    ASSERT_EQ(results.size(), scenarios().size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        EXPECT_EQ(results[i].command, scenarios()[i].name);
+        EXPECT_EQ(done[i], scenarios()[i].name);
+        EXPECT_TRUE(results[i].passed()) << to_text(results[i]);
+    }
+}
+
+TEST(run_soak_test, takes_turns_with_other_seeds) {
+    std::set<std::string> commands;
+    std::size_t turns = 0;
+    const std::vector<report> results =
+        run_soak({.threads = 2, .operations = 700'000, .alive = 100}, [&](const report& result) {
+            commands.insert(result.again);
+            ++turns;
+        });
+    ASSERT_EQ(results.size(), scenarios().size());
+    EXPECT_GE(turns, scenarios().size());
+    EXPECT_EQ(commands.size(), turns) << "a turn was repeated with the same seed";
+    std::uint64_t operations = 0;
+    for (const report& each : results) {
+        EXPECT_TRUE(each.passed()) << to_text(each);
+        operations += each.timed_operations;
+    }
+    EXPECT_GE(operations, 700'000U);
+}
+
+} // namespace
+} // namespace handlepool::stress
