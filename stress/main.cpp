@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -46,6 +47,7 @@ constexpr std::string_view soak = "soak";
 
 struct command_line {
     std::string typed{};
+    std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
     std::string json_path{}; // empty: none
     std::vector<std::string> report_inputs{};
     std::string page_path{"report.html"};
@@ -219,7 +221,7 @@ int finish(report result, const command_line& line, output_file* json) {
 int run_one(const scenario& which, const command_line& line, output_file* json) {
     const report result = run_scenario(which, line.running);
     if (json != nullptr) {
-        json->write_json(to_json(std::span(&result, 1), line.typed));
+        json->write_json(to_json(std::span(&result, 1), line.typed, line.started));
     }
     print(to_text(result));
     return result.passed() ? 0 : exit_violation;
@@ -231,7 +233,7 @@ int run_many(const command_line& line, output_file* json) {
     const std::vector<report> results =
         line.scenario_name == soak ? run_soak(line.running, show) : run_all(line.running, show);
     if (json != nullptr) {
-        json->write_json(to_json(results, line.typed));
+        json->write_json(to_json(results, line.typed, line.started));
     }
     print("\n" + summary_of(results));
     const bool passed =

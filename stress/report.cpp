@@ -222,10 +222,11 @@ nlohmann::json to_json(const report& result) {
                                           ? nlohmann::json()
                                           : nlohmann::json(result.pool.smallest_reuse_distance);
     json["latencies_nanoseconds"] = latencies_of(result);
-    const histogram& compaction = result.latency(operation::compact);
-    json["compaction_microseconds"] = {{"median", microseconds(compaction.quantile(0.5))},
-                                       {"p99", microseconds(compaction.quantile(0.99))},
-                                       {"worst", microseconds(compaction.largest())}};
+    if (const histogram& compaction = result.latency(operation::compact); compaction.count() != 0) {
+        json["compaction_microseconds"] = {{"median", microseconds(compaction.quantile(0.5))},
+                                           {"p99", microseconds(compaction.quantile(0.99))},
+                                           {"worst", microseconds(compaction.largest())}};
+    }
     if (!result.compactions.points().empty()) {
         json["compaction_by_frame"] = compactions_of(result);
     }

@@ -77,11 +77,13 @@ std::string summary_of(std::span<const report> results) {
     return text;
 }
 
-nlohmann::json to_json(std::span<const report> results, const std::string& command_line) {
+nlohmann::json to_json(std::span<const report> results, const std::string& command_line,
+                       std::chrono::system_clock::time_point started) {
     nlohmann::json json;
     json["version"] = HANDLEPOOL_VERSION;
     json["command_line"] = command_line;
-    json["started"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    json["started"] =
+        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(started)));
     json["machine"] = {{"processors", std::thread::hardware_concurrency()},
                        {"system", system_name()},
                        {"compiler", HANDLEPOOL_COMPILER},

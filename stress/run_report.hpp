@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
 #include <span>
 #include <string>
 
@@ -16,7 +17,8 @@ std::string table_row(const report& result);
 // What follows the table: the sums, and all violations.
 std::string summary_of(std::span<const report> results);
 
-// A whole document; `command_line` is what the user has typed.
-nlohmann::json to_json(std::span<const report> results, const std::string& command_line);
+// A whole document: `command_line` is what the user has typed, at the time `started`.
+nlohmann::json to_json(std::span<const report> results, const std::string& command_line,
+                       std::chrono::system_clock::time_point started);
 
 } // namespace handlepool::stress

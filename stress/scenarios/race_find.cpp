@@ -18,7 +18,7 @@ template <class Policy>
 void run_until(conductor& by, double part, std::size_t alive) {
     using pool_type = watched_pool<observed, default_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
-    const std::size_t steps = std::clamp<std::size_t>(alive / by.threads(), 64, 4096);
+    const std::size_t steps = std::clamp<std::size_t>(alive / by.threads(), 1024, 4096);
     pool_type pool(by, {.name = "race-find", .capacity = alive + steps * by.threads(), .reuse_delay = 16});
     board<handle_type> shared(alive);
     for (std::size_t seat = 0; seat < alive; ++seat) {

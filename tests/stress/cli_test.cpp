@@ -145,6 +145,81 @@ TEST_F(command_line, churn_passes) {
     EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(command_line, a_scenario_passes) {
+    const run_result result = run_stress({"run", "race-erase", "--threads", "3", "--operations", "20000",
+                                          "--seed", "7", "--alive", "100", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
+    EXPECT_THAT(result.output, AllOf(StartsWith("run                          race-erase\n"),
+                                     HasSubstr("threads                      3\n"), HasSubstr("passed")));
+    const nlohmann::json json = json_in(path("result.json"));
+    EXPECT_THAT(json["command_line"].get<std::string>(),
+                StartsWith("handlepool-stress run race-erase --threads 3"));
+    ASSERT_EQ(json["scenarios"].size(), 1U);
+    EXPECT_EQ(json["scenarios"][0]["name"], "race-erase");
+    EXPECT_EQ(json["scenarios"][0]["violations"], 0);
+    EXPECT_GE(json["scenarios"][0]["operations_checked"], 20'000);
+}
+
+TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
+    const run_result result =
+        run_stress({"run", "all", "--operations", "100000", "--alive", "100", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_THAT(result.output, AllOf(StartsWith("scenario "), HasSubstr("\nchurn "), HasSubstr("\nhand-off "),
+                                     HasSubstr("\nviolations                   0\n")));
+    const nlohmann::json json = json_in(path("result.json"));
+    EXPECT_GE(json["scenarios"].size(), 13U);
+    for (const auto& each : json["scenarios"]) {
+        EXPECT_EQ(each["violations"], 0);
+        EXPECT_TRUE(each.contains("stale_lookups") && each.contains("stale_accepted"));
+        EXPECT_GT(each["operations"], 0);
+    }
+    run_stress(short_churn + arguments{"--json", path("churn.json")});
+    const run_result page =
+        run_stress({"report", path("result.json"), path("churn.json"), "-o", path("page.html")});
+    EXPECT_EQ(page.status, 0) << page.errors;
+    std::ifstream stream(path("page.html"));
+    const std::string html{std::istreambuf_iterator<char>(stream), {}};
+    EXPECT_THAT(html, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("race-find"), HasSubstr("<svg"),
+                            HasSubstr("churn.json"), Not(HasSubstr("<script"))));
+}
+
+TEST_F(command_line, a_scenario_that_is_not_there) {
+    expect_error({"run", "nothing"}, AllOf(HasSubstr("there is no scenario 'nothing'"),
+                                           HasSubstr("race-erase"), HasSubstr("soak"), HasSubstr("all")));
+    expect_error({"run"}, HasSubstr("scenario is required"));
+    expect_error({"run", "churn", "--seconds", "0"},
+                 HasSubstr("--seconds: '0' is not allowed (allowed: 0.01"));
+    expect_error({"run", "churn", "--sample", "0"}, HasSubstr("--sample: '0' is not allowed"));
+    expect_error({"run", "churn", "--alive", "15"}, HasSubstr("--alive: '15' is not allowed (allowed: 16"));
+}
+
+TEST_F(command_line, a_page_of_what_is_no_result) {
+    std::ofstream(path("bad.json")) << "{\"command\": 7}";
+    expect_error({"report", path("bad.json"), "-o", path("page.html")},
+                 AllOf(StartsWith("handlepool-stress: " + path("bad.json")), HasSubstr("/command")));
+    expect_error({"report", path("missing.json"), "-o", path("page.html")}, HasSubstr("No such file"));
+    expect_error({"report", path("bad.json"), "-o", path("no/page.html")},
+                 StartsWith("handlepool-stress: --output: " + path("no/page.html") + " cannot be written"));
+}
+
+TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_does_it_again) {
+    const run_result result = run_program(
+        {HANDLEPOOL_FAILING_STRESS, "run", "churn", "--seed", "7", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.output,
+                AllOf(HasSubstr("violations                   1\n  something was wrong\n"),
+                      HasSubstr("handlepool-stress run churn --threads 2 --seed 7 --alive 20000 "
+                                "--seconds 10\n"),
+                      HasSubstr("FAILED")));
+    EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
+                HasSubstr("--seed 7"));
+    const run_result all = run_program({HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000"});
+    EXPECT_EQ(all.status, 1);
+    EXPECT_THAT(all.output, AllOf(HasSubstr("something was wrong"), HasSubstr("FAILED")));
+}
+
 TEST_F(command_line, replay_passes) {
     const std::string trace = small_trace();
     const run_result result =
