@@ -226,6 +226,10 @@ try_mutant() {
         code=0
         run_test "$root" "$test" $((limit + $(<"$base/$test.green") / 10)) 2>/dev/null || code=$?
         run=$((run + $(now) - start))
+        if [[ $code -ne 0 && -z $(red_test "$root/$test.log") ]]; then
+            report "$name" ERROR "ended with $code before its first test" "$test" "" "$build" "$run"
+            return
+        fi
         if [[ $code -ne 0 ]]; then
             report "$name" killed "$(how_red "$root/$test.log" "$code")" "$test" "$(red_test "$root/$test.log")" \
                 "$build" "$run"

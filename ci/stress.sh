@@ -12,4 +12,5 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 cmake -S "$here" --preset release -B "$here/build/stress" -D HANDLEPOOL_CHECKED=ON >/dev/null
 cmake --build "$here/build/stress" --target handlepool-stress
 # From where it was called, so that the files in the arguments mean what they say.
-exec "$here/build/stress/stress/handlepool-stress" run all --seconds "$@"
+# The bound is for bugs that show as a wait without end.
+exec timeout "$(($1 * 3 + 300))" "$here/build/stress/stress/handlepool-stress" run all --seconds "$@"

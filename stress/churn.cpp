@@ -40,8 +40,7 @@ public:
           shares_(shares),
           contested_(contested),
           mine_(pool.by(thread)),
-          random_(by.random(thread)),
-          next_number_(std::uint64_t{thread} << 36) {}
+          random_(by.random(thread)) {}
 
     void run_frame(std::size_t frame) {
         std::vector<seat>& share = shares_[(thread_ + frame) % shares_.size()];
@@ -76,7 +75,7 @@ private:
     }
 
     void create(seat& one) {
-        one.number = next_number_++;
+        one.number = mine_.next_number();
         one.handle = mine_.create_numbered(one.number);
     }
 
@@ -100,7 +99,6 @@ private:
     const std::vector<handle_type>& contested_;
     watched_pool<>::actor_type& mine_;
     std::mt19937_64 random_;
-    std::uint64_t next_number_;
     double owed_ = 0; // replacements; what is left of one is owed to the next frame
     std::vector<handle_type> dead_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_pending = 1 << 14;
 
 time_stamp tolerance_of_this_machine() {
-    static const time_stamp tolerance = std::max(measure_clock_skew(), clock_resolution);
+    static const time_stamp tolerance = measure_clock_skew() + clock_resolution;
     return tolerance;
 }
 
@@ -24,6 +24,7 @@ conductor::conductor(std::string_view label, const run_options& options)
       clock_tolerance_(tolerance_of_this_machine()),
       crew_(options.threads),
       progress_(label),
+      watchdog_(label),
       start_(clock::now()) {
     result_.command = label;
     result_.threads = options.threads;
@@ -36,6 +37,7 @@ std::mt19937_64 conductor::random(std::size_t thread, std::uint64_t purpose) con
 }
 
 bool conductor::more(double part) {
+    const bool is_new = std::exchange(current_part_, part) != part;
     double done = 0;
     if (options_.seconds != 0) {
         done = seconds() / options_.seconds;
@@ -44,7 +46,7 @@ bool conductor::more(double part) {
         done = std::max(done, static_cast<double>(operations()) / static_cast<double>(options_.operations));
     }
     note(done);
-    return done < part;
+    return is_new || done < part;
 }
 
 bool conductor::more_frames(std::size_t frame, std::size_t frames) {
@@ -53,6 +55,7 @@ bool conductor::more_frames(std::size_t frame, std::size_t frames) {
 }
 
 void conductor::together(const std::function<void(std::size_t)>& work) {
+    watchdog_.show_life();
     crew_.run(work);
     std::size_t pending = 0;
     for (const watched* const pool : pools_) {
@@ -116,6 +119,7 @@ double conductor::seconds() const {
 }
 
 void conductor::note(double part_done) {
+    watchdog_.show_life();
     std::size_t alive = 0;
     for (const watched* const pool : pools_) {
         alive += pool->alive();

@@ -3,6 +3,7 @@
 #include "crew.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "watchdog.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -39,7 +40,7 @@ public:
 };
 
 // Runs the threads of a scenario, has their histories checked between their parts, and collects what is to be
-// reported. All functions are for the thread that made it.
+// reported. Its functions are for the thread that made it, but for those that say otherwise.
 class conductor {
 public:
     conductor(std::string_view label, const run_options& options);
@@ -55,7 +56,8 @@ public:
     // Random numbers that follow from the seed, others for each thread and purpose.
     std::mt19937_64 random(std::size_t thread, std::uint64_t purpose = 0) const;
 
-    // Is there time, and are there operations, left, of this part of all that there are? Shows the progress.
+    // Is there time, and are there operations, left, of this part of all that there are? There is for one
+    // frame of each part. Shows the progress.
     bool more(double part = 1);
     // The same where the number of frames decides.
     bool more_frames(std::size_t frame, std::size_t frames);
@@ -69,6 +71,7 @@ public:
     // Checks all that was recorded since the last time.
     void check_histories();
 
+    // By one thread at a time, which may be one of the crew.
     void note_compaction(std::chrono::nanoseconds duration);
 
     void join(watched& pool);
@@ -96,9 +99,11 @@ private:
     time_stamp clock_tolerance_;
     crew crew_;
     progress progress_;
+    watchdog watchdog_;
     clock::time_point start_;
     std::vector<watched*> pools_;
     std::uint64_t operations_of_the_past_ = 0; // by pools that have left
+    double current_part_ = 0;
     bool stopped_ = false;
     report result_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
-#include <system_error>
 
 namespace handlepool::stress {
 
@@ -16,14 +15,14 @@ crew::crew(std::size_t threads)
         while (threads_.size() < threads) {
             threads_.emplace_back([this, thread = threads_.size()] { take_part(thread); });
         }
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {
         const std::size_t started = threads_.size();
         for (std::size_t missing = threads - started; missing != 0; --missing) {
             begin_.arrive_and_drop();
         }
         disband();
-        throw std::runtime_error(fmt::format("only {} of {} threads could be started: {}", started, threads,
-                                             error.code().message()));
+        throw std::runtime_error(
+            fmt::format("only {} of {} threads could be started: {}", started, threads, error.what()));
     }
 }
 

@@ -22,10 +22,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -229,7 +231,9 @@ int run_one(const scenario& which, const command_line& line, output_file* json) 
 
 int run_many(const command_line& line, output_file* json) {
     print(table_head());
-    const auto show = [](const report& result) { print(table_row(result)); };
+    const auto show = [](const report& result) {
+        print(table_row(result) + (result.passed() ? std::string() : to_text(result)));
+    };
     const std::vector<report> results =
         line.scenario_name == soak ? run_soak(line.running, show) : run_all(line.running, show);
     if (json != nullptr) {
@@ -263,10 +267,14 @@ int run_report(const command_line& line) {
     output_file page("--output", line.page_path);
     std::vector<page::result_document> documents;
     for (const std::string& path : line.report_inputs) {
+        std::error_code none; // of files that are not there
+        if (std::filesystem::equivalent(path, line.page_path, none)) {
+            throw std::runtime_error(fmt::format("--output: {} is one of the results", line.page_path));
+        }
         documents.push_back(page::read_result_file(path));
     }
     page.write(page::make_page(documents));
-    print(fmt::format("{} shows {} results\n", line.page_path, documents.size()));
+    print(fmt::format("wrote {}\n", line.page_path));
     return 0;
 }
 

@@ -113,7 +113,10 @@ report& report::operator+=(const report& next) {
     all += next.all;
     alive_peak = std::max(alive_peak, next.alive_peak);
     add_pool(next.pool);
-    facts = next.facts;
+    facts.clear();
+    for (const auto& [name, value] : next.facts) {
+        facts.emplace_back(fmt::format("{}, in the last turn", name), value);
+    }
     return *this;
 }
 

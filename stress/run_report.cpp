@@ -70,7 +70,7 @@ std::string summary_of(std::span<const report> results) {
     line("violations", grouped(all.violations));
     for (const report& each : results) {
         if (!each.passed()) {
-            fmt::format_to(std::back_inserter(text), "\n{}", to_text(each));
+            line("failed", each.command);
         }
     }
     line("result", all.violations == 0 ? "passed" : "FAILED");

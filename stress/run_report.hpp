@@ -14,7 +14,7 @@ namespace handlepool::stress {
 std::string table_head();
 std::string table_row(const report& result);
 
-// What follows the table: the sums, and all violations.
+// What follows the table: the sums, and what failed.
 std::string summary_of(std::span<const report> results);
 
 // A whole document: `command_line` is what the user has typed, at the time `started`.

@@ -3,6 +3,8 @@
 #include "churn.hpp"
 #include "scenarios/all.hpp"
 
+#include <handlepool/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 namespace handlepool::stress {
@@ -78,7 +83,16 @@ report run_scenario(const scenario& which, const run_options& options) {
     by.result().again = again(which, options);
     by.add_parameter("alive", fmt::to_string(options.alive));
     by.add_parameter("seed", fmt::to_string(options.seed));
-    which.run(by);
+    try {
+        which.run(by);
+    } catch (const reservation_failed&) {
+        throw; // the run could not be made
+    } catch (const std::exception& error) {
+        if (typeid(error) == typeid(std::bad_alloc)) {
+            throw;
+        }
+        by.violate(fmt::format("the scenario ended by an exception: {}", error.what()));
+    }
     by.stop_clock();
     return std::move(by.result());
 }

@@ -20,7 +20,8 @@ struct scenario {
 // All of them, in the order in which `run all` goes through them.
 std::span<const scenario> scenarios();
 
-// Runs one scenario. Throws what the pools throw.
+// Runs one scenario. An exception that a pool throws out of turn is a violation. Throws std::bad_alloc,
+// reservation_failed, and std::runtime_error if the run can't be made.
 report run_scenario(const scenario& which, const run_options& options);
 
 using report_sink = std::function<void(const report&)>;

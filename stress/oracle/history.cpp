@@ -46,6 +46,7 @@ void history::check(std::size_t partition, const std::vector<recorder*>& recorde
         remember(mine, thread, log);
     }
     judge(mine);
+    tell(mine);
     forget_old_dead(mine);
 }
 
@@ -75,6 +76,11 @@ void history::take_creation(partition_state& mine, std::size_t thread, const eve
 void history::take_use(partition_state& mine, std::size_t thread, const event& happened) {
     const auto position = mine.lives.find(happened.handle);
     if (position == mine.lives.end()) {
+        if (happened.wrong && !happened.accepted) {
+            violate(mine, happened.handle,
+                    fmt::format("{} refused a handle, although its caller knew that the object was alive",
+                                name_of(what_of(happened))));
+        }
         if (happened.accepted) {
             const bool was_alive = died_long_ago(mine, happened.handle);
             mine.found.stale_accepted += was_alive ? 1U : 0U;
@@ -197,9 +203,18 @@ bool history::died_long_ago(const partition_state& mine, std::uint64_t handle) c
     return row < mine.dead_through.size() && parts_.generation(handle) <= mine.dead_through[row];
 }
 
-void history::violate(partition_state& mine, std::uint64_t handle, const std::string& invariant) {
-    mine.found.violate(mine.found.wants_message() ? fmt::format("{}\n{}", invariant, story_of(mine, handle))
-                                                  : std::string());
+void history::violate(partition_state& mine, std::uint64_t handle, std::string invariant) {
+    mine.wrong.emplace_back(handle, std::move(invariant));
+}
+
+// When all that was recorded is known, the violations themselves among it.
+void history::tell(partition_state& mine) const {
+    for (const auto& [handle, invariant] : mine.wrong) {
+        mine.found.violate(mine.found.wants_message()
+                               ? fmt::format("{}\n{}", invariant, story_of(mine, handle))
+                               : std::string());
+    }
+    mine.wrong.clear();
 }
 
 // The handle's parts, and all that is known of its history in the order of time.
@@ -223,14 +238,17 @@ std::string history::story_of(const partition_state& mine, std::uint64_t handle)
         fmt::format_to(std::back_inserter(text), "; accepted by {} look-ups, refused {} times", of.found,
                        of.refused);
     }
+    const std::size_t known = lines.size();
     for (const past_events& past : mine.past) {
         for (const event& happened : past.events) {
             // The creation, and the erase that the life knows, stand above already.
-            const bool known = !lines.empty() && happened.begin == lines.front().begin &&
-                               what_of(happened) == operation::emplace;
-            const bool known_erase =
-                lines.size() > 1 && happened.begin == lines[1].begin && what_of(happened) == operation::erase;
-            if (happened.handle != handle || known || known_erase) {
+            const auto stands_there = [&](std::size_t at, operation what, std::size_t thread) {
+                return at < known && what_of(happened) == what && past.thread == thread &&
+                       happened.begin == lines[at].begin && happened.end == lines[at].end;
+            };
+            if (happened.handle != handle ||
+                (known != 0 && stands_there(0, operation::emplace, position->second.creator)) ||
+                (known == 2 && stands_there(1, operation::erase, position->second.eraser))) {
                 continue;
             }
             std::string what = fmt::format("thread {} {}: {}", past.thread, name_of(what_of(happened)),

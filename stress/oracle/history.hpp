@@ -12,6 +12,7 @@
 #include <deque>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace handlepool::stress {
@@ -94,6 +95,7 @@ private:
         std::vector<std::uint32_t> dead_through; // generation, by index / partitions
         std::deque<past_events> past;
         std::size_t past_count = 0;
+        std::vector<std::pair<std::uint64_t, std::string>> wrong; // handles and invariants, not yet told
         tally found;
     };
 
@@ -104,7 +106,8 @@ private:
     void remember(partition_state& mine, std::size_t thread, std::vector<event>& log);
     void forget_old_dead(partition_state& mine);
     bool died_long_ago(const partition_state& mine, std::uint64_t handle) const;
-    void violate(partition_state& mine, std::uint64_t handle, const std::string& invariant);
+    static void violate(partition_state& mine, std::uint64_t handle, std::string invariant);
+    void tell(partition_state& mine) const;
     std::string story_of(const partition_state& mine, std::uint64_t handle) const;
 
     handle_parts parts_;

@@ -38,7 +38,7 @@ void fill_and_empty(conductor& by, std::size_t capacity, std::size_t times) {
     using pool_type = watched_pool<observed, default_layout, Policy>;
     pool_type pool(by, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
     std::vector<std::vector<typename pool_type::handle_type>> held(by.threads());
-    for (std::size_t time = 0; time < times; ++time) {
+    for (std::size_t time = 0; time < times && (time == 0 || by.more()); ++time) {
         by.together([&](std::size_t thread) {
             while (const auto handle = pool.by(thread).try_create()) {
                 held[thread].push_back(handle);

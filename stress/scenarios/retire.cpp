@@ -26,7 +26,10 @@ std::uint64_t use_up(conductor& by) {
     using pool_type = watched_pool<observed, narrow_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
     constexpr std::size_t slot_limit = 600;
-    pool_type pool(by, {.name = "retire", .capacity = 128, .reuse_delay = 8, .slot_limit = slot_limit});
+    constexpr std::size_t capacity = 128;
+    constexpr std::size_t reuse_delay = 8;
+    pool_type pool(
+        by, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
     std::vector<std::vector<handle_type>> given(by.threads());
     std::atomic<bool> used_up = false;
     for (std::size_t frame = 0; !used_up; ++frame) {
@@ -60,6 +63,9 @@ std::uint64_t use_up(conductor& by) {
     const std::uint64_t created = pool.get().stats().created;
     if (created > slot_limit * lives) {
         by.violate(fmt::format("{} slots of {} lives had {} objects", slot_limit, lives, created));
+    }
+    if (used_up && created < (slot_limit - capacity - reuse_delay) * lives) {
+        by.violate(fmt::format("a pool of {} slots was used up after {} objects", slot_limit, created));
     }
     pool.finish();
     return created;

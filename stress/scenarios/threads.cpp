@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <random>
 #include <thread>
 #include <vector>
@@ -32,22 +34,33 @@ std::uint64_t run_until(conductor& by, double part) {
     for (std::uint64_t frame = 0; by.more(part); ++frame) {
         by.together([&](std::size_t thread) {
             for (int generation = 0; generation < 8; ++generation) {
+                std::array<std::exception_ptr, at_once> failures;
                 std::vector<std::jthread> crowd;
                 for (std::size_t each = 0; each < at_once; ++each) {
                     const std::size_t mortal = thread * at_once + each;
-                    crowd.emplace_back([&, mortal] {
-                        auto& mine = pool.by(mortal);
-                        auto& legacy = legacies[mortal];
-                        // One object is enough to claim a bundle of slots.
-                        const std::size_t objects = 1 + (frame + mortal) % 9;
-                        for (std::size_t i = 0; i < objects; ++i) {
-                            legacy.push_back(mine.create());
-                        }
-                        while (legacy.size() > 8) {
-                            mine.erase_living(legacy.back());
-                            legacy.pop_back();
+                    crowd.emplace_back([&, mortal, each]() noexcept {
+                        try {
+                            auto& mine = pool.by(mortal);
+                            auto& legacy = legacies[mortal];
+                            // One object is enough to claim a bundle of slots.
+                            const std::size_t objects = 1 + (frame + mortal) % 9;
+                            for (std::size_t i = 0; i < objects; ++i) {
+                                legacy.push_back(mine.create());
+                            }
+                            while (legacy.size() > 8) {
+                                mine.erase_living(legacy.back());
+                                legacy.pop_back();
+                            }
+                        } catch (...) {
+                            failures[each] = std::current_exception();
                         }
                     });
+                }
+                crowd.clear(); // waits for them
+                for (const std::exception_ptr& failure : failures) {
+                    if (failure) {
+                        std::rethrow_exception(failure);
+                    }
                 }
                 born += at_once;
             }

@@ -196,9 +196,10 @@ TEST_F(command_line, a_scenario_that_is_not_there) {
 }
 
 TEST_F(command_line, a_page_of_what_is_no_result) {
-    std::ofstream(path("bad.json")) << "{\"command\": 7}";
+    std::ofstream(path("bad.json")) << "{\"command\": 7, \"violations\": 0}";
     expect_error({"report", path("bad.json"), "-o", path("page.html")},
                  AllOf(StartsWith("handlepool-stress: " + path("bad.json")), HasSubstr("/command")));
+    expect_error({"report", path("bad.json"), "-o", path("bad.json")}, HasSubstr("is one of the results"));
     expect_error({"report", path("missing.json"), "-o", path("page.html")}, HasSubstr("No such file"));
     expect_error({"report", path("bad.json"), "-o", path("no/page.html")},
                  StartsWith("handlepool-stress: --output: " + path("no/page.html") + " cannot be written"));

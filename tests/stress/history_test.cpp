@@ -222,6 +222,31 @@ TEST_F(history_test, tells_the_whole_story) {
                               "    +60           to +70           ns  thread 1 find: accepted, object 7"))));
 }
 
+// Also what was wrong itself, and what came in the same check.
+TEST_F(history_test, tells_what_was_wrong) {
+    created(1, 2);
+    add(0, operation::emplace, one, 5, 6, true, 8);
+    add(1, operation::find, one, 3, 4, true, 9);
+    const tally result = check();
+    ASSERT_EQ(result.messages.size(), 2U);
+    for (const std::string& message : result.messages) {
+        EXPECT_THAT(message,
+                    AllOf(HasSubstr("thread 0 emplace: object 7"), HasSubstr("emplace: accepted, object 8"),
+                          HasSubstr("thread 1 find: accepted, object 9")));
+    }
+    found(10, 11);
+    add(1, operation::contains, handle(50, 1), 3, 4, true);
+    EXPECT_THAT(check().messages.back(), HasSubstr("thread 1 contains: accepted"));
+}
+
+TEST_F(history_test, tells_both_winners_that_began_at_the_same_moment) {
+    created(1, 2);
+    erased(3, 4, 0);
+    erased(3, 4, 1);
+    EXPECT_THAT(check().messages,
+                ElementsAre(AllOf(HasSubstr("thread 0 erase: "), HasSubstr("thread 1 erase: "))));
+}
+
 TEST_F(history_test, shows_the_end_of_a_long_story) {
     created(1, 2);
     for (int i = 0; i < 1000; ++i) {

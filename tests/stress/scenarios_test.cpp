@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -91,6 +92,20 @@ INSTANTIATE_TEST_SUITE_P(all, each_scenario, testing::ValuesIn([] {
                              std::replace(text.begin(), text.end(), '-', '_');
                              return text;
                          });
+
+TEST(run_scenario_test, an_exception_out_of_turn_is_a_violation) {
+    const scenario throws{"throws", "throws", [](conductor&) { throw std::runtime_error("out of turn"); }};
+    const report result = run_scenario(throws, {.threads = 1, .seconds = 0.1});
+    EXPECT_FALSE(result.passed());
+    EXPECT_THAT(result.all.messages, testing::ElementsAre("the scenario ended by an exception: out of turn"));
+    const scenario no_memory{"none", "none", [](conductor&) { throw std::bad_alloc(); }};
+    EXPECT_THROW(run_scenario(no_memory, {.threads = 1, .seconds = 0.1}), std::bad_alloc);
+}
+
+TEST(run_scenario_test, has_a_frame_of_each_part_however_short_the_time) {
+    const report result = run_checked("stale", {.threads = 2, .seconds = 0.0001, .alive = 100});
+    EXPECT_EQ(result.frames, 3U);
+}
 
 TEST(scenario_stale, looks_dead_and_forged_handles_up) {
     const report result = run_checked("stale", {.threads = 2, .operations = 50'000, .alive = 100});
