@@ -15,9 +15,9 @@ ci/test.sh
 step "clang++-19, release"
 CXX=clang++-19 ci/test.sh release
 step "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
-ci/asan.sh
+ci/asan.sh g++ 30
 step "ThreadSanitizer"
-ci/tsan.sh
+ci/tsan.sh g++ 30
 step "replay of the shipped traces"
 for trace in stress/traces/*.zst; do
     ci/demo.sh replay "$trace"
