@@ -52,18 +52,6 @@ std::string with_unit(double number, std::span<const unit> units) {
 
 } // namespace
 
-std::string grouped(std::uint64_t number) {
-    const std::string plain = fmt::to_string(number);
-    std::string result;
-    for (std::size_t i = 0; i < plain.size(); ++i) {
-        if (i != 0 && (plain.size() - i) % 3 == 0) {
-            result += ',';
-        }
-        result += plain[i];
-    }
-    return result;
-}
-
 std::string grouped(double number) {
     return grouped(static_cast<std::uint64_t>(std::clamp(std::round(number), 0.0, 1e19)));
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "text.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -7,7 +9,7 @@ namespace handlepool::stress::page {
 
 // Numbers as people read them. What has a unit is shown with three digits.
 
-std::string grouped(std::uint64_t number);                                   // 41,234,567
+using stress::grouped;
 std::string grouped(double number);                                          // to the next whole number
 std::string short_number(double number);                                     // 41.2 M
 std::string nanoseconds_text(double nanoseconds);                            // 812 µs

@@ -23,10 +23,6 @@ public:
     void put(std::size_t seat, Handle handle) noexcept {
         seats_[seat].store(handle.value(), std::memory_order::release);
     }
-    // Puts null there, and returns what was there.
-    Handle take(std::size_t seat) noexcept {
-        return Handle::from_value(seats_[seat].exchange(0, std::memory_order::acq_rel));
-    }
 
 private:
     std::vector<std::atomic<typename Handle::value_type>> seats_; // 0: empty
