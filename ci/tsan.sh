@@ -23,4 +23,4 @@ export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
 ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
 ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)"
 # The bound is for bugs that show as a wait without end.
-timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4
+timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4 --alive 5000

@@ -39,7 +39,6 @@ template <class Pool>
 class alignas(cache_line) actor {
 public:
     using handle_type = typename Pool::handle_type;
-    using layout = typename Pool::layout;
 
     actor(Pool& pool, census& objects, erase_marks& marks, std::size_t thread, std::size_t partitions,
           std::size_t sample)
@@ -104,18 +103,18 @@ public:
     }
     // The handle may be any value. If it is accepted, its history must show an object at that time.
     void try_forged(handle_type handle) {
-        ++counts().operations;
         ++counts().forged_lookups;
         const time_stamp begin = now();
         if (pool_.contains(handle)) {
             record(operation::contains, handle, begin, now(), true, answer::open, 0);
+        } else {
+            ++counts().operations;
         }
     }
 
     // An object with this number was created in some other way, in this time.
     void note_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
         record(operation::emplace, handle, begin, end, true, answer::open, number);
-        ++counts().operations;
         ++counts().created;
         if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
             // Others that were destroyed since the slot's object was erased: at least as many as slots were
@@ -148,7 +147,6 @@ private:
         const time_stamp begin = now();
         const bool won = pool_.erase(handle);
         record(operation::erase, handle, begin, now(), won, expected, 0);
-        ++counts().operations;
         if (won) {
             ++counts().erased;
             marks_.set(handle.index(), deaths);
@@ -160,7 +158,6 @@ private:
         const time_stamp begin = now();
         const bool found = pool_.contains(handle);
         record(operation::contains, handle, begin, now(), found, expected, 0);
-        ++counts().operations;
         return found;
     }
 
@@ -173,12 +170,12 @@ private:
             number = found->is(found->number()) ? found->number() : torn;
         }
         record(operation::find, handle, begin, end, found != nullptr, expected, number);
-        ++counts().operations;
         return found;
     }
 
     void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,
                 answer expected, std::uint64_t number) {
+        ++counts().operations;
         const bool wrong = accepted ? expected == answer::stale : expected == answer::alive;
         recorder_.add(handle.index(), {.handle = handle.value(),
                                        .begin = begin,

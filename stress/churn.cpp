@@ -32,9 +32,8 @@ struct churn_size {
 
 class worker {
 public:
-    worker(const churn_size& size, const conductor& by, std::size_t thread,
-           std::vector<std::vector<seat>>& shares, const std::vector<handle_type>& contested,
-           watched_pool<>& pool)
+    worker(const churn_size& size, conductor& by, std::size_t thread, std::vector<std::vector<seat>>& shares,
+           const std::vector<handle_type>& contested, watched_pool<>& pool)
         : size_(size),
           thread_(thread),
           shares_(shares),
@@ -98,7 +97,7 @@ private:
     std::vector<std::vector<seat>>& shares_;
     const std::vector<handle_type>& contested_;
     watched_pool<>::actor_type& mine_;
-    std::mt19937_64 random_;
+    std::mt19937_64& random_;
     double owed_ = 0; // replacements; what is left of one is owed to the next frame
     std::vector<handle_type> dead_;
 };

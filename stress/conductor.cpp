@@ -29,11 +29,10 @@ conductor::conductor(std::string_view label, const run_options& options)
     result_.command = label;
     result_.threads = options.threads;
     result_.sampled = options.sample;
-}
-
-std::mt19937_64 conductor::random(std::size_t thread, std::uint64_t purpose) const {
-    std::seed_seq mixed{options_.seed, options_.seed >> 32, std::uint64_t{thread}, purpose};
-    return std::mt19937_64(mixed);
+    for (std::size_t thread = 0; thread < options.threads; ++thread) {
+        std::seed_seq mixed{options.seed, options.seed >> 32, std::uint64_t{thread}};
+        random_.emplace_back(mixed);
+    }
 }
 
 bool conductor::more(double part) {

@@ -53,8 +53,8 @@ public:
     const crew& threads_at_work() const noexcept { return crew_; }
     time_stamp clock_tolerance() const noexcept { return clock_tolerance_; }
 
-    // Random numbers that follow from the seed, others for each thread and purpose.
-    std::mt19937_64 random(std::size_t thread, std::uint64_t purpose = 0) const;
+    // The random numbers of a thread of the crew, which follow from the seed. For that thread.
+    std::mt19937_64& random(std::size_t thread) { return random_[thread]; }
 
     // Is there time, and are there operations, left, of this part of all that there are? There is for one
     // frame of each part. Shows the progress.
@@ -98,6 +98,7 @@ private:
     run_options options_;
     time_stamp clock_tolerance_;
     crew crew_;
+    std::vector<std::mt19937_64> random_;
     progress progress_;
     watchdog watchdog_;
     clock::time_point start_;

@@ -91,7 +91,7 @@ schedule plan(const trace& recorded, const replay_options& options) {
 class worker {
 public:
     worker(const schedule& planned, std::size_t thread, std::vector<std::atomic<std::uint64_t>>& handles,
-           watched_pool<>& pool, const conductor& by, std::size_t lookups)
+           watched_pool<>& pool, conductor& by, std::size_t lookups)
         : plan_(planned),
           thread_(thread),
           handles_(handles),
@@ -178,7 +178,7 @@ private:
     watched_pool<>::actor_type& mine_;
     const crew& threads_;
     std::size_t lookups_;
-    std::mt19937_64 random_;
+    std::mt19937_64& random_;
     std::size_t next_ = 0;
     std::vector<std::uint32_t> created_; // by this thread; some may have died since
     std::vector<std::uint32_t> erased_;

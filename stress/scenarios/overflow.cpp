@@ -1,4 +1,4 @@
-// Removal queues of two, so that compaction has to sweep, and bursts of a million removals by one thread.
+// Removal queues of two, so that compaction has to sweep, and bursts of removals by one thread.
 
 #include "scenarios/all.hpp"
 #include "tiny_policy.hpp"
@@ -25,21 +25,18 @@ void run_with_tiny_queues(conductor& by, double part, std::size_t alive) {
                         .reuse_delay = 16,
                         .removal_queue_size = 2});
     std::vector<std::vector<typename pool_type::handle_type>> held(by.threads());
-    std::vector<std::mt19937_64> random;
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        random.push_back(by.random(thread));
-    }
     for (std::size_t frame = 0; by.more(part); ++frame) {
         by.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
+            auto& random = by.random(thread);
             auto& others = held[(thread + frame) % held.size()];
             while (others.size() < share) {
                 others.push_back(mine.create());
             }
             // Few in most frames, so that some queues hold all and others overflow.
-            const std::size_t removals = frame % 4 == 0 ? share / 2 : random[thread]() % 5;
+            const std::size_t removals = frame % 4 == 0 ? share / 2 : random() % 5;
             for (std::size_t i = 0; i < removals; ++i) {
-                std::swap(others[random[thread]() % others.size()], others.back());
+                std::swap(others[random() % others.size()], others.back());
                 mine.erase_living(others.back());
                 others.pop_back();
             }
@@ -75,7 +72,7 @@ void run_bursts(conductor& by, double part, std::size_t burst) {
 void run_overflow(conductor& by) {
     run_with_tiny_queues<default_policy>(by, 0.3, by.options().alive);
     run_with_tiny_queues<tiny_policy<1>>(by, 0.6, std::min<std::size_t>(by.options().alive, 1000));
-    run_bursts(by, 1, 1'000'000);
+    run_bursts(by, 1, 50 * by.options().alive);
     by.tell("sweeps", fmt::to_string(by.result().pool.sweeps));
 }
 

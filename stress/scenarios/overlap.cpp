@@ -54,10 +54,6 @@ void run_until(conductor& by, double part, std::size_t alive) {
     using pool_type = watched_pool<observed, default_layout, Policy>;
     pool_type pool(by, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
     board<typename pool_type::handle_type> shared(alive);
-    std::vector<std::mt19937_64> random;
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        random.push_back(by.random(thread));
-    }
     const std::size_t users = std::max<std::size_t>(by.threads() - 1, 1);
     while (by.more(part)) {
         std::atomic<std::size_t> at_work = users;
@@ -65,12 +61,12 @@ void run_until(conductor& by, double part, std::size_t alive) {
             if (thread == 0) { // compacts, and only that if there are others
                 do {
                     if (users == by.threads()) {
-                        use(pool, thread, shared, random[thread], 100);
+                        use(pool, thread, shared, by.random(thread), 100);
                     }
                     pool.compact(pool.by(thread));
                 } while (at_work.load() != 0 && users != by.threads() && !by.threads_at_work().failed());
             } else {
-                use(pool, thread, shared, random[thread], 10'000);
+                use(pool, thread, shared, by.random(thread), 10'000);
                 --at_work;
             }
         });

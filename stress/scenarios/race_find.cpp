@@ -24,15 +24,12 @@ void run_until(conductor& by, double part, std::size_t alive) {
     for (std::size_t seat = 0; seat < alive; ++seat) {
         shared.put(seat, pool.by_conductor().create());
     }
-    std::vector<std::mt19937_64> random;
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        random.push_back(by.random(thread));
-    }
     while (by.more(part)) {
         by.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
+            auto& random = by.random(thread);
             for (std::size_t i = 0; i < steps; ++i) {
-                const std::uint64_t choice = random[thread]();
+                const std::uint64_t choice = random();
                 const std::size_t seat = (choice >> 8) % alive;
                 const handle_type handle = shared.get(seat);
                 if (choice % 8 == 0) {

@@ -76,15 +76,13 @@ void run_until(conductor& by, double part) {
     // Objects die in compactions, which the conductor runs.
     school<pool_type> end(pool.by_conductor(), nullptr);
     std::vector<school<pool_type>> schools;
-    std::vector<std::mt19937_64> random;
     for (std::size_t thread = 0; thread < by.threads(); ++thread) {
         schools.emplace_back(pool.by(thread), &end);
-        random.push_back(by.random(thread));
     }
     std::vector<std::vector<handle_type>> elders(by.threads());
     const auto erase_elders = [&](std::size_t thread, std::size_t kept) {
         while (elders[thread].size() > kept) {
-            std::swap(elders[thread][random[thread]() % elders[thread].size()], elders[thread].back());
+            std::swap(elders[thread][by.random(thread)() % elders[thread].size()], elders[thread].back());
             pool.by(thread).erase_living(elders[thread].back());
             elders[thread].pop_back();
         }
@@ -92,7 +90,7 @@ void run_until(conductor& by, double part) {
     while (by.more(part)) {
         by.together([&](std::size_t thread) {
             for (std::size_t i = 0; i < families; ++i) {
-                const std::size_t descendants = random[thread]() % (most_descendants + 1);
+                const std::size_t descendants = by.random(thread)() % (most_descendants + 1);
                 elders[thread].push_back(handle_type::from_value(schools[thread].bear(descendants)));
             }
             erase_elders(thread, families);

@@ -22,7 +22,7 @@ public:
     using handle_type = typename Pool::handle_type;
 
     holder(typename Pool::actor_type& mine, board<handle_type>& dead, std::size_t alive,
-           std::mt19937_64 random)
+           std::mt19937_64& random)
         : mine_(mine), dead_(dead), most_alive_(alive), random_(random) {}
 
     void run_frame(std::size_t steps) {
@@ -61,7 +61,7 @@ private:
     typename Pool::actor_type& mine_;
     board<handle_type>& dead_;
     std::size_t most_alive_;
-    std::mt19937_64 random_;
+    std::mt19937_64& random_;
     std::vector<handle_type> living_;
 };
 

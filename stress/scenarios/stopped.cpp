@@ -45,7 +45,7 @@ void run_stopped(conductor& by) {
     for (const stopped_setting& setting : essential) {
         matrix.run(setting, make, true);
     }
-    std::mt19937_64 random = by.random(0);
+    std::mt19937_64& random = by.random(0);
     while (by.more()) {
         matrix.run({.batch = std::size_t{1} << random() % 3,
                     .from = static_cast<slots>(random() % 3),

@@ -42,7 +42,7 @@ public:
     using handle_type = typename Pool::handle_type;
 
     worker(typename Pool::pool_type& pool, typename Pool::actor_type& mine, std::size_t alive,
-           std::mt19937_64 random)
+           std::mt19937_64& random)
         : pool_(pool), mine_(mine), alive_(alive), random_(random) {}
 
     void run_frame(std::size_t steps) {
@@ -102,7 +102,7 @@ private:
     typename Pool::pool_type& pool_;
     typename Pool::actor_type& mine_;
     std::size_t alive_;
-    std::mt19937_64 random_;
+    std::mt19937_64& random_;
     std::vector<handle_type> held_;
     std::uint64_t failures_ = 0;
 };
