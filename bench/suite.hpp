@@ -9,6 +9,7 @@ namespace handlepool_bench {
 /// Each registers benchmarks with the library, which write what they find into the table.
 void register_one_thread(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
+void register_frames(table& results, std::size_t rounds);
 /// Contenders and costs that nobody judges.
 void register_asides(std::size_t rounds);
 

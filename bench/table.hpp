@@ -38,6 +38,12 @@ enum class figure : std::size_t {
     iteration,
     memory,
     idle_compaction,
+    parallel_compaction,
+    small_compaction,
+    parallel_for_each,
+    routed_erase,
+    idle_pools,
+    pool_share,
 };
 
 /// The figures that the pool is judged by.

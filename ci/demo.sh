@@ -5,10 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ci/install.sh
-cmake --preset release >/dev/null
-cmake --build build/release --target handlepool-stress handlepool_record
+# The same build as that of ci/stress.sh: released, with contracts checked.
+cmake --preset release -B build/stress -D HANDLEPOOL_CHECKED=ON >/dev/null
+cmake --build build/stress --target handlepool-stress handlepool_record
 if [ $# -eq 0 ]; then
     traces=(stress/traces/*.zst)
     set -- replay "${traces[0]}"
 fi
-exec build/release/stress/handlepool-stress "$@"
+exec build/stress/stress/handlepool-stress "$@"

@@ -95,7 +95,7 @@ cp -r "$here/include" "$here/src" "$here/tests" "$base"
 # Like the preset dev: what takes long here is compiling, and optimizing would double it.
 compile=("${CXX:-g++}" -std=c++20 -DHANDLEPOOL_CHECKED=1)
 test_includes=(-I "$base/tests" -I "$base/stress" -I "$base")
-libraries=(-lgtest_main -lgmock -lgtest -lfmt -pthread)
+libraries=(-lgtest_main -lgmock -lgtest -lfmt -ltbb -pthread)
 
 # build_library ROOT [CHANGED]: makes ROOT/objects; of a mutant, only those for which a file of the list CHANGED matters.
 build_library() {
@@ -113,6 +113,7 @@ build_library() {
 
 # build_test ROOT TEST: makes ROOT/TEST of the test file and the library of ROOT.
 build_test() {
+    mkdir -p "$(dirname "$1/$2")"
     "${compile[@]}" -I "$1/include" "${test_includes[@]}" "$base/tests/$2.cpp" "$1"/objects/*.o \
         "${libraries[@]}" -o "$1/$2"
 }

@@ -1,7 +1,9 @@
-# The library itself needs Threads only; every other package serves one optional part.
+# The pools need Threads only; every other package serves one optional part.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(fmt 9 CONFIG REQUIRED)
+find_package(nlohmann_json 3.11 CONFIG REQUIRED)
+find_package(TBB 2021.8 CONFIG REQUIRED) # under ThreadSanitizer a sanitized one: ci/onetbb_tsan.sh
 
 if(HANDLEPOOL_BUILD_TESTS)
     find_package(GTest 1.12 CONFIG REQUIRED)
@@ -9,14 +11,10 @@ endif()
 if(HANDLEPOOL_BUILD_BENCH)
     find_package(benchmark 1.7 CONFIG REQUIRED)
 endif()
-if(HANDLEPOOL_BUILD_STRESS OR (HANDLEPOOL_BUILD_TESTS AND HANDLEPOOL_SANITIZE MATCHES "thread"))
-    find_package(TBB 2021.8 CONFIG REQUIRED) # under ThreadSanitizer a sanitized one: ci/onetbb_tsan.sh
-endif()
 if(HANDLEPOOL_BUILD_STRESS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd>=1.5)
 endif()
-if(HANDLEPOOL_BUILD_STRESS OR HANDLEPOOL_BUILD_BENCH)
+if(HANDLEPOOL_BUILD_STRESS OR HANDLEPOOL_BUILD_BENCH OR HANDLEPOOL_BUILD_EXAMPLES)
     find_package(CLI11 2.1 CONFIG REQUIRED)
-    find_package(nlohmann_json 3.11 CONFIG REQUIRED)
 endif()

@@ -8,10 +8,11 @@ install(DIRECTORY include/handlepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # An export set for each set of dependencies: a user finds only what the components asked for need.
 install(TARGETS handlepool EXPORT handlepool-core
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(component IN ITEMS fmt boost)
-    install(TARGETS handlepool_${component} EXPORT handlepool-${component})
+foreach(component IN ITEMS fmt boost service tbb)
+    install(TARGETS handlepool_${component} EXPORT handlepool-${component}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
-foreach(component IN ITEMS core fmt boost)
+foreach(component IN ITEMS core fmt boost service tbb)
     install(EXPORT handlepool-${component}
             NAMESPACE handlepool::
             FILE handlepool-${component}.cmake

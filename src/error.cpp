@@ -42,8 +42,8 @@ reservation_failed::reservation_failed(std::string_view what_for, std::size_t by
     : message_(print("%.*s: cannot reserve %zu bytes of address space: %s", what_for, bytes,
                      std::strerror(error_number))) {}
 
-too_many_threads::too_many_threads(std::string_view pool, std::size_t max_threads)
-    : std::runtime_error(quoted_pool(pool) + ": more than max_threads = " + std::to_string(max_threads) +
+too_many_threads::too_many_threads(std::string_view owner, std::size_t max_threads)
+    : std::runtime_error(std::string(owner) + ": more than max_threads = " + std::to_string(max_threads) +
                          " threads of the process use pools at the same time") {}
 
 std::string quoted_pool(std::string_view name) {

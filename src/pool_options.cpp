@@ -67,6 +67,7 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     };
     geometry.nursery_chunks = chunks(limits.nursery_chunk);
     geometry.removal_chunks = chunks(limits.removal_chunk);
+    geometry.remember_frames = options.remember_frames;
 
     const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {

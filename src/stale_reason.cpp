@@ -5,6 +5,17 @@ namespace handlepool {
 
 namespace {
 
+std::string frames_ago(std::uint32_t frames) {
+    switch (frames) {
+    case 0:
+        return " in this frame";
+    case 1:
+        return " 1 frame ago";
+    default:
+        return " " + std::to_string(frames) + " frames ago";
+    }
+}
+
 std::string reason(const refused_handle& handle) {
     if (handle.pool_id != handle.own_pool_id) {
         return "it belongs to another pool; this one has pool id " + std::to_string(handle.own_pool_id);
@@ -22,9 +33,10 @@ std::string reason(const refused_handle& handle) {
         return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);
     }
     if (handle.slot_generation == handle.generation + 1) {
-        return "its object was erased";
+        return std::string("erased").append(handle.frames_since_death ? frames_ago(*handle.frames_since_death)
+                                                                      : "");
     }
-    return "its object was erased, and the slot has been used again since; it is at generation " +
+    return "erased, and the slot has been used again since; it is at generation " +
            std::to_string(handle.slot_generation);
 }
 
@@ -37,6 +49,18 @@ std::string describe_refusal(std::string_view pool, const refused_handle& handle
     return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
            std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id) +
            " is stale: " + reason(handle);
+}
+
+std::string describe_handle(std::string_view pool, bool alive, const refused_handle& handle) {
+    if (handle.null) {
+        return std::string(pool) + " null";
+    }
+    return std::string(pool) + " #" + std::to_string(handle.index) + " generation " +
+           std::to_string(handle.generation) + ": " +
+           (!alive ? reason(handle)
+            : handle.frames_since_birth
+                ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
+                : "alive");
 }
 
 } // namespace handlepool

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "neighbours.hpp"
 #include "observed.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/recorder.hpp"
 
 #include <handlepool/fmt.hpp>
-#include <handlepool/pool.hpp>
+#include <handlepool/service.hpp>
 #include <handlepool/virtual_array.hpp>
 
 #include <atomic>
@@ -33,16 +34,20 @@ private:
     virtual_array<std::atomic<std::uint64_t>> marks_;
 };
 
-// One thread's way to a pool: each operation is timed and recorded, and checked as far as the caller knows
-// the answer. What it does not know, the histories decide.
+// One thread's way to a pool of a service, which routes all but creations: each operation is timed and
+// recorded, and checked as far as the caller knows the answer. What it does not know, the histories decide.
 template <class Pool>
 class alignas(cache_line) actor {
 public:
     using handle_type = typename Pool::handle_type;
 
-    actor(Pool& pool, census& objects, erase_marks& marks, std::size_t thread, std::size_t partitions,
-          std::size_t sample)
-        : pool_(pool),
+    using layout = typename Pool::layout;
+
+    actor(basic_service<layout>& world, Pool& pool, neighbours<layout>& others, census& objects,
+          erase_marks& marks, std::size_t thread, std::size_t partitions, std::size_t sample)
+        : service_(world),
+          pool_(pool),
+          neighbours_(world, others, std::uint64_t{thread} << 36),
           objects_(objects),
           marks_(marks),
           next_number_(std::uint64_t{thread} << 36),
@@ -105,7 +110,9 @@ public:
     void try_forged(handle_type handle) {
         ++counts().forged_lookups;
         const time_stamp begin = now();
-        if (pool_.contains(handle)) {
+        // A foreign one is shown to the pool itself: routed, it may be a neighbour's living object.
+        const bool own = handle.pool_id() == pool_.id();
+        if (own ? service_.contains(handle) : pool_.contains(handle)) {
             record(operation::contains, handle, begin, now(), true, answer::open, 0);
         } else {
             ++counts().operations;
@@ -126,11 +133,14 @@ public:
     // Objects whose creation ended by an exception after they were alive.
     void note_undone(std::size_t objects) noexcept { counts().undone += objects; }
 
-    compaction_stats compact() {
-        const compaction_stats stats = pool_.compact();
+    // All pools of the service.
+    service_compaction compact(executor_ref executor) {
+        const service_compaction stats = service_.compact(executor);
         recorder_.add_latency(operation::compact, static_cast<std::uint64_t>(stats.duration.count()));
         return stats;
     }
+
+    neighbour_user<layout>& at_neighbours() noexcept { return neighbours_; }
 
     std::uint64_t next_number() noexcept { return next_number_++; }
     census& objects() noexcept { return objects_; }
@@ -140,12 +150,13 @@ public:
 private:
     enum class answer : std::uint8_t { open, alive, stale }; // that the caller expects
 
+    static constexpr std::uint64_t operations_between_visits = 32;
     static constexpr std::uint64_t torn = (std::uint64_t{1} << 52) - 1; // stands for an object's number
 
     bool erase(handle_type handle, answer expected) {
         const std::uint64_t deaths = objects_.deaths();
         const time_stamp begin = now();
-        const bool won = pool_.erase(handle);
+        const bool won = service_.erase(handle);
         record(operation::erase, handle, begin, now(), won, expected, 0);
         if (won) {
             ++counts().erased;
@@ -156,14 +167,14 @@ private:
 
     bool contains(handle_type handle, answer expected) {
         const time_stamp begin = now();
-        const bool found = pool_.contains(handle);
+        const bool found = service_.contains(handle);
         record(operation::contains, handle, begin, now(), found, expected, 0);
         return found;
     }
 
     const typename Pool::value_type* find(handle_type handle, answer expected) {
         const time_stamp begin = now();
-        const auto* const found = std::as_const(pool_).find(handle);
+        const auto* const found = service_.template find<typename Pool::value_type>(handle);
         const time_stamp end = now();
         std::uint64_t number = 0;
         if (found != nullptr) {
@@ -175,7 +186,9 @@ private:
 
     void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,
                 answer expected, std::uint64_t number) {
-        ++counts().operations;
+        if (++counts().operations % operations_between_visits == 0) {
+            neighbours_.visit(counts());
+        }
         const bool wrong = accepted ? expected == answer::stale : expected == answer::alive;
         recorder_.add(handle.index(), {.handle = handle.value(),
                                        .begin = begin,
@@ -194,7 +207,9 @@ private:
         }
     }
 
+    basic_service<layout>& service_;
     Pool& pool_;
+    neighbour_user<layout> neighbours_;
     census& objects_;
     erase_marks& marks_;
     std::uint64_t next_number_;

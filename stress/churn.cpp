@@ -143,7 +143,10 @@ void run_frames(conductor& by, const churn_size& size, const std::function<bool(
 } // namespace
 
 report churn(const churn_options& options) {
-    conductor by("churn", {.threads = options.threads, .seed = options.seed, .sample = options.sample});
+    conductor by("churn", {.threads = options.threads,
+                           .seed = options.seed,
+                           .sample = options.sample,
+                           .service = options.service});
     run_frames(by, {options.alive, options.churn, options.lookups},
                [&](std::size_t frame) { return by.more_frames(frame, options.frames); });
     by.add_parameter("alive", fmt::to_string(options.alive));

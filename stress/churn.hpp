@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conductor.hpp"
+#include "frame_executor.hpp"
 #include "report.hpp"
 
 #include <cstddef>
@@ -16,6 +17,7 @@ struct churn_options {
     std::size_t lookups = 256; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
     std::size_t sample = 1; // check the histories of one slot in so many
+    service_setting service{};
 };
 
 // A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time

@@ -23,12 +23,15 @@ conductor::conductor(std::string_view label, const run_options& options)
     : options_(options),
       clock_tolerance_(tolerance_of_this_machine()),
       crew_(options.threads),
+      executor_(options.service, options.threads),
       progress_(label),
       watchdog_(label),
       start_(clock::now()) {
     result_.command = label;
     result_.threads = options.threads;
     result_.sampled = options.sample;
+    add_parameter("executor", std::string(name_of(options.service.executor)));
+    add_parameter("pools", std::to_string(options.service.pools));
     for (std::size_t thread = 0; thread < options.threads; ++thread) {
         std::seed_seq mixed{options.seed, options.seed >> 32, std::uint64_t{thread}};
         random_.emplace_back(mixed);
@@ -55,7 +58,14 @@ bool conductor::more_frames(std::size_t frame, std::size_t frames) {
 
 void conductor::together(const std::function<void(std::size_t)>& work) {
     watchdog_.show_life();
-    crew_.run(work);
+    if (handlepool::timeline* const records = options_.service.records) {
+        crew_.run([&](std::size_t thread) {
+            const timeline_span span(*records, result_.command);
+            work(thread);
+        });
+    } else {
+        crew_.run(work);
+    }
     std::size_t pending = 0;
     for (const watched* const pool : pools_) {
         pending += pool->pending_events();

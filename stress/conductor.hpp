@@ -1,6 +1,7 @@
 #pragma once
 
 #include "crew.hpp"
+#include "frame_executor.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "watchdog.hpp"
@@ -25,6 +26,7 @@ struct run_options {
     std::uint64_t seed = 1;
     std::size_t alive = 20'000; // objects
     std::size_t sample = 1;     // check the histories of one slot in so many
+    service_setting service{};
 };
 
 // What a conductor knows of a pool.
@@ -51,6 +53,7 @@ public:
     const run_options& options() const noexcept { return options_; }
     std::size_t threads() const noexcept { return crew_.size(); }
     const crew& threads_at_work() const noexcept { return crew_; }
+    executor_ref executor() const noexcept { return executor_.get(); }
     time_stamp clock_tolerance() const noexcept { return clock_tolerance_; }
 
     // The random numbers of a thread of the crew, which follow from the seed. For that thread.
@@ -98,6 +101,7 @@ private:
     run_options options_;
     time_stamp clock_tolerance_;
     crew crew_;
+    frame_executor executor_;
     std::vector<std::mt19937_64> random_;
     progress progress_;
     watchdog watchdog_;

@@ -11,6 +11,8 @@
 #include "scenarios.hpp"
 #include "trace_reader.hpp"
 
+#include <handlepool/timeline.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +52,8 @@ constexpr std::string_view soak = "soak";
 struct command_line {
     std::string typed{};
     std::chrono::system_clock::time_point started = std::chrono::system_clock::now();
-    std::string json_path{}; // empty: none
+    std::string json_path{};     // empty: none
+    std::string timeline_path{}; // empty: none
     std::vector<std::string> report_inputs{};
     std::string page_path{"report.html"};
     std::string scenario_name{};
@@ -63,7 +66,21 @@ struct command_line {
 
 // What replay, churn and run have in common.
 template <class Options>
-void add_seed_and_sample(CLI::App& command, Options& options) {
+void add_common(CLI::App& command, Options& options) {
+    command
+        .add_option_function<std::string>(
+            "--executor",
+            [&options](const std::string& name) {
+                const auto position = std::find(executor_names.begin(), executor_names.end(), name);
+                options.service.executor = static_cast<executor_kind>(position - executor_names.begin());
+            },
+            "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone")
+        ->check(CLI::IsMember(std::vector<std::string>(executor_names.begin(), executor_names.end())))
+        ->default_str(std::string(name_of(options.service.executor)));
+    command
+        .add_option("--pools", options.service.pools, "Pools of the service, the one in question among them")
+        ->transform(number_between<std::size_t>(1, 100))
+        ->capture_default_str();
     command.add_option("--seed", options.seed, "Chooses the objects: the same seed, the same requests")
         ->transform(number_between<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
@@ -82,7 +99,7 @@ void add_look_ups(CLI::App& command, Options& options) {
                     "Look-ups of living objects, and as many of dead ones, by each thread in each frame")
         ->transform(number_between<std::size_t>(0, 1'000'000))
         ->capture_default_str();
-    add_seed_and_sample(command, options);
+    add_common(command, options);
 }
 
 std::vector<std::string> scenario_names() {
@@ -121,7 +138,7 @@ CLI::App& add_run(CLI::App& app, command_line& line) {
     command.add_option("--alive", options.alive, "Objects alive, where the scenario needs no other number")
         ->transform(number_between<std::size_t>(16, 10'000'000))
         ->capture_default_str();
-    add_seed_and_sample(command, options);
+    add_common(command, options);
     std::string footer = "Scenarios:\n";
     for (const scenario& each : scenarios()) {
         footer += fmt::format("  {:<12}{}\n", each.name, each.summary);
@@ -299,10 +316,15 @@ int run(int argc, char** argv) {
                "  handlepool-stress record --output my.zst -- my_program --its-option\n");
     command_line line;
     line.typed = fmt::format("handlepool-stress {}", fmt::join(argv + 1, argv + argc, " "));
-    const CLI::App& run_command = add_run(app, line);
-    const CLI::App& replay_command = add_replay(app, line);
-    const CLI::App& churn_command = add_churn(app, line);
+    CLI::App& run_command = add_run(app, line);
+    CLI::App& replay_command = add_replay(app, line);
+    CLI::App& churn_command = add_churn(app, line);
     add_record(app, line);
+    for (CLI::App* const command : {&run_command, &replay_command, &churn_command}) {
+        command->add_option(
+            "--trace", line.timeline_path,
+            "Also write what happened when to this file, for chrome://tracing or ui.perfetto.dev");
+    }
     for (CLI::App* const command : app.get_subcommands({})) {
         command->add_option("--json", line.json_path, "Also write the result to this file, as JSON");
     }
@@ -321,19 +343,32 @@ int run(int argc, char** argv) {
         json.emplace("--json", line.json_path);
     }
     output_file* const json_output = json ? &*json : nullptr;
-    if (run_command.parsed()) {
-        return run_scenarios(line, json_output);
+    std::optional<handlepool::timeline> records;
+    if (!line.timeline_path.empty()) {
+        records.emplace(std::size_t{300'000});
+        line.running.service.records = line.replaying.service.records = line.churning.service.records =
+            &*records;
     }
-    if (report_command.parsed()) {
-        return run_report(line);
+    const auto run_command_line = [&] {
+        if (run_command.parsed()) {
+            return run_scenarios(line, json_output);
+        }
+        if (report_command.parsed()) {
+            return run_report(line);
+        }
+        if (replay_command.parsed()) {
+            return run_replay(line, json_output);
+        }
+        if (churn_command.parsed()) {
+            return finish(churn(line.churning), line, json_output);
+        }
+        return run_record(line, json_output);
+    };
+    const int code = run_command_line();
+    if (records) {
+        records->save(line.timeline_path);
     }
-    if (replay_command.parsed()) {
-        return run_replay(line, json_output);
-    }
-    if (churn_command.parsed()) {
-        return finish(churn(line.churning), line, json_output);
-    }
-    return run_record(line, json_output);
+    return code;
 }
 
 } // namespace

@@ -188,7 +188,10 @@ private:
 
 report replay(const trace& recorded, const replay_options& options) {
     const schedule planned = plan(recorded, options);
-    conductor by("replay", {.threads = planned.threads, .seed = options.seed, .sample = options.sample});
+    conductor by("replay", {.threads = planned.threads,
+                            .seed = options.seed,
+                            .sample = options.sample,
+                            .service = options.service});
     watched_pool<> pool(by, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
     std::vector<std::atomic<std::uint64_t>> handles(planned.dies.size());
     std::vector<std::unique_ptr<worker>> workers; // apart from each other

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "frame_executor.hpp"
 #include "report.hpp"
 #include "trace.hpp"
 
@@ -14,6 +15,7 @@ struct replay_options {
     std::size_t lookups = 64; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
     std::size_t sample = 1; // check the histories of one slot in so many
+    service_setting service{};
 };
 
 // Replays a trace on a pool: each allocation is an emplace, each free an erase, by the thread that made it,

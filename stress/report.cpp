@@ -150,6 +150,9 @@ std::string to_text(const report& result) {
     if (all.forged_lookups != 0) {
         line("look-ups by forged handles", grouped(all.forged_lookups));
     }
+    if (all.at_neighbours != 0) {
+        line("operations at neighbours", grouped(all.at_neighbours));
+    }
     if (result.reuse_distances.count() != 0) {
         line("smallest reuse distance",
              fmt::format("{}, at least {} wanted", grouped(result.pool.smallest_reuse_distance),
@@ -220,6 +223,7 @@ nlohmann::json to_json(const report& result) {
     const std::optional<double> bound = bound_95(all);
     json["stale_accepted_bound_95"] = bound ? nlohmann::json(*bound) : nlohmann::json();
     json["forged_lookups"] = all.forged_lookups;
+    json["neighbour_operations"] = all.at_neighbours;
     json["reuse_delay"] = result.pool.reuse_delay;
     json["smallest_reuse_distance"] = result.reuse_distances.count() == 0
                                           ? nlohmann::json()

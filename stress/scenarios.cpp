@@ -52,6 +52,8 @@ std::string again(const scenario& which, const run_options& options) {
     if (options.operations != 0) {
         line += fmt::format(" --operations {}", options.operations);
     }
+    line +=
+        fmt::format(" --executor {} --pools {}", name_of(options.service.executor), options.service.pools);
     if (options.sample != 1) {
         line += fmt::format(" --sample {}", options.sample);
     }

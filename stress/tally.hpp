@@ -19,6 +19,7 @@ struct tally {
     std::uint64_t stale_lookups = 0;
     std::uint64_t stale_accepted = 0;
     std::uint64_t forged_lookups = 0; // of handles that may never have been given out
+    std::uint64_t at_neighbours = 0;  // operations there, none of them among those above
     std::uint64_t content_mismatches = 0;
     std::uint64_t violations = 0;        // of any kind, the two above included
     std::vector<std::string> messages{}; // of the first violations of each thread
@@ -43,6 +44,7 @@ struct tally {
         stale_lookups += other.stale_lookups;
         stale_accepted += other.stale_accepted;
         forged_lookups += other.forged_lookups;
+        at_neighbours += other.at_neighbours;
         content_mismatches += other.content_mismatches;
         violations += other.violations;
         for (const std::string& message : other.messages) {

@@ -13,6 +13,7 @@ struct tiny_policy : Base {
     static constexpr std::size_t nursery_chunk = N;
     static constexpr std::size_t removal_chunk = N;
     static constexpr std::size_t freelist_block = N;
+    static constexpr std::size_t compaction_grain = N;
 };
 
 } // namespace handlepool::stress

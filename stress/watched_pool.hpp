@@ -2,12 +2,13 @@
 
 #include "actor.hpp"
 #include "conductor.hpp"
+#include "neighbours.hpp"
 #include "observed.hpp"
 #include "oracle/history.hpp"
 #include "report.hpp"
 
 #include <handlepool/fmt.hpp>
-#include <handlepool/pool.hpp>
+#include <handlepool/service.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +19,14 @@
 
 namespace handlepool::stress {
 
-// A pool whose every answer is checked: by the callers, who know some of them, by the histories of its
-// handles, and by what must add up whenever no thread is at work. Object is `observed`, or is derived from
-// it.
+// A pool of a service whose every answer is checked: by the callers, who know some of them, by the histories
+// of its handles, and by what must add up whenever no thread is at work. Object is `observed`, or is derived
+// from it.
 template <class Object = observed, class Layout = default_layout, class Policy = default_policy>
 class watched_pool final : public watched {
 public:
-    using pool_type = pool<Object, Layout, Policy>;
+    using service_type = basic_service<Layout>;
+    using pool_type = typename service_type::template pool_of<Object, Policy>;
     using handle_type = typename pool_type::handle_type;
     using actor_type = actor<pool_type>;
 
@@ -49,9 +51,9 @@ public:
         check_quiescent();
     }
 
-    // Compacts as the only thread that does.
-    compaction_stats compact(actor_type& mine) {
-        const compaction_stats stats = mine.compact();
+    // Compacts the whole service, as the only thread that does.
+    service_compaction compact(actor_type& mine) {
+        const service_compaction stats = mine.compact(conductor_.executor());
         conductor_.note_compaction(stats.duration);
         return stats;
     }
@@ -83,7 +85,7 @@ public:
         }
         return sum;
     }
-    std::size_t alive() const override { return pool_ ? pool_->size() : 0; }
+    std::size_t alive() const override { return pool_ != nullptr ? pool_->size() : 0; }
     void check_histories(std::size_t thread) override { history_.check(thread, recorders_); }
 
 private:
@@ -97,6 +99,7 @@ private:
 
     void check_positions(std::size_t first, std::size_t last, tally& mine);
     void check_balance();
+    void check_neighbours();
     void abandon() noexcept;
     void add_findings();
     template <class Number>
@@ -114,7 +117,9 @@ private:
     conductor& conductor_;
     std::string name_;
     census objects_; // outlives the pool
-    std::unique_ptr<pool_type> pool_;
+    neighbours<Layout> neighbours_;
+    std::unique_ptr<service_type> service_;
+    pool_type* pool_ = nullptr; // null behind its end
     erase_marks marks_;
     std::vector<std::unique_ptr<actor_type>> actors_; // one a thread, and the conductor's
     std::vector<recorder*> recorders_;                // theirs
@@ -127,12 +132,18 @@ watched_pool<Object, Layout, Policy>::watched_pool(conductor& by, const pool_opt
                                                    std::size_t threads)
     : conductor_(by),
       name_(options.name),
-      pool_(std::make_unique<pool_type>(options)),
+      service_(std::make_unique<service_type>()),
+      pool_(&service_->template add_pool<Object, Policy>(options.name, options)),
       marks_(pool_->stats().slot_limit),
       history_({Layout::index_bits, Layout::generation_bits}, by.threads(), by.clock_tolerance()) {
-    for (std::size_t thread = 0, last = threads == 0 ? by.threads() : threads; thread <= last; ++thread) {
-        actors_.push_back(std::make_unique<actor_type>(*pool_, objects_, marks_, thread, by.threads(),
-                                                       by.options().sample));
+    const std::size_t last = threads == 0 ? by.threads() : threads;
+    for (std::size_t i = 1; i < by.options().service.pools; ++i) {
+        neighbours_.pools.push_back(&service_->template add_pool<observed>(
+            fmt::format("neighbour {}", i), {.capacity = 256 * (last + 1), .reuse_delay = 16}));
+    }
+    for (std::size_t thread = 0; thread <= last; ++thread) {
+        actors_.push_back(std::make_unique<actor_type>(*service_, *pool_, neighbours_, objects_, marks_,
+                                                       thread, by.threads(), by.options().sample));
         recorders_.push_back(&actors_.back()->record_of());
     }
     by.join(*this);
@@ -140,7 +151,7 @@ watched_pool<Object, Layout, Policy>::watched_pool(conductor& by, const pool_opt
 
 template <class Object, class Layout, class Policy>
 watched_pool<Object, Layout, Policy>::~watched_pool() {
-    if (pool_) {
+    if (service_) {
         add_findings();
         abandon();
     }
@@ -178,6 +189,29 @@ void watched_pool<Object, Layout, Policy>::check_quiescent() {
     });
 }
 
+// The neighbours must hold what their users know of, and nothing after those have left.
+template <class Object, class Layout, class Policy>
+void watched_pool<Object, Layout, Policy>::check_neighbours() {
+    std::uint64_t created = 0;
+    for (const auto& each : actors_) {
+        each->at_neighbours().leave_all(each->counts());
+        created += each->at_neighbours().created();
+    }
+    service_->compact(conductor_.executor());
+    pool_stats sum;
+    for (const auto* const each : neighbours_.pools) {
+        const pool_stats stats = each->stats();
+        sum.created += stats.created;
+        sum.destroyed += stats.destroyed;
+        sum.alive += stats.alive;
+    }
+    require_equal("the number created at the neighbours", sum.created, created);
+    require_equal("the number destroyed at the neighbours", sum.destroyed, created);
+    require_equal("the number alive at the neighbours", sum.alive, 0);
+    require_equal("the number of destructions at the neighbours", neighbours_.objects.deaths(), created);
+    require_equal("the number of destructions of no living object there", neighbours_.objects.misuses(), 0);
+}
+
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, std::size_t last, tally& mine) {
     for (std::size_t position = first; position != last; ++position) {
@@ -194,8 +228,9 @@ void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, st
 
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::finish() {
-    by_conductor().compact(); // no frame of the scenario
+    by_conductor().compact(conductor_.executor()); // no frame of the scenario
     check_quiescent();
+    check_neighbours();
     conductor_.check_histories();
     const pool_stats stats = pool_->stats();
     const tally all = total();
@@ -215,7 +250,8 @@ void watched_pool<Object, Layout, Policy>::finish() {
     }
 
     if (total().violations + history_.result().violations == 0) {
-        pool_.reset();
+        pool_ = nullptr;
+        service_.reset();
         require_equal("the number of destructions in the end", objects_.deaths(), all.created + all.undone);
         require_equal("the number of destructions of no living object in the end", objects_.misuses(), 0);
     } else {
@@ -229,8 +265,9 @@ void watched_pool<Object, Layout, Policy>::finish() {
 // stays, and what refers to it lies where leaks are not looked for.
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::abandon() noexcept {
-    static std::vector<pool_type*>& abandoned = *new std::vector<pool_type*>;
-    abandoned.push_back(pool_.release());
+    static std::vector<service_type*>& abandoned = *new std::vector<service_type*>;
+    abandoned.push_back(service_.release());
+    pool_ = nullptr;
 }
 
 // Histories first: they tell more, and there is room for some messages only.

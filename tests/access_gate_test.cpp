@@ -40,7 +40,7 @@ struct gate_rig {
     std::uint32_t pins() { return mine().pins.load(std::memory_order::relaxed); }
 
     lane_table<policy> lanes{"lanes", 1000};
-    access_gate<policy> gate{lanes};
+    access_gate<policy> gate{lanes, "pool 'ships'"};
 };
 
 class access_gate_test : public testing::Test, protected gate_rig<default_policy> {};
@@ -88,7 +88,7 @@ TEST_F(access_gate_test, close_waits_for_a_guard) {
     mine();
     gate.enter(mine());
     std::jthread compaction([&] {
-        gate.close("ships");
+        gate.close();
         closed = true;
         gate.open();
     });
@@ -103,7 +103,7 @@ TEST_F(access_gate_test, close_waits_for_a_guard) {
 TEST_F(access_gate_test, a_nested_guard_does_not_wait_for_a_compaction_that_waits) {
     gate.enter(mine());
     std::jthread compaction([&] {
-        gate.close("ships");
+        gate.close();
         gate.open();
     });
     policy::await_a_waiting_thread();
@@ -116,7 +116,7 @@ TEST_F(access_gate_test, a_nested_guard_does_not_wait_for_a_compaction_that_wait
 
 TEST_F(access_gate_test, a_guard_waits_for_a_running_compaction) {
     std::atomic<bool> entered = false;
-    gate.close("ships");
+    gate.close();
     std::jthread user([&] {
         const access_guard<policy> guard(gate, mine());
         entered = true;
@@ -141,18 +141,16 @@ std::string conflict(Call call) {
 
 TEST_F(access_gate_test, close_by_a_thread_with_a_guard_is_a_conflict) {
     const access_guard<policy> guard(gate, mine());
-    EXPECT_THAT(
-        conflict([&] { gate.close("ships"); }),
-        testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("holds an access guard")));
+    EXPECT_THAT(conflict([&] { gate.close(); }), testing::AllOf(testing::HasSubstr("pool 'ships'"),
+                                                                testing::HasSubstr("holds an access guard")));
     EXPECT_FALSE(gate.try_close());
     EXPECT_EQ(pins(), 1U);
 }
 
 TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) {
-    gate.close("ships");
-    EXPECT_THAT(
-        conflict([&] { gate.close("ships"); }),
-        testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("while one is running")));
+    gate.close();
+    EXPECT_THAT(conflict([&] { gate.close(); }), testing::AllOf(testing::HasSubstr("pool 'ships'"),
+                                                                testing::HasSubstr("while one is running")));
     EXPECT_FALSE(gate.try_close());
     gate.open();
     EXPECT_TRUE(gate.try_close());
@@ -160,7 +158,7 @@ TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) 
 }
 
 TEST_F(access_gate_test, a_guard_in_the_compacting_thread_is_a_conflict_and_pins_nothing) {
-    gate.close("ships");
+    gate.close();
     EXPECT_THAT(conflict([&] { const access_guard<policy> guard(gate, mine()); }),
                 testing::HasSubstr("in a thread that is compacting"));
     EXPECT_EQ(pins(), 0U);

@@ -64,7 +64,7 @@ public:
         EXPECT_TRUE(supply.take(mine(), slot));
         EXPECT_TRUE(newborns.take(mine().newborns, position));
         const std::uint32_t location = dense.capacity() + position;
-        unpoison(static_cast<counted*>(dense.memory(location)));
+        dense.unpoison_objects(location);
         ::new (dense.memory(location)) counted(people, value);
         const auto tag = slots.next_tag(slot, fresh_tag);
         newborns.own(position, Layout::value_of(slot, tag));
@@ -115,7 +115,7 @@ public:
         }
         return all;
     }
-    std::uint64_t value(value_type handle) { return slots.find(handle, dense.at(0))->value(); }
+    std::uint64_t value(value_type handle) { return slots.find(handle, dense)->value(); }
 
     chain_lane& mine() { return *lanes.mine(); }
 

@@ -25,7 +25,7 @@ class dense_store_test : public testing::Test {
 protected:
     template <class... Args>
     T* put(std::uint32_t location, Args&&... args) {
-        unpoison(static_cast<T*>(store.memory(location)));
+        store.unpoison_objects(location);
         return ::new (store.memory(location)) T(std::forward<Args>(args)...);
     }
 
@@ -43,16 +43,15 @@ TYPED_TEST(dense_store_test, objects_are_contiguous_and_aligned_nursery_and_all)
         const auto* const object = this->put(location, TypeParam(location));
         EXPECT_EQ(object, this->store.at(0) + location);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object) % alignof(TypeParam), 0U);
-        EXPECT_EQ(this->store.location_of(*object), location);
+        EXPECT_EQ(this->store.location_of(object), location);
     }
 }
 
 TYPED_TEST(dense_store_test, an_object_of_elsewhere_has_no_location) {
     const auto elsewhere = std::make_unique<TypeParam>(TypeParam(1));
-    EXPECT_EQ(this->store.location_of(*elsewhere), this->store.locations());
-    EXPECT_EQ(this->store.location_of(*(this->store.at(0) + this->store.locations())),
-              this->store.locations());
-    EXPECT_EQ(this->store.location_of(*(this->store.at(0) - 1)), this->store.locations());
+    EXPECT_EQ(this->store.location_of(elsewhere.get()), this->store.locations());
+    EXPECT_EQ(this->store.location_of(this->store.at(0) + this->store.locations()), this->store.locations());
+    EXPECT_EQ(this->store.location_of(this->store.at(0) - 1), this->store.locations());
 }
 
 TYPED_TEST(dense_store_test, owners_are_kept_for_each_position) {
@@ -114,7 +113,7 @@ TEST(dense_store_relocate_test, copies_trivial_objects_whole) {
 TEST(dense_store_relocate_test, a_location_can_be_used_again_and_again) {
     dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
     for (std::uint64_t i = 0; i != 10; ++i) {
-        unpoison(static_cast<std::uint64_t*>(store.memory(5)));
+        store.unpoison_objects(5);
         ::new (store.memory(5)) std::uint64_t(i);
         store.relocate(5, 2);
         EXPECT_EQ(*store.at(2), i);

@@ -35,7 +35,7 @@ TEST(error_test, reservation_failed_names_purpose_bytes_and_reason) {
 }
 
 TEST(error_test, too_many_threads_names_pool_and_limit) {
-    EXPECT_THAT(too_many_threads("ships", 16).what(),
+    EXPECT_THAT(too_many_threads("pool 'ships'", 16).what(),
                 AllOf(StartsWith("pool 'ships'"), HasSubstr("max_threads = 16")));
 }
 

@@ -158,7 +158,36 @@ TEST(handle_test, hash_spreads_handles_that_differ_in_one_field_over_a_table_of_
     }
 }
 
+TEST(any_handle_test, names_the_same_object_as_the_handle_that_it_is_made_from) {
+    const auto typed = handle<int>::from_value(0x1234'5678'9abc'def1U);
+    const any_handle untyped = typed;
+    EXPECT_EQ(untyped.value(), typed.value());
+    EXPECT_EQ(untyped.index(), typed.index());
+    EXPECT_EQ(untyped.generation(), typed.generation());
+    EXPECT_EQ(untyped.pool_id(), typed.pool_id());
+    EXPECT_EQ(untyped.tag(), typed.tag());
+    EXPECT_TRUE(untyped);
+    EXPECT_FALSE(any_handle(handle<int>()));
+    EXPECT_EQ(std::hash<any_handle>{}(untyped), std::hash<handle<int>>{}(typed));
+}
+
+TEST(any_handle_test, handles_of_different_types_meet_in_one_container) {
+    const auto ship = handle<int>::from_value(7);
+    const auto rocket = handle<long>::from_value(9);
+    const std::set<any_handle> all{ship, rocket, ship};
+    EXPECT_EQ(all.size(), 2U);
+    EXPECT_TRUE(all.contains(rocket));
+    EXPECT_LT(any_handle(ship), any_handle(rocket));
+}
+
 // What users rely on at compile time.
+static_assert(std::is_nothrow_convertible_v<handle<int>, any_handle>);
+static_assert(!std::is_constructible_v<handle<int>, any_handle>, "back only by a checked cast");
+static_assert(!std::is_convertible_v<handle<int, handle_layout<16, 12, 4>>, any_handle>,
+              "handles of different layouts don't mix");
+static_assert(
+    std::is_convertible_v<handle<int, handle_layout<16, 12, 4>>, handle<void, handle_layout<16, 12, 4>>>);
+static_assert(std::is_trivially_copyable_v<any_handle> && sizeof(any_handle) == 8);
 using small = handle_layout<16, 12, 4>;
 static_assert(sizeof(handle<int>) == 8 && sizeof(handle<int, small>) == 4);
 static_assert(std::is_same_v<default_layout::value_type, std::uint64_t>);

@@ -1,3 +1,5 @@
+#include "support/drain_newborns.hpp"
+
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/nursery.hpp>
@@ -49,9 +51,8 @@ protected:
 
     slots_of_newborns drain() {
         slots_of_newborns drained;
-        newborns.drain(chain, slots, [&](std::uint32_t position, std::uint32_t slot) {
-            EXPECT_EQ(layout::index_of(newborns.owner(position)), slot);
-            drained.push_back(slot);
+        test::drain_newborns(newborns, chain, slots, [&](std::uint32_t position) {
+            drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(position))));
         });
         return drained;
     }
@@ -203,7 +204,7 @@ TEST_P(nursery_test, recycled_positions_do_not_pass_for_newborns) {
     }
     EXPECT_NE(std::ranges::find(taken, first), taken.end());
     bool found = false;
-    newborns.drain(other, slots, [&](std::uint32_t, std::uint32_t) { found = true; });
+    test::drain_newborns(newborns, other, slots, [&](std::uint32_t) { found = true; });
     EXPECT_FALSE(found);
 }
 
@@ -261,7 +262,9 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
     };
     const auto drain = [&](chain_type& lane) {
         slots_of_newborns drained;
-        newborns.drain(lane, slots, [&](std::uint32_t, std::uint32_t slot) { drained.push_back(slot); });
+        test::drain_newborns(newborns, lane, slots, [&](std::uint32_t position) {
+            drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(position))));
+        });
         newborns.recycle([](std::uint32_t) {});
         return drained;
     };
@@ -308,7 +311,7 @@ TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_ne
         newborns.give_back(lane, outer);
     });
     for (bool recycled = false; !recycled; std::this_thread::yield()) {
-        newborns.drain(lane, slots, [](std::uint32_t, std::uint32_t) {});
+        test::drain_newborns(newborns, lane, slots, [](std::uint32_t) {});
         newborns.recycle([&](std::uint32_t) { recycled = true; });
     }
     chain_type other;

@@ -1,7 +1,9 @@
 // The witnesses of ORDERING.md: each numbered access, made weaker, turns one of these red, on any machine.
 // What is handed over is a relaxed word, so that nothing but the accesses under test orders it.
 
+#include "support/drain_newborns.hpp"
 #include "support/freelist_tools.hpp"
+#include "support/objects_at.hpp"
 #include "support/weak_memory.hpp"
 
 #include <handlepool/access_gate.hpp>
@@ -68,7 +70,8 @@ void expect_complete_object(const std::function<bool(slot_scene&)>& there) {
 }
 
 TEST(ordering_slot_table_test, who_finds_an_object_sees_it_complete) {
-    expect_complete_object([](slot_scene& at) { return at.slots.find(at.handle, &at.object) != nullptr; });
+    expect_complete_object(
+        [](slot_scene& at) { return at.slots.find(at.handle, test::objects_at{&at.object}) != nullptr; });
 }
 
 TEST(ordering_slot_table_test, who_knows_that_an_object_lives_sees_it_complete) {
@@ -117,7 +120,7 @@ TEST(ordering_nursery_test, what_a_throwing_constructor_wrote_happens_before_the
                      },
                      [&] {
                          for (bool recycled = false; !recycled; weak_run::yield()) {
-                             newborns.drain(lane, slots, [](std::uint32_t, std::uint32_t) {});
+                             test::drain_newborns(newborns, lane, slots, [](std::uint32_t) {});
                              newborns.recycle([&](std::uint32_t) { recycled = true; });
                          }
                          seen = memory[0].load(relaxed);
@@ -168,7 +171,7 @@ TEST(ordering_access_gate_test, a_guard_and_a_compaction_exclude_each_other_also
     for (const bool known : {false, true}) {
         in_weak_runs(2000, [known](weak_run& run) {
             lane_table<chosen_weak_thread> lanes("lanes", 4);
-            access_gate<chosen_weak_thread> gate(lanes);
+            access_gate<chosen_weak_thread> gate(lanes, "pool 'ships'");
             if (known) {
                 lanes.mine();
             }
@@ -202,7 +205,7 @@ TEST(ordering_access_gate_test, a_guard_and_a_compaction_exclude_each_other_also
 TEST(ordering_access_gate_test, each_guard_and_each_compaction_sees_what_the_others_before_it_did) {
     in_weak_runs(2000, [](weak_run& run) {
         lane_table<chosen_weak_thread> lanes("lanes", 4);
-        access_gate<chosen_weak_thread> gate(lanes);
+        access_gate<chosen_weak_thread> gate(lanes, "pool 'ships'");
         word data;
         std::uint32_t expected = 0;
         std::size_t wrong = 0;

@@ -25,7 +25,7 @@ bool is_poisoned([[maybe_unused]] const void* address) {
 template <class T>
 class poison_test : public testing::Test {
 protected:
-    ~poison_test() override { unpoison(objects.get(), 4); }
+    ~poison_test() override { unpoison(objects.get(), 4, sizeof(T)); }
 
     std::unique_ptr<T[]> objects = std::make_unique<T[]>(4);
 };
@@ -35,28 +35,28 @@ using types =
 TYPED_TEST_SUITE(poison_test, types);
 
 TYPED_TEST(poison_test, closes_and_opens_one_object_in_sanitized_builds_and_does_nothing_in_others) {
-    poison(&this->objects[1]);
-    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison<TypeParam>);
+    poison(&this->objects[1], 1, sizeof(TypeParam));
+    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison(sizeof(TypeParam)));
     EXPECT_FALSE(is_poisoned(&this->objects[0]));
     EXPECT_FALSE(is_poisoned(&this->objects[2]));
-    unpoison(&this->objects[1]);
+    unpoison(&this->objects[1], 1, sizeof(TypeParam));
     EXPECT_FALSE(is_poisoned(&this->objects[1]));
 }
 
 TYPED_TEST(poison_test, closes_and_opens_several_objects) {
-    poison(&this->objects[1], 2);
+    poison(&this->objects[1], 2, sizeof(TypeParam));
     EXPECT_FALSE(is_poisoned(&this->objects[0]));
-    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison<TypeParam>);
-    EXPECT_EQ(is_poisoned(&this->objects[2]), can_poison<TypeParam>);
+    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison(sizeof(TypeParam)));
+    EXPECT_EQ(is_poisoned(&this->objects[2]), can_poison(sizeof(TypeParam)));
     EXPECT_FALSE(is_poisoned(&this->objects[3]));
-    unpoison(&this->objects[2]);
-    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison<TypeParam>);
+    unpoison(&this->objects[2], 1, sizeof(TypeParam));
+    EXPECT_EQ(is_poisoned(&this->objects[1]), can_poison(sizeof(TypeParam)));
     EXPECT_FALSE(is_poisoned(&this->objects[2]));
 }
 
 // A shadow byte covers eight: a smaller object can't be closed without its neighbour.
-static_assert(can_poison<std::uint64_t> == address_sanitizer && can_poison<sized<1000>> == address_sanitizer);
-static_assert(!can_poison<sized<1>> && !can_poison<sized<3>> && !can_poison<sized<12>>);
+static_assert(can_poison(8) == address_sanitizer && can_poison(1000) == address_sanitizer);
+static_assert(!can_poison(1) && !can_poison(3) && !can_poison(12));
 
 } // namespace
 } // namespace handlepool

@@ -381,8 +381,9 @@ struct failing_policy : default_policy {
     template <class T>
     class array : public virtual_array<T> {
     public:
-        array(std::string_view what_for, std::size_t size, std::size_t expected)
-            : virtual_array<T>((burn(what_for), what_for), size, expected) {}
+        array(std::string_view what_for, std::size_t size, std::size_t expected,
+              std::size_t alignment = alignof(T))
+            : virtual_array<T>((burn(what_for), what_for), size, expected, alignment) {}
 
     private:
         static void burn(std::string_view what_for) {

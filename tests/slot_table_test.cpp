@@ -1,3 +1,4 @@
+#include "support/objects_at.hpp"
 #include "support/random.hpp"
 #include "support/stop_at_every_access.hpp"
 
@@ -35,7 +36,7 @@ protected:
 
     /// Location of the handle's object.
     std::optional<std::uint32_t> find(typename Layout::value_type handle) {
-        const char* const found = slots.find(handle, &objects[0]);
+        const char* const found = slots.find(handle, test::objects_at{objects});
         return found == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(found - objects));
     }
 
@@ -165,7 +166,7 @@ TEST(slot_table_bound_test, a_slot_past_the_end_names_nothing_whatever_stands_th
     slots.publish(size, tag, 0);
     EXPECT_TRUE(slots.is_alive(default_layout::value_of(size - 1, tag)));
     const auto past_the_end = default_layout::value_of(size, tag);
-    EXPECT_EQ(slots.find(past_the_end, &object), nullptr);
+    EXPECT_EQ(slots.find(past_the_end, test::objects_at{&object}), nullptr);
     EXPECT_FALSE(slots.is_alive(past_the_end));
     EXPECT_FALSE(slots.kill(past_the_end));
     EXPECT_EQ(slots.tag(size), tag);
@@ -292,7 +293,7 @@ protected:
 TEST_F(slot_table_order_test, who_finds_an_object_sees_it_complete) {
     expect_complete_objects([this](std::uint32_t, std::uint64_t handle) {
         std::uint32_t* found = nullptr;
-        await([&] { return (found = slots.find(handle, objects.data())) != nullptr; });
+        await([&] { return (found = slots.find(handle, test::objects_at{objects.data()})) != nullptr; });
         return static_cast<std::size_t>(found - objects.data());
     });
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 namespace handlepool {
@@ -26,7 +27,7 @@ TEST(stale_reason_test, every_reason_comes_with_pool_and_parts_of_the_handle) {
     refused_handle handle = living();
     handle.slot_generation = 8;
     EXPECT_EQ(describe_refusal("ships", handle),
-              "pool 'ships': handle #1021 generation 7 pool 3 is stale: its object was erased");
+              "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased");
 }
 
 TEST(stale_reason_test, null) {
@@ -74,7 +75,70 @@ TEST(stale_reason_test, a_slot_that_was_used_again) {
     refused_handle handle = living();
     handle.slot_generation = 11;
     EXPECT_THAT(describe_refusal("ships", handle),
-                AllOf(HasSubstr("was erased"), HasSubstr("used again"), HasSubstr("generation 11")));
+                AllOf(HasSubstr("erased, and"), HasSubstr("used again"), HasSubstr("generation 11")));
+}
+
+// ---- For people
+
+TEST(describe_handle_test, alive) {
+    EXPECT_EQ(describe_handle("ships", true, living()), "ships #1021 generation 7: alive");
+}
+
+TEST(describe_handle_test, alive_and_since_when) {
+    refused_handle handle = living();
+    const auto since = [&](std::uint32_t frames) {
+        handle.frames_since_birth = frames;
+        return describe_handle("ships", true, handle);
+    };
+    EXPECT_EQ(since(0), "ships #1021 generation 7: alive, created in this frame");
+    EXPECT_EQ(since(1), "ships #1021 generation 7: alive, created 1 frame ago");
+    EXPECT_EQ(since(2), "ships #1021 generation 7: alive, created 2 frames ago");
+    EXPECT_EQ(since(0xffff'ffff), "ships #1021 generation 7: alive, created 4294967295 frames ago");
+}
+
+TEST(describe_handle_test, erased) {
+    refused_handle handle = living();
+    handle.slot_generation = 8;
+    handle.frames_since_birth = 5; // tells nothing of its end
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased");
+}
+
+TEST(describe_handle_test, erased_and_since_when) {
+    refused_handle handle = living();
+    handle.slot_generation = 8;
+    const auto since = [&](std::uint32_t frames) {
+        handle.frames_since_death = frames;
+        return describe_handle("ships", false, handle);
+    };
+    EXPECT_EQ(since(0), "ships #1021 generation 7: erased in this frame");
+    EXPECT_EQ(since(1), "ships #1021 generation 7: erased 1 frame ago");
+    EXPECT_EQ(since(3), "ships #1021 generation 7: erased 3 frames ago");
+    EXPECT_EQ(describe_refusal("ships", handle),
+              "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased 3 frames ago");
+}
+
+TEST(describe_handle_test, a_slot_that_was_used_again) {
+    refused_handle handle = living();
+    handle.slot_generation = 11;
+    handle.frames_since_death = 0; // what is not known counts as this frame, and is not said
+    EXPECT_EQ(
+        describe_handle("ships", false, handle),
+        "ships #1021 generation 7: erased, and the slot has been used again since; it is at generation 11");
+}
+
+TEST(describe_handle_test, the_other_reasons) {
+    EXPECT_EQ(describe_handle("ships", false, {.null = true}), "ships null");
+    refused_handle handle = living();
+    handle.own_pool_id = 4;
+    EXPECT_EQ(describe_handle("ships", false, handle),
+              "ships #1021 generation 7: it belongs to another pool; this one has pool id 4");
+    handle = living();
+    handle.first_generation = 8;
+    EXPECT_THAT(describe_handle("ships", false, handle), HasSubstr("generation 7: its object was forgotten"));
+    handle = living();
+    handle.generation = 9;
+    EXPECT_EQ(describe_handle("ships", false, handle),
+              "ships #1021 generation 9: no object had this generation yet; the slot is at 7");
 }
 
 } // namespace

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace handlepool {
@@ -20,7 +19,8 @@ namespace handlepool {
 template <class Policy>
 class access_gate {
 public:
-    explicit access_gate(lane_table<Policy>& lanes) : lanes_(lanes) {}
+    /// `owner`, "pool 'ships'" say, is for messages.
+    access_gate(lane_table<Policy>& lanes, std::string owner) : lanes_(lanes), owner_(std::move(owner)) {}
 
     /// Guard: comes back when no compaction runs, and none can start until leave(). Waits for a running one.
     /// Throws compaction_conflict when the calling thread itself runs it.
@@ -56,14 +56,14 @@ public:
 
     /// Compaction: closes the gate and waits for guards. Throws compaction_conflict when it is closed
     /// already, or when the calling thread holds a guard.
-    void close(std::string_view pool) {
+    void close() {
         const lane<Policy>* const mine = lanes_.mine();
         if (mine != nullptr && mine->pins.load(std::memory_order::relaxed) != 0) {
-            throw compaction_conflict("handlepool: " + quoted_pool(pool) +
+            throw compaction_conflict("handlepool: " + owner_ +
                                       ": compaction was asked for by a thread that holds an access guard");
         }
         if (!try_set()) {
-            throw compaction_conflict("handlepool: " + quoted_pool(pool) +
+            throw compaction_conflict("handlepool: " + owner_ +
                                       ": compaction was asked for while one is running");
         }
         while (pinned()) {
@@ -114,6 +114,7 @@ private:
     }
 
     lane_table<Policy>& lanes_;
+    std::string owner_;
     alignas(cache_line) typename Policy::template atomic<std::uint32_t> closed_{0};
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
     typename Policy::template atomic<std::uint32_t> closed_by_{nobody};

@@ -6,6 +6,7 @@
 #include <handlepool/nursery.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/removal_queue.hpp>
+#include <handlepool/slot_history.hpp>
 #include <handlepool/slot_supply.hpp>
 #include <handlepool/slot_table.hpp>
 #include <handlepool/stats.hpp>
@@ -15,9 +16,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace handlepool {
 
@@ -35,6 +39,7 @@ public:
     using nursery_type = nursery<Layout, Policy, Freelist>;
     using removals_type = removal_queue<typename Layout::value_type, Policy, Freelist>;
     using supply_type = slot_supply<Layout, Policy, Freelist>;
+    using value_type = typename Layout::value_type;
 
     compactor(std::string_view what_for, const pool_geometry& geometry, slots_type& slots,
               supply_type& supply, nursery_type& newborns, removals_type& removals,
@@ -48,7 +53,17 @@ public:
           // More than there are objects: records that come late, behind a sweep, are among them.
           removed_(std::string(what_for) + " removals", geometry.removal_chunks * Policy::removal_chunk, 0),
           holes_(std::string(what_for) + " holes", geometry.object_limit, 0),
-          sources_(std::string(what_for) + " newborns", geometry.object_limit, 0) {}
+          sources_(std::string(what_for) + " newborns", geometry.object_limit, 0),
+          parts_(std::string(what_for) + " parts of the nursery", geometry.nursery_chunks, 0),
+          history_(std::string(what_for) + " history", geometry.remember_frames ? geometry.slot_limit : 0,
+                   geometry.remember_frames ? geometry.capacity : 0) {}
+
+    /// What is called for each object that is removed, just before it is destroyed.
+    using erase_hook = std::function<void(value_type handle, T* object)>;
+
+    /// Only while no compaction runs.
+    void add_hook(erase_hook hook) { hooks_.push_back(std::move(hook)); }
+    bool has_hooks() const noexcept { return !hooks_.empty(); }
 
     /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
     void demand_sweep() noexcept {
@@ -61,6 +76,20 @@ public:
     /// Only while the gate is closed.
     template <executor Executor>
     compaction_stats run(Executor& executor) noexcept;
+
+    /// Has nothing happened since the last run that another one would act on? Any thread, wait-free; exact
+    /// for what happened before the call.
+    bool idle() const noexcept;
+
+    /// Counts a frame that needs no run.
+    void skip() noexcept { add(runs_, 1); }
+
+    const slot_history<Policy>& history() const noexcept { return history_; }
+    /// Forgets what was to be done, and what is remembered of slots. Only while nobody else uses the pool.
+    void forget() noexcept {
+        sweep_demands_.store(0, std::memory_order::relaxed);
+        history_.discard();
+    }
 
     /// Objects that left the nursery, destroyed there or moved.
     std::uint64_t left_nursery() const noexcept { return left_nursery_.load(std::memory_order::relaxed); }
@@ -79,18 +108,20 @@ public:
         removed_.discard();
         holes_.discard();
         sources_.discard();
+        parts_.discard();
     }
 
     std::size_t bytes_reserved() const noexcept {
-        return removed_.bytes_reserved() + holes_.bytes_reserved() + sources_.bytes_reserved();
+        return removed_.bytes_reserved() + holes_.bytes_reserved() + sources_.bytes_reserved() +
+               parts_.bytes_reserved() + history_.bytes_reserved();
     }
     std::size_t bytes_resident() const noexcept {
-        return removed_.bytes_resident() + holes_.bytes_resident() + sources_.bytes_resident();
+        return removed_.bytes_resident() + holes_.bytes_resident() + sources_.bytes_resident() +
+               parts_.bytes_resident() + history_.bytes_resident();
     }
 
 private:
     using tag_type = typename Layout::tag_type;
-    using value_type = typename Layout::value_type;
 
     // A removal: first the slot and its object's tag; after bury(), the slot to free and the hole that was
     // made.
@@ -105,8 +136,15 @@ private:
 
     static_assert(std::is_same_v<tag_type, std::uint32_t>);
 
-    // Below so many items a loop is not worth a second thread.
-    static constexpr std::size_t grain = 1024;
+    // Positions of a lane's nursery, and how many of them, from the first on, can be drained.
+    struct part {
+        std::size_t lane;
+        std::uint32_t first;
+        std::uint32_t last;
+        std::uint32_t ready;
+    };
+
+    static constexpr std::size_t grain = Policy::compaction_grain;
     // How far ahead of an item its memory is asked for: first the slot, then what the slot leads to.
     static constexpr std::size_t slot_ahead = 24;
     static constexpr std::size_t object_ahead = 16;
@@ -121,12 +159,19 @@ private:
     void bury(removal& record) noexcept;
     void sweep();
     void sort_out();
-    void collect_newborns();
+    template <executor Executor>
+    void collect_newborns(Executor& executor);
     template <executor Executor>
     void place_newborns(Executor& executor);
     template <executor Executor>
     void fill_holes(Executor& executor);
     void settle(std::uint32_t from, std::uint32_t to, std::uint32_t slot) noexcept;
+    template <executor Executor>
+    static void begin(Executor& executor, compaction_phase phase) {
+        if constexpr (phase_listener<Executor>) {
+            executor.begin_phase(phase);
+        }
+    }
     void give_back_memory();
 
     slots_type& slots_;
@@ -142,6 +187,9 @@ private:
     typename Policy::template array<removal> removed_;
     typename Policy::template array<std::uint32_t> holes_;   // positions of the dense store
     typename Policy::template array<std::uint32_t> sources_; // locations of objects that will move
+    typename Policy::template array<part> parts_;
+    slot_history<Policy> history_;
+    std::vector<erase_hook> hooks_;
     std::size_t removal_count_ = 0;
     std::size_t hole_count_ = 0;
     std::size_t newborn_count_ = 0;
@@ -162,14 +210,26 @@ compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor)
     // kept.
     const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
 
+    begin(executor, compaction_phase::collect_removals);
     collect_removals();
-    bury_all(executor);
+    begin(executor, compaction_phase::destroy);
+    if (has_hooks()) { // they are called in this thread
+        inline_executor in_order;
+        bury_all(in_order);
+    } else {
+        bury_all(executor);
+    }
     if (sweep_demanded) {
+        begin(executor, compaction_phase::sweep);
         sweep();
     }
-    collect_newborns();
+    begin(executor, compaction_phase::collect_newborns);
+    collect_newborns(executor);
+    begin(executor, compaction_phase::place_newborns);
     place_newborns(executor);
+    begin(executor, compaction_phase::fill_holes);
     fill_holes(executor);
+    begin(executor, compaction_phase::give_back);
     give_back_memory();
 
     add(destroyed_, stats_.removed);
@@ -177,6 +237,24 @@ compaction_stats compactor<T, Layout, Policy, Freelist>::run(Executor& executor)
     stats_.size = dense_.size();
     stats_.duration = std::chrono::steady_clock::now() - start;
     return stats_;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+bool compactor<T, Layout, Policy, Freelist>::idle() const noexcept {
+    // Relaxed: nothing is read behind the counters, and who is ordered before the call is seen by it.
+    if (sweep_demands_.load(std::memory_order::relaxed) != 0) {
+        return false;
+    }
+    std::uint64_t created = 0;
+    for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+        const lane<Policy>& one = lanes_[i];
+        if (!one.removals.empty() || one.vacated.load(std::memory_order::relaxed) !=
+                                         one.vacated_seen.load(std::memory_order::relaxed)) {
+            return false;
+        }
+        created += one.created.load(std::memory_order::relaxed);
+    }
+    return created == left_nursery();
 }
 
 /// Takes a snapshot of all removal queues.
@@ -204,7 +282,7 @@ void compactor<T, Layout, Policy, Freelist>::bury_all(Executor& executor) {
                 if (location < dense_.capacity()) {
                     dense_.prefetch_owner(location);
                 }
-                if constexpr (!std::is_trivially_destructible_v<T>) {
+                if (dense_.type().has_destructor()) {
                     dense_.prefetch_object(location);
                 }
             }
@@ -243,7 +321,11 @@ void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
         }
         nursery_.bury(position);
     }
+    for (const erase_hook& hook : hooks_) {
+        hook(Layout::value_of(slot, tag), dense_.at(location));
+    }
     dense_.destroy(location);
+    history_.died(slot, tag, runs());
     record.slot = Layout::generation_of(tag) == Layout::last_generation ? retired_slot : slot;
 }
 
@@ -306,11 +388,35 @@ void compactor<T, Layout, Policy, Freelist>::sort_out() {
     add(left_nursery_, in_nursery);
 }
 
+/// Looks at the positions of all lanes, in parts, and then lists the newborns: of each lane those before the
+/// first position that is not ready.
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void compactor<T, Layout, Policy, Freelist>::collect_newborns() {
-    newborn_count_ = 0;
+template <executor Executor>
+void compactor<T, Layout, Policy, Freelist>::collect_newborns(Executor& executor) {
+    std::size_t part_count = 0;
     for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
-        nursery_.drain(lanes_[i].newborns, slots_, [this](std::uint32_t position, std::uint32_t) {
+        lane<Policy>& from = lanes_[i];
+        from.vacated_seen.store(from.vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        nursery_.for_pending(from.newborns, [&](std::uint32_t first, std::uint32_t behind) {
+            parts_[part_count++] = {i, first, behind, 0};
+        });
+    }
+    executor.for_ranges(part_count, grain / nursery_.chunk_size() + 1,
+                        [this](std::size_t first, std::size_t last) noexcept {
+                            for (std::size_t i = first; i != last; ++i) {
+                                part& one = parts_[i];
+                                one.ready = nursery_.count_ready(one.first, one.last, slots_);
+                            }
+                        });
+    newborn_count_ = 0;
+    for (std::size_t i = 0; i != part_count;) {
+        const std::size_t lane = parts_[i].lane;
+        std::size_t ready = 0;
+        for (bool all = true; i != part_count && parts_[i].lane == lane; ++i) {
+            ready += all ? parts_[i].ready : 0;
+            all = all && parts_[i].ready == parts_[i].last - parts_[i].first;
+        }
+        nursery_.drain(lanes_[lane].newborns, ready, [this](std::uint32_t position) {
             sources_[newborn_count_++] = dense_.capacity() + position;
         });
     }
@@ -337,7 +443,9 @@ void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) 
             }
             const std::uint32_t source = sources_[i];
             const value_type handle = nursery_.owner(source - dense_.capacity());
-            settle(source, target(i), static_cast<std::uint32_t>(Layout::index_of(handle)));
+            const auto slot = static_cast<std::uint32_t>(Layout::index_of(handle));
+            settle(source, target(i), slot);
+            history_.born(slot, Layout::tag_of(handle), runs());
             nursery_.bury(source - dense_.capacity());
         }
     });
@@ -394,8 +502,9 @@ void compactor<T, Layout, Policy, Freelist>::settle(std::uint32_t from, std::uin
 /// Last of all, what others may now use again.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void compactor<T, Layout, Policy, Freelist>::give_back_memory() {
-    nursery_.recycle(
-        [this](std::uint32_t first) { poison(dense_.at(dense_.capacity() + first), nursery_.chunk_size()); });
+    nursery_.recycle([this](std::uint32_t first) {
+        dense_.poison_objects(dense_.capacity() + first, nursery_.chunk_size());
+    });
     removals_.recycle();
     supply_.publish();
 }

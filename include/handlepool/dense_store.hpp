@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/config.hpp>
+#include <handlepool/object_type.hpp>
 #include <handlepool/poison.hpp>
 #include <handlepool/slot_table.hpp>
 
@@ -8,58 +9,65 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace handlepool {
 
 /// The memory of the objects, one array: first the dense store, which compaction alone lays out and iteration
 /// reads, behind it the nursery's positions. An object's *location* is its place in this array, so that
 /// looking one up need not know where it lives. For each position of the dense store it records whose the
-/// object is.
+/// object is. T is void when the objects' type is known at run time.
 template <class T, class Policy>
 class dense_store {
 public:
     /// `capacity` positions of the dense store, and `behind` more.
-    dense_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected)
-        : capacity_(static_cast<std::uint32_t>(capacity)),
-          objects_(std::string(what_for) + " objects", capacity + behind, expected),
+    dense_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected,
+                const object_type<T>& type = {})
+        : type_(type),
+          capacity_(static_cast<std::uint32_t>(capacity)),
+          locations_(capacity + behind),
+          bytes_(std::string(what_for) + " objects", product(locations_, type.stride()),
+                 product(expected, type.stride()), type.alignment()),
           owners_(std::string(what_for) + " owners", capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
     ~dense_store() {
-        if constexpr (can_poison<T>) {
-            unpoison(at(0), objects_.size());
+        if (can_poison(type_.stride())) {
+            unpoison_objects(0, locations_);
         }
     }
 
     dense_store(const dense_store&) = delete;
     dense_store& operator=(const dense_store&) = delete;
 
-    T* at(std::uint32_t location) noexcept { return std::launder(reinterpret_cast<T*>(&objects_[location])); }
-    const T* at(std::uint32_t location) const noexcept {
-        return std::launder(reinterpret_cast<const T*>(&objects_[location]));
+    T* at(std::uint32_t location) noexcept {
+        if constexpr (std::is_void_v<T>) {
+            return memory(location);
+        } else {
+            return std::launder(static_cast<T*>(memory(location)));
+        }
     }
 
     /// Raw memory for an object.
-    void* memory(std::uint32_t location) noexcept { return &objects_[location]; }
+    void* memory(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
 
-    /// Location of an object of the array, or its size when the object is none of it.
-    std::size_t location_of(const T& object) const noexcept {
-        const auto first = reinterpret_cast<std::uintptr_t>(objects_.data());
-        const auto address = reinterpret_cast<std::uintptr_t>(std::addressof(object));
-        const bool inside = address >= first && address < first + objects_.size() * sizeof(T);
-        return inside ? (address - first) / sizeof(T) : objects_.size();
+    /// Location of an object of the array, or their number when the object is none of it.
+    std::size_t location_of(const void* object) const noexcept {
+        const auto first = reinterpret_cast<std::uintptr_t>(bytes_.data());
+        const auto address = reinterpret_cast<std::uintptr_t>(object);
+        const bool inside = address >= first && address < first + bytes_.size();
+        return inside ? (address - first) / type_.stride() : locations_;
     }
+
+    const object_type<T>& type() const noexcept { return type_; }
 
     /// Where the nursery's positions begin.
     std::uint32_t capacity() const noexcept { return capacity_; }
-    std::size_t locations() const noexcept { return objects_.size(); }
+    std::size_t locations() const noexcept { return locations_; }
 
     /// Objects in the dense store.
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
@@ -78,27 +86,30 @@ public:
     }
 
     void destroy(std::uint32_t location) noexcept {
-        std::destroy_at(at(location));
-        poison(at(location));
+        type_.destroy(memory(location));
+        poison_objects(location);
     }
 
     /// Moves the object at one location to another, which holds none.
     void relocate(std::uint32_t from, std::uint32_t to) noexcept {
-        unpoison(at(to));
-        if constexpr (std::is_trivially_copyable_v<T>) {
-            std::memcpy(memory(to), memory(from), sizeof(T));
-        } else {
-            std::construct_at(static_cast<T*>(memory(to)), std::move(*at(from)));
-            std::destroy_at(at(from));
-        }
-        poison(at(from));
+        unpoison_objects(to);
+        type_.relocate(memory(to), memory(from));
+        poison_objects(from);
+    }
+
+    /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
+    void poison_objects(std::size_t first, std::size_t count = 1) noexcept {
+        poison(memory(first), count, type_.stride());
+    }
+    void unpoison_objects(std::size_t first, std::size_t count = 1) noexcept {
+        unpoison(memory(first), count, type_.stride());
     }
 
     /// A hint: any location will do.
     void prefetch_object(std::uint32_t location) const noexcept {
-        prefetch(objects_.data(), location);
-        if constexpr (sizeof(T) > cache_line) {
-            prefetch(objects_.data(), location, cache_line);
+        prefetch(bytes_.data(), location * type_.stride());
+        if (type_.stride() > cache_line) {
+            prefetch(bytes_.data(), location * type_.stride(), cache_line);
         }
     }
     void prefetch_owner(std::uint32_t position) const noexcept { prefetch(owners_.data(), position); }
@@ -119,29 +130,31 @@ public:
         owners_.discard();
     }
 
-    std::size_t object_bytes_resident() const noexcept { return objects_.bytes_resident(); }
+    std::size_t object_bytes_resident() const noexcept { return bytes_.bytes_resident(); }
     std::size_t owner_bytes_resident() const noexcept { return owners_.bytes_resident(); }
-    std::size_t bytes_reserved() const noexcept {
-        return objects_.bytes_reserved() + owners_.bytes_reserved();
-    }
+    std::size_t bytes_reserved() const noexcept { return bytes_.bytes_reserved() + owners_.bytes_reserved(); }
 
 private:
     /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too
     /// long.
     void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
-        unpoison(at(first), last - first);
-        objects_.discard(first, last);
+        unpoison_objects(first, last - first);
+        bytes_.discard(first * type_.stride(), last * type_.stride());
         if (first < used_) {
-            poison(at(first), std::min(used_, last) - first);
+            poison_objects(first, std::min(used_, last) - first);
         }
     }
 
-    struct alignas(T) cell {
-        std::byte bytes[sizeof(T)];
-    };
+    /// The largest number instead of an overflow: so much can't be reserved either.
+    static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+        return count > most / stride ? most : count * stride;
+    }
 
+    [[no_unique_address]] object_type<T> type_;
     std::uint32_t capacity_;
-    typename Policy::template array<cell> objects_;
+    std::size_t locations_;
+    typename Policy::template array<std::byte> bytes_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> owners_;
     typename Policy::template atomic<std::uint32_t> size_{0};
     std::uint32_t used_ = 0; // the largest size so far; compaction's

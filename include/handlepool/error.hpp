@@ -56,7 +56,8 @@ private:
 /// More threads of the process use pools at the same time than this pool's option `max_threads` allows.
 class too_many_threads : public std::runtime_error {
 public:
-    too_many_threads(std::string_view pool, std::size_t max_threads);
+    /// `owner` is "pool 'ships'", say.
+    too_many_threads(std::string_view owner, std::size_t max_threads);
 };
 
 /// `at` was given a handle that names no living object of the pool.

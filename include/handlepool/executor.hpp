@@ -1,7 +1,11 @@
 #pragma once
 
+#include <handlepool/stats.hpp>
+
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace handlepool {
 
@@ -9,12 +13,44 @@ namespace handlepool {
 /// cover 0 to `count` exactly once, in any order, on any threads, at the same time or not, and returns when
 /// all calls have returned; whatever came before for_ranges happens before the calls, and they before what
 /// follows it. Ranges shorter than `grain` are not worth a thread of their own. The bodies are noexcept and
-/// for_ranges must not throw: a compaction can't stop half-way, and ends the program instead.
+/// for_ranges must not throw: a compaction can't stop half-way, and ends the program instead. While
+/// for_ranges waits, its thread must not run other work that takes an access guard: that would wait for the
+/// compaction.
+///
+/// An executor may also be told what the compacting thread does: see phase_listener.
 template <class Executor>
 concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
                             void (*body)(std::size_t first, std::size_t last) noexcept) {
     run.for_ranges(count, grain, body);
 };
+
+/// What a compaction does, one after the other.
+enum class compaction_phase : std::uint8_t {
+    collect_removals, ///< takes the records of removals from the lanes
+    destroy,          ///< ends the lives of the removed objects, where they are
+    sweep,            ///< looks for dead objects without a record; only after an overflow
+    collect_newborns, ///< finds the objects that were created since the last compaction
+    place_newborns,   ///< moves them into holes, and behind the last object
+    fill_holes,       ///< moves objects from the end into the holes that are left, and cuts the store
+    give_back,        ///< lets slots and nursery be used again
+};
+
+constexpr std::string_view name_of(compaction_phase phase) noexcept {
+    constexpr std::string_view names[] = {"collect removals", "destroy",    "sweep",    "collect newborns",
+                                          "place newborns",   "fill holes", "give back"};
+    return names[static_cast<std::size_t>(phase)];
+}
+
+/// An executor that is told, by the compacting thread, when the compaction of a pool begins, when each of its
+/// phases does, which ends the phase before, and when it is over.
+template <class Executor>
+concept phase_listener =
+    executor<Executor> &&
+    requires(Executor& run, std::string_view pool, compaction_phase phase, const compaction_stats& stats) {
+        run.begin_compaction(pool);
+        run.begin_phase(phase);
+        run.end_compaction(stats);
+    };
 
 /// Runs everything in the calling thread.
 struct inline_executor {

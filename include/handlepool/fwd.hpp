@@ -14,13 +14,24 @@ using default_layout = handle_layout<32, 22, 10>;
 template <class T, class Layout = default_layout>
 class handle;
 
+/// The handle of an object whose type is not told: any `handle<T>` converts to it, and a checked cast of the
+/// service turns it back.
+using any_handle = handle<void>;
+
 struct default_policy;
 
 template <class Policy>
 class fifo_freelist;
 
+template <class T, class Layout, class Policy, template <class> class Freelist>
+class pool_core;
+
 template <class T, class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 class pool;
+
+template <class Layout = default_layout, class Policy = default_policy,
+          template <class> class Freelist = fifo_freelist>
+class raw_pool;
 
 } // namespace handlepool

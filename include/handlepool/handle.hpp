@@ -74,6 +74,11 @@ public:
 
     constexpr handle() noexcept = default;
 
+    /// `handle<void>`, the untyped handle, names the same object as the handle that it is made from.
+    template <class Object>
+        requires(std::is_void_v<T> && !std::is_void_v<Object>)
+    constexpr handle(handle<Object, Layout> typed) noexcept : value_(typed.value()) {}
+
     /// The handle with these bits; any bits are allowed, and those that no pool gave out resolve to nothing.
     static constexpr handle from_value(value_type value) noexcept { return handle(value); }
 

@@ -37,6 +37,10 @@ struct alignas(cache_line) lane {
     /// Objects ever published, and ever erased, by the lane's threads.
     atomic<std::uint64_t> created{0};
     atomic<std::uint64_t> erased{0};
+    /// Nursery positions ever left without an object, and how many of them compaction had seen when it
+    /// looked.
+    atomic<std::uint64_t> vacated{0};
+    atomic<std::uint64_t> vacated_seen{0};
 
     chunk_chain<Policy> newborns;
     removal_chain<Policy> removals;
@@ -50,6 +54,7 @@ struct alignas(cache_line) lane {
         spares.store(0, std::memory_order::relaxed);
         spare = 0;
         erased.store(created.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         newborns.forget();
         removals.records.forget();
         removals.drained.store(removals.queued.load(std::memory_order::relaxed), std::memory_order::relaxed);

@@ -33,13 +33,16 @@ public:
     /// Lane: takes a position for an object. False when none is left. Lock-free.
     bool take(chain& lane, std::uint32_t& position) noexcept { return chunks_.take(lane, position); }
 
-    /// Lane: gives a position back whose constructor threw. Wait-free.
-    void give_back(chain& lane, std::uint32_t position) noexcept {
+    /// Lane: gives a position back whose constructor threw. False when it stays out until compaction passes
+    /// it. Wait-free.
+    bool give_back(chain& lane, std::uint32_t position) noexcept {
         if (lane.put == position + 1 && lane.put_end - position <= chunk_size()) {
             lane.put = position;
+            return true;
         } else { // the constructor had made other objects behind it, in its chunk or in a later one
             // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
             owners_[position].store(gone, std::memory_order::release);
+            return false;
         }
     }
 
@@ -57,28 +60,46 @@ public:
     /// position is ordered by the freelist of chunks.
     void bury(std::uint32_t position) noexcept { owners_[position].store(gone, std::memory_order::relaxed); }
 
-    /// Compaction: calls `take(position, slot index)` for the lane's newborns, in the order of their
-    /// positions, up to the first that is not yet published.
-    template <class Take>
-    void drain(chain& lane, const slot_table<Layout, Policy>& slots, Take take) {
-        while (chunks_.follow(lane)) {
+    /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
+    /// the lane's newborns lie that are not yet drained, in their order.
+    template <class Visit>
+    void for_pending(const chain& lane, Visit visit) const {
+        chunks_.for_pending(lane, visit);
+    }
+
+    /// Compaction: how many of such a range can be drained, from its first on: up to one that is empty, or
+    /// whose object is not yet published. For any number of ranges at the same time.
+    std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
+                              const slot_table<Layout, Policy>& slots) const noexcept {
+        for (std::uint32_t position = first; position != last; ++position) {
             // (6) acquire: pairs with (5)
-            const value_type handle = owners_[lane.get].load(std::memory_order::acquire);
+            const value_type handle = owners_[position].load(std::memory_order::acquire);
             if (handle == empty) {
-                return;
+                return position - first;
             }
-            if (const std::uint32_t ahead = lane.get + slots_ahead; ahead < lane.get_end) {
-                slots.prefetch_slot(Layout::index_of(owner(ahead)));
+            if (last - position > slots_ahead) {
+                slots.prefetch_slot(Layout::index_of(owner(position + slots_ahead)));
             }
-            if (handle != gone) {
-                const auto tag = slots.tag(Layout::index_of(handle)); // (4)
-                if (!reached(tag, handle)) {
-                    return;
-                }
-                take(std::uint32_t{lane.get}, static_cast<std::uint32_t>(Layout::index_of(handle)));
+            if (handle != gone && !reached(slots.tag(Layout::index_of(handle)), handle)) { // (4)
+                return position - first;
             }
-            lane.get = lane.get + 1;
         }
+        return last - first;
+    }
+
+    /// Compaction: passes the lane's next `count` positions, which are ready, and calls `take(position)` for
+    /// those of newborns.
+    template <class Take>
+    void drain(chain& lane, std::size_t count, Take take) {
+        for (; count != 0; --count) {
+            chunks_.follow(lane);
+            const std::uint32_t position = lane.get;
+            if (owner(position) != gone) {
+                take(position);
+            }
+            lane.get = position + 1;
+        }
+        chunks_.follow(lane); // so that a chunk is done with as soon as there is another
     }
 
     /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are

@@ -12,24 +12,27 @@
 /// Does nothing in other builds.
 namespace handlepool {
 
-/// Can single objects of T be poisoned? AddressSanitizer knows memory in units of 8 bytes.
-template <class T>
-inline constexpr bool can_poison = address_sanitizer && sizeof(T) % 8 == 0;
+/// Can single objects of this size be poisoned? AddressSanitizer knows memory in units of 8 bytes.
+constexpr bool can_poison(std::size_t size) noexcept {
+    return address_sanitizer && size % 8 == 0;
+}
 
-template <class T>
-void poison([[maybe_unused]] const T* first, [[maybe_unused]] std::size_t count = 1) noexcept {
+/// The memory of `count` objects of this size must not be used.
+inline void poison([[maybe_unused]] const void* first, [[maybe_unused]] std::size_t count,
+                   [[maybe_unused]] std::size_t size) noexcept {
 #if HANDLEPOOL_ADDRESS_SANITIZER
-    if constexpr (can_poison<T>) {
-        __asan_poison_memory_region(first, count * sizeof(T));
+    if (can_poison(size)) {
+        __asan_poison_memory_region(first, count * size);
     }
 #endif
 }
 
-template <class T>
-void unpoison([[maybe_unused]] const T* first, [[maybe_unused]] std::size_t count = 1) noexcept {
+/// It may be used.
+inline void unpoison([[maybe_unused]] const void* first, [[maybe_unused]] std::size_t count,
+                     [[maybe_unused]] std::size_t size) noexcept {
 #if HANDLEPOOL_ADDRESS_SANITIZER
-    if constexpr (can_poison<T>) {
-        __asan_unpoison_memory_region(first, count * sizeof(T));
+    if (can_poison(size)) {
+        __asan_unpoison_memory_region(first, count * size);
     }
 #endif
 }

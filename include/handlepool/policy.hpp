@@ -36,6 +36,8 @@ struct default_policy {
     static constexpr std::size_t removal_chunk = 64;
     /// Entries of the native freelist whose memory is used again together; a power of two.
     static constexpr std::size_t freelist_block = 64;
+    /// Items of a compaction's loop that are not worth a second thread.
+    static constexpr std::size_t compaction_grain = 1024;
     /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 

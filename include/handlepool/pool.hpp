@@ -1,35 +1,14 @@
 #pragma once
 
-#include <handlepool/access_gate.hpp>
-#include <handlepool/compactor.hpp>
-#include <handlepool/contract.hpp>
-#include <handlepool/dense_store.hpp>
-#include <handlepool/error.hpp>
-#include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
-#include <handlepool/handle.hpp>
-#include <handlepool/lane.hpp>
-#include <handlepool/nursery.hpp>
-#include <handlepool/policy.hpp>
-#include <handlepool/pool_id_lease.hpp>
-#include <handlepool/pool_options.hpp>
-#include <handlepool/removal_queue.hpp>
-#include <handlepool/slot_supply.hpp>
-#include <handlepool/slot_table.hpp>
-#include <handlepool/stale_reason.hpp>
-#include <handlepool/stats.hpp>
+#include <handlepool/pool_core.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <iterator>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <ranges>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -47,37 +26,35 @@ namespace handlepool {
 /// next compaction starts; a thread that the program does not order with its compactions takes an access
 /// guard, which holds them off. What is passed from thread to thread needs the usual happens-before.
 ///
+/// What does not depend on T is inherited: erase, contains, clear, size, describe, stats, access, compact,
+/// reset and others stand in pool_core.
+///
 /// @tparam T object type; nothrow move constructible and nothrow destructible, of any size and alignment
 /// @tparam Layout how the bits of a handle are divided
 /// @tparam Policy atomics, memory and batch sizes
 /// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
 template <class T, class Layout, class Policy, template <class> class Freelist>
-class pool {
+class pool : public pool_core<T, Layout, Policy, Freelist> {
     static_assert(std::is_nothrow_move_constructible_v<T>,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
-    static_assert(freelist<Freelist<Policy>>);
+
+    using core = pool_core<T, Layout, Policy, Freelist>;
 
 public:
     using value_type = T;
-    using layout = Layout;
-    using policy = Policy;
-    using handle_type = handle<T, Layout>;
-    using guard_type = access_guard<Policy>;
+    using typename core::handle_type;
     using iterator = T*;
     using const_iterator = const T*;
 
     /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the
     /// system refuses the address space, std::runtime_error when no pool id is left; each says what was asked
     /// for.
-    explicit pool(const pool_options& options);
+    explicit pool(const pool_options& options) : core(options) {}
 
     /// Destroys all objects. No thread may be using the pool.
-    ~pool();
-
-    pool(const pool&) = delete;
-    pool& operator=(const pool&) = delete;
+    ~pool() { this->shut_down(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
     // ----------------------------------------
@@ -107,173 +84,117 @@ public:
                  std::output_iterator<OutputIt, handle<T, Layout>>
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args);
 
-    /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
-    /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
-    /// readable through pointers that were got before, until the next compaction destroys it. Wait-free,
-    /// constant.
-    bool erase(handle_type handle) noexcept;
-
-    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free.
-    template <std::ranges::input_range Range>
-        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
-    std::size_t erase(Range&& handles);
-
-    /// Is the handle's object alive? Wait-free, constant.
-    bool contains(handle_type handle) const noexcept {
-        expect_in_use();
-        return slots_.is_alive(handle.value());
-    }
-
-    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles
-    /// stay dead. Lock-free; linear in the slots ever used.
-    void clear() noexcept;
-
-    /// Objects whose handles resolve. Exact while nobody creates or erases. Wait-free, linear in the lanes.
-    std::size_t size() const noexcept;
-    bool empty() const noexcept { return size() == 0; }
-
-    /// Objects that the pool has room for, guaranteed.
-    std::size_t capacity() const noexcept { return geometry_.capacity; }
-
-    std::uint32_t id() const noexcept { return id_.id(); }
-    const std::string& name() const noexcept { return name_; }
-
-    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner
-    /// loop.
-    pool_stats stats() const;
-
     // ---- Objects: within the frame contract
     // ------------------------------------------------------------------------
 
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
-    T* find(handle_type handle) noexcept {
-        expect_in_use();
-        return slots_.find(handle.value(), dense_.at(0));
-    }
+    T* find(handle_type handle) noexcept { return this->find_object(handle); }
     const T* find(handle_type handle) const noexcept { return const_cast<pool*>(this)->find(handle); }
 
     /// The handle's object. Throws stale_handle, which prints the handle's parts and says why it was refused.
-    T& at(handle_type handle);
+    T& at(handle_type handle) { return *this->object_or_throw(handle); }
     const T& at(handle_type handle) const { return const_cast<pool*>(this)->at(handle); }
 
     /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
     /// constant.
-    T& operator[](handle_type handle) noexcept {
-        if constexpr (checked) {
-            expect(contains(handle), name_, "operator[] was given a stale handle");
-        }
-        return *dense_.at(slots_.location(handle.index()));
-    }
+    T& operator[](handle_type handle) noexcept { return *this->living_object(handle); }
     const T& operator[](handle_type handle) const noexcept { return const_cast<pool&>(*this)[handle]; }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
-    std::span<T> items() noexcept {
-        expect_in_use();
-        return {dense_.at(0), dense_.size()};
-    }
+    std::span<T> items() noexcept { return {this->first_object(), this->dense_size()}; }
     std::span<const T> items() const noexcept { return const_cast<pool*>(this)->items(); }
     iterator begin() noexcept { return items().data(); }
-    iterator end() noexcept { return begin() + dense_.size(); }
+    iterator end() noexcept { return begin() + this->dense_size(); }
     const_iterator begin() const noexcept { return items().data(); }
-    const_iterator end() const noexcept { return begin() + dense_.size(); }
-
-    /// The handle of items()[position]; stale when the object was erased since the last compaction. Throws
-    /// std::out_of_range when there is no such position. Wait-free, constant.
-    handle_type handle_at(std::size_t position) const;
+    const_iterator end() const noexcept { return begin() + this->dense_size(); }
 
     /// The handle of an object of this pool, be it in items() or not; stale when it was erased since. Null
     /// for an object that is not in the pool. Wait-free, constant.
-    handle_type handle_of(const T& object) const noexcept;
-
-    /// Holds compaction off while it lives. Waits for a running one: not for destructors, which a compaction
-    /// waits for. Throws too_many_threads, and compaction_conflict when the calling thread is compacting.
-    /// Blocking; constant.
-    [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
-
-    // ---- Frames: one thread at a time
-    // ------------------------------------------------------------------------------
-
-    /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
-    /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
-    /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
-    /// compaction is running or the calling thread holds a guard.
-    compaction_stats compact() {
-        inline_executor executor;
-        return compact(executor);
-    }
-    template <executor Executor>
-    compaction_stats compact(Executor&& executor);
-
-    /// The same, but does nothing and returns nothing when it can't start at once. Never waits.
-    std::optional<compaction_stats> try_compact() {
-        inline_executor executor;
-        return try_compact(executor);
-    }
-    template <executor Executor>
-    std::optional<compaction_stats> try_compact(Executor&& executor);
-
-    // ---- The whole pool: while no other thread uses it
-    // -----------------------------------------------------------
-
-    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
-    /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no
-    /// destructor. Throws compaction_conflict like compact().
-    void reset();
-
-    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads
-    /// may use handles meanwhile. Throws compaction_conflict like compact().
-    void shrink_to_fit();
-
-private:
-    using lane_type = lane<Policy>;
-    using tag_type = typename Layout::tag_type;
-
-    // A slot and a nursery position that belong to one emplace.
-    struct place {
-        std::uint32_t slot;
-        std::uint32_t position;
-    };
-
-    lane_type& lane_or_throw();
-    bool take_place(lane_type& mine, place& taken) noexcept;
-    void give_back(lane_type& mine, const place& taken) noexcept;
-    template <class... Args>
-    void construct(lane_type& mine, const place& taken, Args&&... args);
-    handle_type publish(lane_type& mine, const place& taken) noexcept;
-    [[noreturn]] void throw_exhausted() const;
-    handle_type handle_in_slot(std::uint32_t slot) const noexcept;
-    std::size_t slots_in_service() const noexcept { return supply_.list().fresh(); }
-    std::uint32_t next_generation() const noexcept;
-    void destroy_all() noexcept;
-    void expect_in_use() const noexcept {
-        if constexpr (checked) {
-            expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
-        }
+    handle_type handle_of(const T& object) const noexcept {
+        return this->handle_of_address(std::addressof(object));
     }
 
-    static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
-    // How many objects ahead of one that is made the memory of the nursery is asked for.
-    static constexpr std::uint32_t newborns_ahead = 8;
+    // ---- The whole pool: while no compaction runs
+    // ----------------------------------------------------------------
 
-    std::string name_;
-    pool_geometry geometry_;
-    pool_id_holder id_;
-    tag_type fresh_tag_; // what a slot starts from, not alive
-
-    slot_table<Layout, Policy> slots_;
-    dense_store<T, Policy> dense_;
-    lane_table<Policy> lanes_;
-    slot_supply<Layout, Policy, Freelist> supply_;
-    nursery<Layout, Policy, Freelist> nursery_;
-    removal_queue<typename Layout::value_type, Policy, Freelist> removals_;
-    compactor<T, Layout, Policy, Freelist> compactor_;
-    access_gate<Policy> gate_;
-    // Erasures by threads that found no lane.
-    typename Policy::template atomic<std::uint64_t> erased_without_lane_{0};
-    std::uint32_t in_use_ = in_use_mark;
+    /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
+    /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
+    /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
+    /// use the pool like a destructor, and must not throw. Throws compaction_conflict like compact().
+    void on_erase(std::function<void(handle_type, T&)> hook) {
+        this->add_hook([hook = std::move(hook)](handle_type handle, T* object) { hook(handle, *object); });
+    }
 };
 
-} // namespace handlepool
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class... Args>
+    requires std::constructible_from<T, Args...>
+auto pool<T, Layout, Policy, Freelist>::try_emplace(Args&&... args) -> handle_type {
+    auto& mine = this->lane_or_throw();
+    typename core::place taken;
+    if (!this->take_place(mine, taken)) {
+        return {};
+    }
+    this->construct(mine, taken, [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+        ::new (memory) T(std::forward<Args>(args)...);
+    });
+    return this->publish(mine, taken);
+}
 
-#include <handlepool/pool_members.hpp>
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class... Args>
+    requires std::constructible_from<T, Args...>
+auto pool<T, Layout, Policy, Freelist>::emplace(Args&&... args) -> handle_type {
+    const handle_type handle = try_emplace(std::forward<Args>(args)...);
+    if (!handle) {
+        this->throw_exhausted();
+    }
+    return handle;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class OutputIt, class... Args>
+    requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+OutputIt pool<T, Layout, Policy, Freelist>::emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+    auto& mine = this->lane_or_throw();
+    if (count > this->object_limit()) {
+        this->throw_exhausted();
+    }
+    std::vector<typename core::place> places;
+    places.reserve(count);
+    std::vector<handle_type> made;
+    made.reserve(count);
+    // Constructs all before it publishes any, so that nobody sees objects that are taken back.
+    const auto undo = [&] {
+        for (const auto& taken : places | std::views::reverse) {
+            this->destroy(taken);
+            this->give_back(mine, taken);
+        }
+    };
+    for (std::size_t i = 0; i != count; ++i) {
+        typename core::place taken;
+        if (!this->take_place(mine, taken)) {
+            undo();
+            this->throw_exhausted();
+        }
+        try {
+            this->construct(mine, taken, [&](void* memory) { ::new (memory) T(args...); });
+        } catch (...) {
+            undo();
+            throw;
+        }
+        places.push_back(taken);
+    }
+    for (const auto& taken : places) {
+        made.push_back(this->publish(mine, taken));
+    }
+    try {
+        return std::ranges::copy(made, std::move(out)).out;
+    } catch (...) {
+        this->erase(made);
+        throw;
+    }
+}
+
+} // namespace handlepool

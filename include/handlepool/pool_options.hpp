@@ -39,6 +39,10 @@ struct pool_options {
     /// number for all of them, the lowest that was free at its first use. Costs address space only.
     std::size_t max_threads = 4096;
 
+    /// Remember for each slot in which frames its last object was born and died, so that describe() and
+    /// reports can tell. Costs 16 bytes a slot, and a few nanoseconds for each object of a compaction.
+    bool remember_frames = false;
+
     /// The id in the pool's handles. Left out: one that no living pool of the same layout has.
     std::optional<unsigned> pool_id = std::nullopt;
 };
@@ -56,6 +60,7 @@ struct pool_geometry {
     std::size_t object_limit = 0;
     std::size_t nursery_chunks = 0;
     std::size_t removal_chunks = 0;
+    bool remember_frames = false;
 };
 
 /// What the handle layout and the policy say about a geometry.

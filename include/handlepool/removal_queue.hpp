@@ -16,6 +16,11 @@ struct removal_chain {
     // Records ever put in, and ever taken out.
     typename Policy::template atomic<std::uint64_t> queued{0};
     typename Policy::template atomic<std::uint64_t> drained{0};
+
+    /// Any thread: exact for what happened before.
+    bool empty() const noexcept {
+        return queued.load(std::memory_order::relaxed) == drained.load(std::memory_order::relaxed);
+    }
 };
 
 /// The queues in which the winners of erase tell compaction what to bury, one for each lane: one producer,

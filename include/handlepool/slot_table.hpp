@@ -31,10 +31,10 @@ public:
 
     std::size_t size() const noexcept { return slots_.size(); }
 
-    /// The handle's object in the array of all objects, or null when it doesn't live. It stays there until
+    /// The handle's object in the store of all objects, or null when it doesn't live. It stays there until
     /// compaction. Wait-free.
-    template <class Object>
-    Object* find(value_type handle, Object* objects) const noexcept {
+    template <class Objects>
+    auto find(value_type handle, Objects&& objects) const noexcept -> decltype(objects.at(0)) {
         if (!could_live(handle)) {
             return nullptr;
         }
@@ -43,7 +43,7 @@ public:
         if (named.tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
             return nullptr;
         }
-        return objects + named.location.load(std::memory_order::relaxed);
+        return objects.at(named.location.load(std::memory_order::relaxed));
     }
 
     /// Does the handle's object live? Wait-free.

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace handlepool {
 
-/// What a pool knows of a handle that does not resolve.
+/// What a pool knows of a handle.
 struct refused_handle {
     bool null = false;
     std::uint64_t index = 0;
@@ -17,9 +18,16 @@ struct refused_handle {
     std::uint32_t first_generation = 0;
     std::uint64_t slots_in_service = 0;
     std::uint32_t slot_generation = 0;
+    // How many frames ago the slot's last object was taken into the dense store, and destroyed; if
+    // remembered.
+    std::optional<std::uint32_t> frames_since_birth = std::nullopt;
+    std::optional<std::uint32_t> frames_since_death = std::nullopt;
 };
 
 /// "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased, ..."
 std::string describe_refusal(std::string_view pool, const refused_handle& handle);
+
+/// "ships #1021 generation 7: erased 3 frames ago"
+std::string describe_handle(std::string_view pool, bool alive, const refused_handle& handle);
 
 } // namespace handlepool

@@ -22,9 +22,11 @@ public:
     virtual_array() noexcept = default;
 
     /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by
-    /// huge pages. Throws reservation_failed, which repeats `what_for`.
-    virtual_array(std::string_view what_for, std::size_t size, std::size_t expected)
-        : memory_(what_for, size, sizeof(Element), alignof(Element), expected), size_(size) {}
+    /// huge pages. `alignment` of the first element, a power of two. Throws reservation_failed, which repeats
+    /// `what_for`.
+    virtual_array(std::string_view what_for, std::size_t size, std::size_t expected,
+                  std::size_t alignment = alignof(Element))
+        : memory_(what_for, size, sizeof(Element), alignment, expected), size_(size) {}
 
     Element& operator[](std::size_t position) noexcept { return data()[position]; }
     const Element& operator[](std::size_t position) const noexcept { return data()[position]; }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <random>
 #include <utility>
 #include <vector>
@@ -57,11 +59,15 @@ public:
         nursery_school& at_death = at_death_ == nullptr ? here : *at_death_;
         return mine_.create(here, at_death, descendants).value();
     }
-    void let_go(std::uint64_t child) override { mine_.erase_living(Pool::handle_type::from_value(child)); }
+    void let_go(std::uint64_t child) override {
+        const std::scoped_lock lock(mutex_); // destructors run on many threads
+        mine_.erase_living(Pool::handle_type::from_value(child));
+    }
 
 private:
     typename Pool::actor_type& mine_;
     nursery_school* at_death_; // null: this one
+    std::mutex mutex_;
 };
 
 template <class Policy>
@@ -75,7 +81,7 @@ void run_until(conductor& by, double part) {
                         .reuse_delay = 16});
     // Objects die in compactions, which the conductor runs.
     school<pool_type> end(pool.by_conductor(), nullptr);
-    std::vector<school<pool_type>> schools;
+    std::deque<school<pool_type>> schools;
     for (std::size_t thread = 0; thread < by.threads(); ++thread) {
         schools.emplace_back(pool.by(thread), &end);
     }

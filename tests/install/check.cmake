@@ -10,7 +10,8 @@ if(sanitize)
     set(flags -fsanitize=${sanitize})
 endif()
 run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build -G ${generator}
-    -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${work}/prefix)
+    -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${work}/prefix
+    -D TBB_DIR=${tbb})
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/consumer)
 

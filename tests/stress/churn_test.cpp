@@ -107,7 +107,8 @@ TEST(churn, the_seed_decides_what_is_asked) {
     EXPECT_EQ(first.all.operations, second.all.operations);
     EXPECT_EQ(first.all.live_lookups, second.all.live_lookups);
     EXPECT_EQ(first.all.stale_lookups, second.all.stale_lookups);
-    const named_texts parameters{{"alive", "1001"}, {"churn", "0.3"}, {"lookups", "256"}, {"seed", "42"}};
+    const named_texts parameters{{"executor", "tbb"}, {"pools", "3"},     {"alive", "1001"},
+                                 {"churn", "0.3"},    {"lookups", "256"}, {"seed", "42"}};
     EXPECT_EQ(first.parameters, parameters);
 }
 

@@ -212,7 +212,7 @@ TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_doe
     EXPECT_THAT(result.output,
                 AllOf(HasSubstr("violations                   1\n  something was wrong\n"),
                       HasSubstr("handlepool-stress run churn --threads 2 --seed 7 --alive 20000 "
-                                "--seconds 10\n"),
+                                "--seconds 10 --executor tbb --pools 3\n"),
                       HasSubstr("FAILED")));
     EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
                 HasSubstr("--seed 7"));

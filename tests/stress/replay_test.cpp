@@ -172,8 +172,8 @@ TEST(replay, the_seed_decides_what_is_asked) {
     EXPECT_EQ(first.all.live_lookups, second.all.live_lookups);
     EXPECT_EQ(first.all.stale_lookups, second.all.stale_lookups);
     EXPECT_EQ(first.alive_peak, second.alive_peak);
-    const named_texts parameters{
-        {"program", "made by hand"}, {"frame_ms", "0.5"}, {"lookups", "64"}, {"seed", "42"}};
+    const named_texts parameters{{"executor", "tbb"}, {"pools", "3"},    {"program", "made by hand"},
+                                 {"frame_ms", "0.5"}, {"lookups", "64"}, {"seed", "42"}};
     EXPECT_EQ(first.parameters, parameters);
 }
 

@@ -98,6 +98,7 @@ TEST(report_json, has_these_keys) {
                                      "stale_accepted",
                                      "stale_accepted_bound_95",
                                      "forged_lookups",
+                                     "neighbour_operations",
                                      "reuse_delay",
                                      "smallest_reuse_distance",
                                      "reuse_distances",

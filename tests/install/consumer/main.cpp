@@ -1,6 +1,8 @@
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/fmt.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/service.hpp>
+#include <handlepool/tbb.hpp>
 
 #include <string>
 
@@ -12,5 +14,16 @@ int main() {
 
     handlepool::pool<int, handlepool::default_layout, handlepool::default_policy, handlepool::boost_freelist>
         numbers({.name = "numbers", .capacity = 10});
-    return numbers.contains(numbers.emplace(1)) ? 0 : 1;
+    if (!numbers.contains(numbers.emplace(1))) {
+        return 1;
+    }
+
+    handlepool::service world;
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const handlepool::any_handle ship = ships.emplace(1);
+    handlepool::frame_graph frame(world);
+    tbb::flow::make_edge(frame.start(), frame.compaction());
+    frame.run(3).rethrow();
+    fmt::print("{}\n{}", world.describe(ship), to_table(world.stats()));
+    return world.contains(ship) ? 0 : 1;
 }

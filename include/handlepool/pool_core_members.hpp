@@ -1,16 +1,18 @@
 #pragma once
 
-// The definitions of pool's member functions, in the order of their declarations in pool.hpp, which includes
-// them.
+// The definitions of pool_core's member functions, in the order of their declarations in pool_core.hpp, which
+// includes them.
 
-#include <handlepool/pool.hpp>
+#include <handlepool/pool_core.hpp>
 
 #include <algorithm>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
 
 namespace handlepool {
-
 template <class T, class Layout, class Policy, template <class> class Freelist>
-pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
+pool_core<T, Layout, Policy, Freelist>::pool_core(const pool_options& options, const object_type<T>& type)
     : name_(options.name),
       geometry_(plan_geometry(options, {.index_count = std::uint64_t{1} << Layout::index_bits,
                                         .nursery_chunk = Policy::nursery_chunk,
@@ -20,7 +22,7 @@ pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
       fresh_tag_(Layout::make_tag(id_.id(), id_.first_generation())),
       slots_(quoted_pool(name_) + " slots", geometry_.slot_limit, geometry_.capacity),
       dense_(quoted_pool(name_), geometry_.object_limit, geometry_.nursery_chunks * Policy::nursery_chunk,
-             geometry_.capacity),
+             geometry_.capacity, type),
       lanes_(quoted_pool(name_) + " lanes", geometry_.max_threads),
       supply_(quoted_pool(name_) + " freelist", geometry_, slots_, lanes_),
       nursery_(quoted_pool(name_) + " nursery", geometry_.nursery_chunks, Policy::nursery_chunk),
@@ -28,10 +30,10 @@ pool<T, Layout, Policy, Freelist>::pool(const pool_options& options)
                 geometry_.removal_queue_size),
       compactor_(quoted_pool(name_) + " compaction", geometry_, slots_, supply_, nursery_, removals_, dense_,
                  lanes_),
-      gate_(lanes_) {}
+      gate_(lanes_, quoted_pool(name_)) {}
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-pool<T, Layout, Policy, Freelist>::~pool() {
+void pool_core<T, Layout, Policy, Freelist>::shut_down() noexcept {
     // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
     expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
     destroy_all();
@@ -40,17 +42,17 @@ pool<T, Layout, Policy, Freelist>::~pool() {
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool<T, Layout, Policy, Freelist>::lane_or_throw() -> lane_type& {
+auto pool_core<T, Layout, Policy, Freelist>::lane_or_throw() -> lane_type& {
     expect_in_use();
     lane_type* const mine = lanes_.mine();
     if (mine == nullptr) {
-        throw too_many_threads(name_, geometry_.max_threads);
+        throw too_many_threads(quoted_pool(name_), geometry_.max_threads);
     }
     return *mine;
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-bool pool<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken) noexcept {
+bool pool_core<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken) noexcept {
     if (!supply_.take(mine, taken.slot)) {
         return false;
     }
@@ -58,13 +60,35 @@ bool pool<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken
         supply_.give_back(mine, taken.slot);
         return false;
     }
-    dense_.prefetch_object(dense_.capacity() + taken.position + newborns_ahead);
+    dense_.prefetch_object(location_of(taken) + newborns_ahead);
     return true;
 }
 
+/// Calls `construct(memory)`; when it throws, the place is given back.
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& taken) noexcept {
-    nursery_.give_back(mine.newborns, taken.position);
+template <class Construct>
+void pool_core<T, Layout, Policy, Freelist>::construct(lane_type& mine, const place& taken,
+                                                       Construct construct) {
+    dense_.unpoison_objects(location_of(taken));
+    void* const memory = dense_.memory(location_of(taken));
+    if constexpr (std::is_nothrow_invocable_v<Construct&, void*>) {
+        construct(memory);
+    } else {
+        try {
+            construct(memory);
+        } catch (...) {
+            dense_.poison_objects(location_of(taken));
+            give_back(mine, taken);
+            throw;
+        }
+    }
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool_core<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& taken) noexcept {
+    if (!nursery_.give_back(mine.newborns, taken.position)) {
+        add(mine.vacated, 1);
+    }
     // A few slots the lane keeps for its next objects. The others go to compaction like those of dead
     // objects, or they would be lost to other threads.
     const auto unused = Layout::value_of(taken.slot, slots_.known_tag(taken.slot));
@@ -74,105 +98,19 @@ void pool<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& 
     }
 }
 
-/// Builds the object; when its constructor throws, the place is given back.
 template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class... Args>
-void pool<T, Layout, Policy, Freelist>::construct(lane_type& mine, const place& taken, Args&&... args) {
-    void* const memory = dense_.memory(dense_.capacity() + taken.position);
-    unpoison(static_cast<T*>(memory));
-    if constexpr (std::is_nothrow_constructible_v<T, Args...>) {
-        ::new (memory) T(std::forward<Args>(args)...);
-    } else {
-        try {
-            ::new (memory) T(std::forward<Args>(args)...);
-        } catch (...) {
-            poison(static_cast<T*>(memory));
-            give_back(mine, taken);
-            throw;
-        }
-    }
-}
-
-template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool<T, Layout, Policy, Freelist>::publish(lane_type& mine, const place& taken) noexcept -> handle_type {
+auto pool_core<T, Layout, Policy, Freelist>::publish(lane_type& mine, const place& taken) noexcept
+    -> handle_type {
     const tag_type tag = slots_.next_tag(taken.slot, fresh_tag_);
     const auto handle = handle_type::from_value(Layout::value_of(taken.slot, tag));
     nursery_.own(taken.position, handle.value());
     add(mine.created, 1); // before anybody can erase it
-    slots_.publish(taken.slot, tag, dense_.capacity() + taken.position);
+    slots_.publish(taken.slot, tag, location_of(taken));
     return handle;
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class... Args>
-    requires std::constructible_from<T, Args...>
-auto pool<T, Layout, Policy, Freelist>::try_emplace(Args&&... args) -> handle_type {
-    lane_type& mine = lane_or_throw();
-    place taken;
-    if (!take_place(mine, taken)) {
-        return {};
-    }
-    construct(mine, taken, std::forward<Args>(args)...);
-    return publish(mine, taken);
-}
-
-template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class... Args>
-    requires std::constructible_from<T, Args...>
-auto pool<T, Layout, Policy, Freelist>::emplace(Args&&... args) -> handle_type {
-    const handle_type handle = try_emplace(std::forward<Args>(args)...);
-    if (!handle) {
-        throw_exhausted();
-    }
-    return handle;
-}
-
-template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class OutputIt, class... Args>
-    requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
-OutputIt pool<T, Layout, Policy, Freelist>::emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-    lane_type& mine = lane_or_throw();
-    if (count > geometry_.object_limit) {
-        throw_exhausted();
-    }
-    std::vector<place> places;
-    places.reserve(count);
-    std::vector<handle_type> made;
-    made.reserve(count);
-    // Constructs all before it publishes any, so that nobody sees objects that are taken back.
-    const auto undo = [&] {
-        for (const place& taken : places | std::views::reverse) {
-            dense_.destroy(dense_.capacity() + taken.position);
-            give_back(mine, taken);
-        }
-    };
-    for (std::size_t i = 0; i != count; ++i) {
-        place taken;
-        if (!take_place(mine, taken)) {
-            undo();
-            throw_exhausted();
-        }
-        try {
-            construct(mine, taken, args...);
-        } catch (...) {
-            undo();
-            throw;
-        }
-        places.push_back(taken);
-    }
-    for (const place& taken : places) {
-        made.push_back(publish(mine, taken));
-    }
-    try {
-        return std::ranges::copy(made, std::move(out)).out;
-    } catch (...) {
-        erase(made);
-        throw;
-    }
-}
-
-template <class T, class Layout, class Policy, template <class> class Freelist>
-bool pool<T, Layout, Policy, Freelist>::erase(handle_type handle) noexcept {
+bool pool_core<T, Layout, Policy, Freelist>::erase(handle_type handle) noexcept {
     expect_in_use();
     if (!slots_.kill(handle.value())) {
         return false;
@@ -193,7 +131,7 @@ bool pool<T, Layout, Policy, Freelist>::erase(handle_type handle) noexcept {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <std::ranges::input_range Range>
     requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
-std::size_t pool<T, Layout, Policy, Freelist>::erase(Range&& handles) {
+std::size_t pool_core<T, Layout, Policy, Freelist>::erase(Range&& handles) {
     std::size_t erased = 0;
     for (const handle_type handle : handles) {
         erased += erase(handle) ? 1 : 0;
@@ -202,7 +140,7 @@ std::size_t pool<T, Layout, Policy, Freelist>::erase(Range&& handles) {
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::clear() noexcept {
+void pool_core<T, Layout, Policy, Freelist>::clear() noexcept {
     expect_in_use();
     for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
         const tag_type tag = slots_.tag(index);
@@ -211,7 +149,7 @@ void pool<T, Layout, Policy, Freelist>::clear() noexcept {
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-std::size_t pool<T, Layout, Policy, Freelist>::size() const noexcept {
+std::size_t pool_core<T, Layout, Policy, Freelist>::size() const noexcept {
     expect_in_use();
     // Erased ones first, so that the difference is rather too large than too small while others are at work.
     const std::uint64_t erased = lanes_.sum([](const lane_type& one) {
@@ -223,25 +161,77 @@ std::size_t pool<T, Layout, Policy, Freelist>::size() const noexcept {
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-T& pool<T, Layout, Policy, Freelist>::at(handle_type handle) {
-    T* const found = find(handle);
-    if (found == nullptr) {
-        const bool known = handle.index() < slots_.size();
-        throw stale_handle(describe_refusal(
-            name_, {.null = !handle,
-                    .index = handle.index(),
-                    .generation = handle.generation(),
-                    .pool_id = handle.pool_id(),
-                    .own_pool_id = id(),
-                    .first_generation = Layout::generation_of(fresh_tag_),
-                    .slots_in_service = slots_in_service(),
-                    .slot_generation = known ? Layout::generation_of(slots_.known_tag(handle.index())) : 0}));
+refused_handle pool_core<T, Layout, Policy, Freelist>::examine(handle_type handle) const {
+    refused_handle found{.null = !handle,
+                         .index = handle.index(),
+                         .generation = handle.generation(),
+                         .pool_id = handle.pool_id(),
+                         .own_pool_id = id(),
+                         .first_generation = Layout::generation_of(fresh_tag_),
+                         .slots_in_service = slots_in_service()};
+    if (handle.index() < slots_.size()) {
+        found.slot_generation = Layout::generation_of(slots_.known_tag(handle.index()));
+        if (const auto& history = compactor_.history(); history.remembers()) {
+            const std::uint64_t now = compactor_.runs();
+            // What no compaction has seen yet was created, or erased, since the last one.
+            found.frames_since_birth =
+                history.frames_since_birth(handle.index(), handle.tag(), now).value_or(0);
+            found.frames_since_death =
+                history.frames_since_death(handle.index(), handle.tag(), now).value_or(0);
+        }
     }
-    return *found;
+    return found;
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool<T, Layout, Policy, Freelist>::handle_in_slot(std::uint32_t slot) const noexcept -> handle_type {
+auto pool_core<T, Layout, Policy, Freelist>::oldest(std::size_t most) const -> std::vector<handle_type> {
+    expect_in_use();
+    struct candidate {
+        std::uint32_t frames;
+        handle_type handle;
+    };
+    std::vector<candidate> alive;
+    const auto& history = compactor_.history();
+    for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
+        const tag_type tag = slots_.tag(index);
+        if (Layout::is_alive(tag)) {
+            const std::uint32_t frames =
+                history.remembers() ? history.frames_since_birth(index, tag, compactor_.runs()).value_or(0)
+                                    : 0;
+            alive.push_back({frames, handle_type::from_value(Layout::value_of(index, tag))});
+        }
+    }
+    const std::size_t count = std::min(most, alive.size());
+    const auto older = [](const candidate& one, const candidate& other) {
+        return std::tuple(other.frames, one.handle.generation(), one.handle.index()) <
+               std::tuple(one.frames, other.handle.generation(), other.handle.index());
+    };
+    std::ranges::partial_sort(alive, alive.begin() + static_cast<std::ptrdiff_t>(count), older);
+    std::vector<handle_type> result;
+    for (std::size_t i = 0; i != count; ++i) {
+        result.push_back(alive[i].handle);
+    }
+    return result;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+std::string pool_core<T, Layout, Policy, Freelist>::describe(handle_type handle) const {
+    expect_in_use();
+    return describe_handle(name_, contains(handle), examine(handle));
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+T* pool_core<T, Layout, Policy, Freelist>::object_or_throw(handle_type handle) {
+    T* const found = find_object(handle);
+    if (found == nullptr) {
+        throw stale_handle(describe_refusal(name_, examine(handle)));
+    }
+    return found;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+auto pool_core<T, Layout, Policy, Freelist>::handle_in_slot(std::uint32_t slot) const noexcept
+    -> handle_type {
     if (slot == no_slot) {
         return {};
     }
@@ -251,7 +241,7 @@ auto pool<T, Layout, Policy, Freelist>::handle_in_slot(std::uint32_t slot) const
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const -> handle_type {
+auto pool_core<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const -> handle_type {
     expect_in_use();
     if (position >= dense_.size()) {
         throw std::out_of_range(quoted_pool(name_) + ": there is no position " + std::to_string(position) +
@@ -261,7 +251,8 @@ auto pool<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const ->
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool<T, Layout, Policy, Freelist>::handle_of(const T& object) const noexcept -> handle_type {
+auto pool_core<T, Layout, Policy, Freelist>::handle_of_address(const void* object) const noexcept
+    -> handle_type {
     expect_in_use();
     const std::size_t location = dense_.location_of(object);
     if (location < dense_.size()) {
@@ -276,29 +267,53 @@ auto pool<T, Layout, Policy, Freelist>::handle_of(const T& object) const noexcep
                : handle_type{};
 }
 
+/// The gate is closed.
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
-compaction_stats pool<T, Layout, Policy, Freelist>::compact(Executor&& executor) {
-    expect_in_use();
-    gate_.close(name_);
-    const closed_gate closed(gate_);
-    return compactor_.run(executor);
+compaction_stats pool_core<T, Layout, Policy, Freelist>::compact_alone(Executor& executor) {
+    if constexpr (phase_listener<Executor>) {
+        executor.begin_compaction(name_);
+        const compaction_stats stats = compactor_.run(executor);
+        executor.end_compaction(stats);
+        return stats;
+    } else {
+        return compactor_.run(executor);
+    }
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
-std::optional<compaction_stats> pool<T, Layout, Policy, Freelist>::try_compact(Executor&& executor) {
+compaction_stats pool_core<T, Layout, Policy, Freelist>::compact(Executor&& executor) {
+    expect_in_use();
+    gate_.close();
+    const closed_gate closed(gate_);
+    return compact_alone(executor);
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+std::optional<compaction_stats> pool_core<T, Layout, Policy, Freelist>::try_compact(Executor&& executor) {
     expect_in_use();
     if (!gate_.try_close()) {
         return std::nullopt;
     }
     const closed_gate closed(gate_);
-    return compactor_.run(executor);
+    return compact_alone(executor);
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::destroy_all() noexcept {
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+void pool_core<T, Layout, Policy, Freelist>::add_hook(erase_hook hook) {
+    expect_in_use();
+    gate_.close();
+    const closed_gate closed(gate_);
+    compactor_.add_hook([hook = std::move(hook)](typename Layout::value_type handle, T* object) {
+        hook(handle_type::from_value(handle), object);
+    });
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+void pool_core<T, Layout, Policy, Freelist>::destroy_all() noexcept {
+    if (dense_.type().has_destructor() || compactor_.has_hooks()) {
         inline_executor executor;
         // Again as long as destructors make new objects.
         do {
@@ -308,9 +323,8 @@ void pool<T, Layout, Policy, Freelist>::destroy_all() noexcept {
     }
 }
 
-/// Even, and above the generations of all handles that were given out.
 template <class T, class Layout, class Policy, template <class> class Freelist>
-std::uint32_t pool<T, Layout, Policy, Freelist>::next_generation() const noexcept {
+std::uint32_t pool_core<T, Layout, Policy, Freelist>::next_generation() const noexcept {
     std::uint32_t highest = Layout::generation_of(fresh_tag_);
     for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
         highest = std::max<std::uint32_t>(highest, Layout::generation_of(slots_.tag(index)));
@@ -319,9 +333,9 @@ std::uint32_t pool<T, Layout, Policy, Freelist>::next_generation() const noexcep
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::reset() {
+void pool_core<T, Layout, Policy, Freelist>::reset() {
     expect_in_use();
-    gate_.close(name_);
+    gate_.close();
     const closed_gate closed(gate_);
     destroy_all();
     const std::uint32_t generation = next_generation();
@@ -341,19 +355,20 @@ void pool<T, Layout, Policy, Freelist>::reset() {
     nursery_.reset();
     removals_.reset();
     supply_.reset(used_up);
+    compactor_.forget();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::shrink_to_fit() {
+void pool_core<T, Layout, Policy, Freelist>::shrink_to_fit() {
     expect_in_use();
-    gate_.close(name_);
+    gate_.close();
     const closed_gate closed(gate_);
     dense_.shrink();
     compactor_.shrink();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool<T, Layout, Policy, Freelist>::throw_exhausted() const {
+void pool_core<T, Layout, Policy, Freelist>::throw_exhausted() const {
     if (supply_.used_up()) {
         throw pool_used_up(name_, geometry_.slot_limit);
     }
@@ -361,7 +376,7 @@ void pool<T, Layout, Policy, Freelist>::throw_exhausted() const {
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-pool_stats pool<T, Layout, Policy, Freelist>::stats() const {
+pool_stats pool_core<T, Layout, Policy, Freelist>::stats() const {
     expect_in_use();
     const auto sum = [this](auto counter) {
         return lanes_.sum(

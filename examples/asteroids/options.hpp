@@ -1,0 +1,75 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <thread>
+
+namespace asteroids {
+
+struct options {
+    std::size_t entities = 10'000;
+    std::uint64_t frames = 300;
+    std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+    std::uint64_t seed = 1;
+    std::string picture;
+    std::string trace;
+    bool json = false;
+};
+
+inline void add_options(CLI::App& app, options& chosen) {
+    // Opens files before the simulation begins, so that a wrong name costs no run.
+    const auto check_writable = [](const std::string& file) {
+        return std::ofstream(file, std::ios::app) ? "" : fmt::format("can't write to '{}'", file);
+    };
+    app.option_defaults()->always_capture_default();
+    app.add_option("--entities", chosen.entities, "Objects of all kinds together, about")
+        ->check(CLI::Range(100, 10'000'000));
+    app.add_option("--frames", chosen.frames, "Frames to simulate")->check(CLI::Range(1, 1'000'000));
+    app.add_option("--threads", chosen.threads, "Threads that run the tasks")->check(CLI::Range(1, 256));
+    app.add_option("--seed", chosen.seed, "The same seed makes the same world, with any number of threads")
+        ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+    app.add_option("--picture", chosen.picture, "Draw the last frame into this SVG file")
+        ->check(check_writable);
+    app.add_option("--trace", chosen.trace,
+                   "Record what ran when into this file, for chrome://tracing or ui.perfetto.dev")
+        ->check(check_writable);
+    app.add_flag("--json", chosen.json, "Print the results as JSON");
+    app.footer(
+        "Example:\n"
+        "  asteroids --entities 100000 --frames 500 --threads 2 --picture space.svg --trace trace.json");
+}
+
+/// Calls `work(options)` with what the command line says, on so many threads. Returns the exit code of the
+/// program, and prints what is wrong if something is.
+template <class Work>
+int run_with_options(int argc, char** argv, const std::string& description, const Work& work) {
+    options chosen;
+    CLI::App app(description);
+    add_options(app, chosen);
+    try {
+        app.parse(argc, argv);
+        // Both are needed: the first allows more threads than processors, the second asks for them.
+        const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, chosen.threads);
+        tbb::task_arena arena(static_cast<int>(chosen.threads));
+        arena.execute([&] { work(chosen); });
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return 1;
+    }
+}
+
+} // namespace asteroids

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "options.hpp"
+
+#include <handlepool/service_stats.hpp>
+#include <handlepool/tbb/frame_graph.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <vector>
+
+namespace asteroids {
+
+/// How long frames took, which part of that was the pools' work, and what came out.
+class report {
+public:
+    explicit report(const options& chosen) : chosen_(chosen) {}
+
+    /// `emplace_and_erase` is summed up over the threads. What matters ends when the last task begins, which
+    /// is the check.
+    void add_frame(const handlepool::frame_report& frame, std::chrono::nanoseconds emplace_and_erase) {
+        frames_.push_back(milliseconds(frame.tasks.back().begin));
+        compaction_ += milliseconds(frame.compaction.duration);
+        emplace_and_erase_ += milliseconds(emplace_and_erase);
+    }
+
+    /// After a frame at least.
+    void print(const handlepool::service_stats& pools, const nlohmann::ordered_json& outcome) const {
+        const nlohmann::ordered_json all = to_json(pools, outcome);
+        if (chosen_.json) {
+            fmt::print("{}\n", all.dump(2));
+            return;
+        }
+        const auto& frame = all["frame_milliseconds"];
+        fmt::print("{:<24} median {:.2f} ms, 99th percentile {:.2f} ms, worst {:.2f} ms\n", "frames",
+                   frame["median"].get<double>(), frame["percentile_99"].get<double>(),
+                   frame["worst"].get<double>());
+        fmt::print("{:<24} {:.1f} % of the threads' time went into emplace, erase and compaction\n",
+                   "pool share", all["pool_share"].get<double>() * 100);
+        for (const auto& pool : pools.pools) {
+            fmt::print("{:<24} {} alive, {} created, {} destroyed\n", pool.name, pool.alive, pool.created,
+                       pool.destroyed);
+        }
+        for (const auto& [name, value] : outcome.items()) {
+            std::string title = name;
+            std::replace(title.begin(), title.end(), '_', ' ');
+            fmt::print("{:<24} {}\n", title, value.is_string() ? value.get<std::string>() : value.dump());
+        }
+    }
+
+private:
+    nlohmann::ordered_json to_json(const handlepool::service_stats& pools,
+                                   const nlohmann::ordered_json& outcome) const {
+        std::vector<double> sorted = frames_;
+        std::sort(sorted.begin(), sorted.end());
+        const auto count = static_cast<double>(sorted.size());
+        const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+        // All threads wait for a compaction, however many take part in it; in emplace and erase, each spends
+        // its own time.
+        const double pool_time = compaction_ + emplace_and_erase_ / static_cast<double>(chosen_.threads);
+        nlohmann::ordered_json all = {{"entities", chosen_.entities},
+                                      {"frames", chosen_.frames},
+                                      {"threads", chosen_.threads},
+                                      {"seed", chosen_.seed},
+                                      {"frame_milliseconds",
+                                       {{"mean", sum / count},
+                                        {"median", sorted[sorted.size() / 2]},
+                                        {"percentile_99", sorted[(sorted.size() - 1) * 99 / 100]},
+                                        {"worst", sorted.back()}}},
+                                      {"mean_pool_milliseconds_in_frame",
+                                       {{"compaction", compaction_ / count},
+                                        {"emplace_and_erase_of_all_threads", emplace_and_erase_ / count}}},
+                                      {"pool_share", pool_time / sum}};
+        for (const auto& pool : pools.pools) {
+            all["pools"][pool.name] = {
+                {"alive", pool.alive}, {"created", pool.created}, {"destroyed", pool.destroyed}};
+        }
+        all.update(outcome);
+        return all;
+    }
+
+    static double milliseconds(std::chrono::nanoseconds time) {
+        return std::chrono::duration<double, std::milli>(time).count();
+    }
+
+    options chosen_;
+    std::vector<double> frames_; // in milliseconds, like the sums that follow
+    double compaction_ = 0;
+    double emplace_and_erase_ = 0;
+};
+
+} // namespace asteroids

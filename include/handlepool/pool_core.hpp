@@ -1,0 +1,255 @@
+#pragma once
+
+#include <handlepool/access_gate.hpp>
+#include <handlepool/compactor.hpp>
+#include <handlepool/contract.hpp>
+#include <handlepool/dense_store.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/fwd.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/nursery.hpp>
+#include <handlepool/object_type.hpp>
+#include <handlepool/policy.hpp>
+#include <handlepool/pool_id_lease.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/removal_queue.hpp>
+#include <handlepool/slot_supply.hpp>
+#include <handlepool/slot_table.hpp>
+#include <handlepool/stale_reason.hpp>
+#include <handlepool/stats.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// What pools do with handles and frames, whatever their objects are. Users meet it as the base of pool and
+/// raw_pool, whose documentation has the frame contract.
+///
+/// @tparam T object type, or void when it is known at run time only
+/// @tparam Layout how the bits of a handle are divided
+/// @tparam Policy atomics, memory and batch sizes
+/// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
+template <class T, class Layout, class Policy, template <class> class Freelist>
+class pool_core {
+    static_assert(freelist<Freelist<Policy>>);
+
+public:
+    using layout = Layout;
+    using policy = Policy;
+    using handle_type = handle<T, Layout>;
+    using guard_type = access_guard<Policy>;
+    using erase_hook = std::function<void(handle_type handle, T* object)>;
+
+    pool_core(const pool_core&) = delete;
+    pool_core& operator=(const pool_core&) = delete;
+
+    // ---- Handles: any thread, at any time, also while a compaction runs
+    // ----------------------------------------
+
+    /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
+    /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
+    /// readable through pointers that were got before, until the next compaction destroys it. Wait-free,
+    /// constant.
+    bool erase(handle_type handle) noexcept;
+
+    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free.
+    template <std::ranges::input_range Range>
+        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
+    std::size_t erase(Range&& handles);
+
+    /// Is the handle's object alive? Wait-free, constant.
+    bool contains(handle_type handle) const noexcept {
+        expect_in_use();
+        return slots_.is_alive(handle.value());
+    }
+
+    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles
+    /// stay dead. Lock-free; linear in the slots ever used.
+    void clear() noexcept;
+
+    /// Objects whose handles resolve. Exact while nobody creates or erases. Wait-free, linear in the lanes.
+    std::size_t size() const noexcept;
+    bool empty() const noexcept { return size() == 0; }
+
+    /// Objects that the pool has room for, guaranteed.
+    std::size_t capacity() const noexcept { return geometry_.capacity; }
+
+    std::uint32_t id() const noexcept { return id_.id(); }
+    const std::string& name() const noexcept { return name_; }
+
+    /// Handles of objects that are alive, `most` at the most, the oldest first: by the frames in which they
+    /// were created with the option `remember_frames`, else by generation and slot, which is the order of
+    /// creation as long as no slot is used again. Any thread; throws std::bad_alloc; linear in the slots ever
+    /// used.
+    std::vector<handle_type> oldest(std::size_t most) const;
+
+    /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago". How long ago
+    /// is known only with the option `remember_frames`. Lock-free.
+    std::string describe(handle_type handle) const;
+
+    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner
+    /// loop.
+    pool_stats stats() const;
+
+    // ---- Objects: within the frame contract
+    // ------------------------------------------------------------------------
+
+    /// The handle of the object at a position of the dense store; stale when the object was erased since the
+    /// last compaction. Throws std::out_of_range when there is no such position. Wait-free, constant.
+    handle_type handle_at(std::size_t position) const;
+
+    /// Holds compaction off while it lives. Waits for a running one: not for destructors, which a compaction
+    /// waits for. Throws too_many_threads, and compaction_conflict when the calling thread is compacting.
+    /// Blocking; constant.
+    [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
+
+    // ---- Frames: one thread at a time
+    // ------------------------------------------------------------------------------
+
+    /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
+    /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
+    /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
+    /// compaction is running or the calling thread holds a guard.
+    compaction_stats compact() {
+        inline_executor executor;
+        return compact(executor);
+    }
+    template <executor Executor>
+    compaction_stats compact(Executor&& executor);
+
+    /// The same, but does nothing and returns nothing when it can't start at once. Never waits.
+    std::optional<compaction_stats> try_compact() {
+        inline_executor executor;
+        return try_compact(executor);
+    }
+    template <executor Executor>
+    std::optional<compaction_stats> try_compact(Executor&& executor);
+
+    /// Has nothing happened since the last compaction that another one would act on? Any thread, at any time;
+    /// exact for what happened before the call. Wait-free, linear in the lanes.
+    bool idle() const noexcept {
+        expect_in_use();
+        return compactor_.idle();
+    }
+
+    /// Instead of a compaction, when the pool is idle: counts the frame, and does nothing.
+    void skip_frame() noexcept { compactor_.skip(); }
+
+    // ---- The whole pool: while no other thread uses it
+    // -----------------------------------------------------------
+
+    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
+    /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no
+    /// destructor. Throws compaction_conflict like compact().
+    void reset();
+
+    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads
+    /// may use handles meanwhile. Throws compaction_conflict like compact().
+    void shrink_to_fit();
+
+protected:
+    /// An empty pool. Throws as the pools' constructors say.
+    explicit pool_core(const pool_options& options, const object_type<T>& type = {});
+    ~pool_core() = default;
+
+    // Destroys all objects: for the destructor of the class that users see, while it is whole, because
+    // objects may use it.
+    void shut_down() noexcept;
+
+    using lane_type = lane<Policy>;
+    using tag_type = typename Layout::tag_type;
+
+    // A slot and a nursery position that belong to one emplace.
+    struct place {
+        std::uint32_t slot;
+        std::uint32_t position;
+    };
+
+    lane_type& lane_or_throw();
+    // An object is made in three steps: a place is taken, an object is constructed in its memory, and the
+    // object is published. Instead of the third, it may be destroyed and the place given back.
+    bool take_place(lane_type& mine, place& taken) noexcept;
+    template <class Construct>
+    void construct(lane_type& mine, const place& taken, Construct construct);
+    void destroy(const place& taken) noexcept { dense_.destroy(location_of(taken)); }
+    void give_back(lane_type& mine, const place& taken) noexcept;
+    handle_type publish(lane_type& mine, const place& taken) noexcept;
+    [[noreturn]] void throw_exhausted() const;
+    // More objects than this can never be.
+    std::size_t object_limit() const noexcept { return geometry_.object_limit; }
+
+    T* find_object(handle_type handle) noexcept {
+        expect_in_use();
+        return slots_.find(handle.value(), dense_);
+    }
+    T* object_or_throw(handle_type handle);
+    // The handle is known to be alive.
+    T* living_object(handle_type handle) noexcept {
+        if constexpr (checked) {
+            expect(contains(handle), name_, "operator[] was given a stale handle");
+        }
+        return dense_.at(slots_.location(handle.index()));
+    }
+    T* first_object() noexcept {
+        expect_in_use();
+        return dense_.at(0);
+    }
+    std::size_t dense_size() const noexcept { return dense_.size(); }
+    handle_type handle_of_address(const void* object) const noexcept;
+    const object_type<T>& type() const noexcept { return dense_.type(); }
+
+    void add_hook(erase_hook hook);
+
+private:
+    std::uint32_t location_of(const place& taken) const noexcept {
+        return dense_.capacity() + taken.position;
+    }
+    template <executor Executor>
+    compaction_stats compact_alone(Executor& executor);
+    refused_handle examine(handle_type handle) const;
+    handle_type handle_in_slot(std::uint32_t slot) const noexcept;
+    std::size_t slots_in_service() const noexcept { return supply_.list().fresh(); }
+    std::uint32_t next_generation() const noexcept;
+    void destroy_all() noexcept;
+    void expect_in_use() const noexcept {
+        if constexpr (checked) {
+            expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+        }
+    }
+
+    static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
+    // How many objects ahead of one that is made the memory of the nursery is asked for.
+    static constexpr std::uint32_t newborns_ahead = 8;
+
+    std::string name_;
+    pool_geometry geometry_;
+    pool_id_holder id_;
+    tag_type fresh_tag_; // what a slot starts from, not alive
+
+    slot_table<Layout, Policy> slots_;
+    dense_store<T, Policy> dense_;
+    lane_table<Policy> lanes_;
+    slot_supply<Layout, Policy, Freelist> supply_;
+    nursery<Layout, Policy, Freelist> nursery_;
+    removal_queue<typename Layout::value_type, Policy, Freelist> removals_;
+    compactor<T, Layout, Policy, Freelist> compactor_;
+    access_gate<Policy> gate_;
+    // Erasures by threads that found no lane.
+    typename Policy::template atomic<std::uint64_t> erased_without_lane_{0};
+    std::uint32_t in_use_ = in_use_mark;
+};
+
+} // namespace handlepool
+
+#include <handlepool/pool_core_members.hpp>

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <handlepool/pool_options.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace handlepool {
+
+/// What a configuration says about a pool; what it leaves out stays as the program has it.
+struct pool_limits {
+    std::optional<std::size_t> capacity;
+    std::optional<std::size_t> reuse_delay;
+    std::optional<std::size_t> slot_limit;
+    std::optional<std::size_t> removal_queue_size;
+    std::optional<std::size_t> max_threads;
+    std::optional<bool> remember_frames;
+
+    /// Where this stands, for messages: "limits.json: pools.ships". May be empty.
+    std::string source;
+
+    /// The program's options, changed by what is said here.
+    pool_options applied_to(pool_options options) const;
+};
+
+using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
+
+/// Reads a configuration, whose fields are those of pool_options:
+///
+///     {"pools": {"ships": {"capacity": 10000, "reuse_delay": 256}, "rockets": {"capacity": 50000}}}
+///
+/// Throws std::system_error when the file can't be read, and std::invalid_argument when it is not such a
+/// configuration: the message names the file, the place in it and what is allowed there. `where` stands for
+/// the file's name.
+limits_by_pool read_pool_limits(const std::filesystem::path& file);
+limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
+
+} // namespace handlepool

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <handlepool/pool_core.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+namespace handlepool {
+
+/// Objects that lie one after the other in memory, each `stride` bytes behind the one before.
+class raw_items {
+public:
+    raw_items(void* first, std::size_t stride, std::size_t count) noexcept
+        : first_(static_cast<std::byte*>(first)), stride_(stride), count_(count) {}
+
+    void* operator[](std::size_t position) const noexcept { return first_ + position * stride_; }
+    void* data() const noexcept { return first_; }
+    std::size_t stride() const noexcept { return stride_; }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+
+private:
+    std::byte* first_;
+    std::size_t stride_;
+    std::size_t count_;
+};
+
+/// A pool whose objects are of a type that the program learns of at run time. What is said of pool holds for
+/// it, with `void*` for references and untyped handles.
+template <class Layout, class Policy, template <class> class Freelist>
+class raw_pool : public pool_core<void, Layout, Policy, Freelist> {
+    using core = pool_core<void, Layout, Policy, Freelist>;
+
+public:
+    using typename core::erase_hook;
+    using typename core::handle_type;
+
+    /// Throws like the constructor of pool, and std::invalid_argument for a type that can't be.
+    raw_pool(const pool_options& options, const raw_type& type)
+        : core(options, object_type<void>(checked_raw_type(type, options.name))) {}
+
+    /// Destroys all objects. No thread may be using the pool.
+    ~raw_pool() { this->shut_down(); }
+
+    const raw_type& object_type_description() const noexcept { return this->type().description(); }
+
+    // ---- Handles: any thread, at any time, also while a compaction runs
+    // ----------------------------------------
+
+    /// Creates an object, which `construct(memory)` makes, and returns its handle. Progress and errors are
+    /// those of pool::emplace; `construct` may throw, and then nothing has changed.
+    template <std::invocable<void*> Construct>
+    handle_type emplace(Construct&& construct) {
+        const handle_type handle = try_emplace(std::forward<Construct>(construct));
+        if (!handle) {
+            this->throw_exhausted();
+        }
+        return handle;
+    }
+    /// The same, of bytes that are zero.
+    handle_type emplace() {
+        return emplace(
+            [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
+    }
+
+    /// The same, but the null handle instead of pool_exhausted; then `construct` was not called.
+    template <std::invocable<void*> Construct>
+    handle_type try_emplace(Construct&& construct) {
+        auto& mine = this->lane_or_throw();
+        typename core::place taken;
+        if (!this->take_place(mine, taken)) {
+            return {};
+        }
+        this->construct(mine, taken, std::ref(construct));
+        return this->publish(mine, taken);
+    }
+
+    // ---- Objects: within the frame contract
+    // ------------------------------------------------------------------------
+
+    /// The handle's object, or null when the handle is stale. Wait-free, constant.
+    void* find(handle_type handle) noexcept { return this->find_object(handle); }
+    const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
+
+    /// The handle's object. Throws stale_handle.
+    void* at(handle_type handle) { return this->object_or_throw(handle); }
+
+    /// The dense store, as of the last compaction.
+    raw_items items() noexcept { return {this->first_object(), this->type().stride(), this->dense_size()}; }
+
+    /// The handle of an object of this pool; null for an address that is not in the pool.
+    handle_type handle_of(const void* object) const noexcept { return this->handle_of_address(object); }
+
+    // ---- The whole pool: while no compaction runs
+    // ----------------------------------------------------------------
+
+    /// Like pool::on_erase.
+    void on_erase(erase_hook hook) { this->add_hook(std::move(hook)); }
+};
+
+} // namespace handlepool

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <handlepool/config.hpp>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/partitioner.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+/// Parallel loops over the dense store of a pool, within the frame contract: no compaction may run meanwhile.
+/// Objects that were erased since the last compaction are among those visited, newborns are not; the bodies
+/// may create and erase. An exception of a body ends the loop and comes out of it.
+///
+/// Tasks get whole cache lines, so that two of them never write to one line.
+namespace handlepool {
+
+namespace detail {
+
+/// So many objects fill cache lines without a rest.
+template <class T>
+constexpr std::size_t objects_in_whole_lines() {
+    return std::lcm(sizeof(T), cache_line) / sizeof(T);
+}
+
+/// Positions of objects, in groups that fill cache lines.
+template <class T>
+struct line_range {
+    explicit line_range(std::size_t count)
+        : objects(count),
+          groups(0, (count + objects_in_whole_lines<T>() - 1) / objects_in_whole_lines<T>()) {}
+
+    std::size_t first(const tbb::blocked_range<std::size_t>& part) const {
+        return part.begin() * objects_in_whole_lines<T>();
+    }
+    std::size_t last(const tbb::blocked_range<std::size_t>& part) const {
+        return std::min(part.end() * objects_in_whole_lines<T>(), objects);
+    }
+
+    std::size_t objects;
+    tbb::blocked_range<std::size_t> groups;
+};
+
+/// Calls body(position, object) for all, in parallel.
+template <class T, class Body, class Partitioner>
+void for_each_position(std::span<T> items, const Body& body, Partitioner&& partitioner) {
+    const line_range<T> range(items.size());
+    tbb::parallel_for(
+        range.groups,
+        [&](const tbb::blocked_range<std::size_t>& part) {
+            T* const objects = items.data();
+            for (std::size_t i = range.first(part), last = range.last(part); i != last; ++i) {
+                body(i, objects[i]);
+            }
+        },
+        std::forward<Partitioner>(partitioner));
+}
+
+} // namespace detail
+
+/// Calls `body(object)` for each object of the dense store. Linear.
+template <class Pool, class Body>
+void for_each(Pool& pool, const Body& body) {
+    detail::for_each_position(
+        pool.items(), [&](std::size_t, auto& object) { body(object); }, tbb::auto_partitioner());
+}
+
+/// The same; a part of the store goes to the thread that had it the last time with this partitioner, and may
+/// still have it in its caches. One loop at a time for each partitioner.
+template <class Pool, class Body>
+void for_each(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
+    detail::for_each_position(pool.items(), [&](std::size_t, auto& object) { body(object); }, placement);
+}
+
+/// Calls `body(handle, object)` for each object of the dense store; the handle is stale when the object was
+/// erased since the last compaction. Linear.
+template <class Pool, class Body>
+void for_each_with_handle(Pool& pool, const Body& body) {
+    detail::for_each_position(
+        pool.items(), [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
+        tbb::auto_partitioner());
+}
+template <class Pool, class Body>
+void for_each_with_handle(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
+    detail::for_each_position(
+        pool.items(), [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
+        placement);
+}
+
+/// Sums up the objects of the dense store: `add(value, object)` returns the sum of both, `join(value, value)`
+/// that of two parts, and `identity` is the sum of nothing. The parts depend on the number of objects alone:
+/// the result is the same in each run, also for floating-point numbers. Linear.
+template <class Pool, class Value, class Add, class Join>
+Value reduce(Pool& pool, const Value& identity, const Add& add, const Join& join) {
+    const auto items = pool.items();
+    const detail::line_range<std::remove_cv_t<typename decltype(items)::element_type>> range(items.size());
+    // Splitting stops at the grain, whatever the threads do: not too small.
+    constexpr std::size_t lines = 256;
+    return tbb::parallel_deterministic_reduce(
+        tbb::blocked_range<std::size_t>(range.groups.begin(), range.groups.end(), lines), identity,
+        [&](const tbb::blocked_range<std::size_t>& part, Value sum) {
+            for (std::size_t i = range.first(part), last = range.last(part); i != last; ++i) {
+                sum = add(std::move(sum), items[i]);
+            }
+            return sum;
+        },
+        join);
+}
+
+} // namespace handlepool

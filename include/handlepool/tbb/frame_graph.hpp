@@ -1,0 +1,235 @@
+#pragma once
+
+#include <handlepool/service.hpp>
+#include <handlepool/tbb/executor.hpp>
+#include <handlepool/timeline.hpp>
+
+#include <tbb/flow_graph.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// When a task of a frame ran. A task that did not run, because another one failed before, took no time.
+struct task_times {
+    std::string name;
+    std::chrono::nanoseconds begin{}; ///< since the frame began
+    std::chrono::nanoseconds duration{};
+};
+
+/// What happened in a frame.
+struct frame_report {
+    std::uint64_t frame = 0; ///< its number, from 0 on, over all runs of the graph
+    std::chrono::nanoseconds duration{};
+    std::vector<task_times> tasks; ///< in the order in which they were added; the compaction is the first
+    service_compaction compaction;
+};
+
+/// How a run of frames ended.
+struct frame_run {
+    std::uint64_t frames = 0;   ///< that were run to their ends
+    bool cancelled = false;     ///< before all were run
+    std::exception_ptr failure; ///< what a task has thrown, in the frame behind those; null if none did
+    std::string failed_task;    ///< which one
+
+    /// Throws the failure, if there is one.
+    void rethrow() const {
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+};
+
+/// Runs the frames of a program on oneTBB: a flow graph of its tasks, one of which is the compaction of a
+/// service.
+///
+///     handlepool::frame_graph frame(world);
+///     auto& simulate = frame.add_task("simulate", [&] { ... });
+///     auto& render = frame.add_task("render", [&] { ... });
+///     tbb::flow::make_edge(frame.start(), simulate);
+///     tbb::flow::make_edge(simulate, frame.compaction());
+///     tbb::flow::make_edge(frame.compaction(), render);
+///     frame.run(1000).rethrow();
+///
+/// A task may use pointers into the pools if it is ordered with the compaction, by edges. A frame ends when
+/// all its tasks have ended. Tasks run in the arena in which the frame_graph was made; more threads than
+/// processors take a tbb::global_control too.
+class frame_graph {
+public:
+    using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
+
+    /// The service must live longer.
+    template <class Layout>
+    explicit frame_graph(basic_service<Layout>& pools)
+        : compact_([&pools](executor_ref executor) { return pools.compact(executor); }), start_(graph_) {
+        add_task("compaction", [this] { compact(); });
+    }
+    ~frame_graph() { graph_.wait_for_all(); }
+
+    frame_graph(const frame_graph&) = delete;
+    frame_graph& operator=(const frame_graph&) = delete;
+
+    // ---- Between runs, for one thread
+    // ------------------------------------------------------------------------------
+
+    /// Each frame begins here: has edges to the tasks that wait for no other.
+    tbb::flow::broadcast_node<tbb::flow::continue_msg>& start() noexcept { return start_; }
+    /// The per-frame task of the service.
+    node& compaction() noexcept { return tasks_.front().run; }
+
+    /// A task, which runs once a frame, when all those before it have ended. The caller makes the edges; one
+    /// without an edge to it never runs.
+    node& add_task(std::string name, std::function<void()> body) {
+        return tasks_.emplace_back(*this, std::move(name), std::move(body)).run;
+    }
+
+    /// For nodes of other kinds. What they throw ends the run like what a task throws.
+    tbb::flow::graph& graph() noexcept { return graph_; }
+
+    /// From here on tasks and compactions are recorded there, until it is null.
+    void record(timeline* records) noexcept { timeline_ = records; }
+
+    /// Runs so many frames, and calls `after_frame(report)` behind each; returns early when a task throws, or
+    /// after cancel(). The rest of the tasks of such a frame does not run, and neither does its compaction;
+    /// the next run begins a new frame. Throws what `after_frame` throws.
+    frame_run run(std::uint64_t frames, const std::function<void(const frame_report&)>& after_frame = {});
+
+    // ---- Any thread, at any time
+    // -----------------------------------------------------------------------------------
+
+    /// Ends the current run, or the next one if there is none: tasks that have begun end as they would,
+    /// others don't begin.
+    void cancel() noexcept { cancelled_.store(true, std::memory_order::release); }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    struct task {
+        task(frame_graph& frame, std::string task_name, std::function<void()> task_body)
+            : name(std::move(task_name)),
+              body(std::move(task_body)),
+              run(frame.graph_, [this, &frame](const tbb::flow::continue_msg&) { frame.run_task(*this); }) {}
+
+        std::string name;
+        std::function<void()> body;
+        clock::time_point begin;
+        clock::time_point end;
+        node run;
+    };
+
+    bool ending() const noexcept {
+        return cancelled_.load(std::memory_order::acquire) || failed_.load(std::memory_order::acquire);
+    }
+    void run_task(task& one);
+    void compact();
+    void fail(std::string name);
+    frame_report report_of(clock::time_point begin, clock::time_point end);
+
+    std::function<service_compaction(executor_ref)> compact_;
+    tbb::flow::graph graph_;
+    tbb::flow::broadcast_node<tbb::flow::continue_msg> start_;
+    std::deque<task> tasks_; // the first is the compaction
+    timeline* timeline_ = nullptr;
+    service_compaction compaction_;
+    std::uint64_t frame_ = 0;
+
+    std::atomic<bool> cancelled_ = false;
+    std::atomic<bool> failed_ = false;
+    std::mutex failure_mutex_; // for what follows
+    std::exception_ptr failure_;
+    std::string failed_task_;
+};
+
+inline void frame_graph::run_task(task& one) {
+    if (ending()) {
+        return;
+    }
+    one.begin = clock::now();
+    try {
+        one.body();
+    } catch (...) {
+        fail(one.name);
+    }
+    one.end = clock::now();
+    if (timeline_ != nullptr) {
+        timeline_->add_span(one.name, one.begin, one.end);
+    }
+}
+
+inline void frame_graph::compact() {
+    if (timeline_ == nullptr) {
+        tbb_executor executor;
+        compaction_ = compact_(executor);
+    } else {
+        traced_executor<tbb_executor> executor(*timeline_);
+        compaction_ = compact_(executor);
+    }
+}
+
+/// Only the first failure is kept.
+inline void frame_graph::fail(std::string name) {
+    const std::scoped_lock lock(failure_mutex_);
+    if (!failure_) {
+        failure_ = std::current_exception();
+        failed_task_ = std::move(name);
+    }
+    failed_.store(true, std::memory_order::release);
+}
+
+inline frame_report frame_graph::report_of(clock::time_point begin, clock::time_point end) {
+    frame_report report{.frame = frame_, .duration = end - begin, .tasks = {}, .compaction = compaction_};
+    for (const task& one : tasks_) {
+        const bool ran = one.begin >= begin;
+        report.tasks.push_back({one.name, ran ? one.begin - begin : std::chrono::nanoseconds(0),
+                                ran ? one.end - one.begin : std::chrono::nanoseconds(0)});
+    }
+    return report;
+}
+
+inline frame_run frame_graph::run(std::uint64_t frames,
+                                  const std::function<void(const frame_report&)>& after_frame) {
+    frame_run done;
+    failed_.store(false, std::memory_order::relaxed);
+    failure_ = nullptr;
+    failed_task_.clear();
+    while (done.frames != frames && !ending()) {
+        const clock::time_point begin = clock::now();
+        compaction_ = {};
+        try {
+            start_.try_put(tbb::flow::continue_msg());
+            graph_.wait_for_all();
+        } catch (...) { // of a node that is no task
+            fail("a node of another kind");
+            graph_.reset();
+        }
+        const clock::time_point end = clock::now();
+        if (timeline_ != nullptr) {
+            timeline_->add_span("frame", begin, end, "frames");
+        }
+        const frame_report report = report_of(begin, end);
+        ++frame_;
+        if (ending()) {
+            break;
+        }
+        ++done.frames;
+        if (after_frame) {
+            after_frame(report);
+        }
+    }
+    done.failure = failure_;
+    done.failed_task = failed_task_;
+    // One that came too late for this run, or while there was nothing to run, is for the next.
+    done.cancelled = done.frames != frames && cancelled_.exchange(false, std::memory_order::acquire);
+    return done;
+}
+
+} // namespace handlepool

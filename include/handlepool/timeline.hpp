@@ -1,0 +1,143 @@
+#pragma once
+
+#include <handlepool/executor.hpp>
+#include <handlepool/stats.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// Records what happened when on which thread, for a trace viewer: it writes the JSON format of Chrome's
+/// trace events, which chrome://tracing and ui.perfetto.dev open. There is one track a thread, by its thread
+/// index, and as many more as spans ask for by name.
+///
+/// Any thread may add at any time; they block each other briefly.
+class timeline {
+public:
+    using clock = std::chrono::steady_clock;
+
+    /// Room for so many events; later ones are counted only.
+    explicit timeline(std::size_t most_events = 1'000'000) : most_events_(most_events) {}
+
+    timeline(const timeline&) = delete;
+    timeline& operator=(const timeline&) = delete;
+
+    /// Something that took place between two moments, on the calling thread's track or on a named one. Of two
+    /// spans of a track, one must contain the other, or end before it begins.
+    void add_span(std::string_view name, clock::time_point begin, clock::time_point end,
+                  std::string_view track = {});
+
+    /// From here on the numbers of that name are these: "ships" alive and removed, say.
+    void add_counters(std::string_view name, std::vector<std::pair<std::string, std::uint64_t>> values);
+
+    /// What the calling thread's track is called; "thread N" otherwise.
+    void name_thread(std::string_view name);
+
+    std::size_t size() const;
+    /// Events that found no room.
+    std::size_t dropped() const;
+
+    /// Writes all that was recorded. Times count from the making of the timeline.
+    void write(std::ostream& out) const;
+    /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
+    void save(const std::filesystem::path& file) const;
+
+private:
+    struct event {
+        std::string name;
+        std::uint32_t track = 0;
+        clock::time_point begin;
+        clock::time_point end;                                       // of a span
+        std::vector<std::pair<std::string, std::uint64_t>> counters; // of no span
+    };
+
+    void add(event added);
+
+    std::size_t most_events_;
+    clock::time_point start_ = clock::now();
+    mutable std::mutex mutex_; // for what follows
+    std::vector<event> events_;
+    std::size_t dropped_ = 0;
+    std::map<std::uint32_t, std::string> thread_names_;
+    std::map<std::string, std::uint32_t, std::less<>> named_tracks_;
+};
+
+/// Records the time from its making to its end.
+class timeline_span {
+public:
+    timeline_span(timeline& records, std::string name) : records_(records), name_(std::move(name)) {}
+    ~timeline_span() { records_.add_span(name_, begin_, timeline::clock::now()); }
+
+    timeline_span(const timeline_span&) = delete;
+    timeline_span& operator=(const timeline_span&) = delete;
+
+private:
+    timeline& records_;
+    std::string name_;
+    timeline::clock::time_point begin_ = timeline::clock::now();
+};
+
+/// An executor that records the compactions that it runs: their phases, each thread's share of the loops, and
+/// for each pool how many objects are alive and were removed.
+template <executor Executor>
+class traced_executor {
+public:
+    /// `args` make the executor that does the work.
+    template <class... Args>
+    explicit traced_executor(timeline& records, Args&&... args)
+        : timeline_(records), executor_(std::forward<Args>(args)...) {}
+
+    template <class Body>
+    void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
+        executor_.for_ranges(count, grain, [&](std::size_t first, std::size_t last) noexcept {
+            const clock::time_point begin = clock::now();
+            body(first, last);
+            timeline_.add_span(std::string(name_of(phase_)) + ", part", begin, clock::now());
+        });
+    }
+
+    void begin_compaction(std::string_view pool) {
+        pool_ = "compact " + std::string(pool);
+        begin_ = clock::now();
+        phase_begin_ = {};
+    }
+    void begin_phase(compaction_phase phase) {
+        end_phase();
+        phase_ = phase;
+        phase_begin_ = clock::now();
+    }
+    void end_compaction(const compaction_stats& stats) {
+        end_phase();
+        timeline_.add_span(pool_, begin_, clock::now());
+        timeline_.add_counters(pool_.substr(sizeof("compact ") - 1),
+                               {{"alive", stats.size}, {"removed", stats.removed}});
+    }
+
+private:
+    using clock = timeline::clock;
+
+    void end_phase() {
+        if (phase_begin_ != clock::time_point()) {
+            timeline_.add_span(name_of(phase_), phase_begin_, clock::now());
+        }
+    }
+
+    timeline& timeline_;
+    Executor executor_;
+    std::string pool_;
+    compaction_phase phase_ = {};
+    clock::time_point begin_;
+    clock::time_point phase_begin_;
+};
+
+} // namespace handlepool

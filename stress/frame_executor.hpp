@@ -1,0 +1,49 @@
+#pragma once
+
+#include <handlepool/executor_ref.hpp>
+#include <handlepool/timeline.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace handlepool::stress {
+
+// Who runs the loops of compactions.
+enum class executor_kind : std::uint8_t { in_line, threads, tbb };
+
+inline constexpr std::array<std::string_view, 3> executor_names{"inline", "threads", "tbb"};
+
+constexpr std::string_view name_of(executor_kind kind) noexcept {
+    return executor_names[static_cast<std::size_t>(kind)];
+}
+
+// The service in which a run's pool stands.
+struct service_setting {
+    executor_kind executor = executor_kind::tbb;
+    std::size_t pools = 3;       // the watched one, and its neighbours
+    timeline* records = nullptr; // what happens goes there too
+};
+
+// The executor of a run, for one compaction at a time, by any thread.
+class frame_executor {
+public:
+    // With so many threads, where it has some.
+    frame_executor(const service_setting& setting, std::size_t threads);
+    ~frame_executor();
+
+    executor_ref get() const noexcept;
+
+private:
+    class any;
+    template <class Executor>
+    class holder;
+    template <class Executor, class... Args>
+    static std::unique_ptr<any> make(timeline* records, Args&&... args);
+
+    std::unique_ptr<any> executor_;
+};
+
+} // namespace handlepool::stress

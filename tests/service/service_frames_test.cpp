@@ -1,0 +1,370 @@
+// The frames of a service: compaction of all its pools, guards, hooks, and the report of what is left.
+
+#include <handlepool/service.hpp>
+#include <handlepool/thread_executor.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <support/hostile_types.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <semaphore>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+const pool_options small{.capacity = 100, .reuse_delay = 0};
+
+/// Notes which pools are compacted.
+struct noting_executor : inline_executor {
+    void begin_compaction(std::string_view pool) { compacted.emplace_back(pool); }
+    void begin_phase(compaction_phase) {}
+    void end_compaction(const compaction_stats&) {}
+
+    std::vector<std::string> compacted;
+};
+
+/// Three pools, each with something to do.
+class frames : public testing::Test {
+protected:
+    void make_work() {
+        for (auto* const pool : {&c, &a, &b}) { // the order tells nothing
+            pool->emplace(1);
+        }
+    }
+    std::vector<std::string> compacted() {
+        noting_executor executor;
+        world.compact(executor);
+        return executor.compacted;
+    }
+
+    service world;
+    pool<int>& c = world.add_pool<int>("c", small);
+    pool<int>& a = world.add_pool<int>("a", small);
+    pool<int>& b = world.add_pool<int>("b", small);
+};
+
+TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
+    make_work();
+    EXPECT_THAT(compacted(), ElementsAre("c", "a", "b"));
+    world.add_pool<int>("aa", small).emplace(1);
+    make_work();
+    EXPECT_THAT(compacted(), ElementsAre("c", "a", "b", "aa"));
+    world.remove_pool("a");
+    world.add_pool<int>("a", small).emplace(1);
+    b.emplace(1);
+    c.emplace(1);
+    EXPECT_THAT(compacted(), ElementsAre("c", "b", "a")) << "aa has nothing to do";
+}
+
+TEST_F(frames, idle_pools_are_left_out_and_have_their_frames_counted) {
+    make_work();
+    EXPECT_THAT(compacted(), SizeIs(3));
+    EXPECT_THAT(compacted(), IsEmpty());
+    a.emplace(1);
+    EXPECT_THAT(compacted(), ElementsAre("a"));
+    for (const pool_stats& pool : world.stats().pools) {
+        EXPECT_EQ(pool.compactions, 3U) << pool.name;
+    }
+    EXPECT_EQ(world.frames(), 3U);
+    EXPECT_EQ(world.stats().frames, 3U);
+}
+
+TEST_F(frames, what_was_done_is_summed_up) {
+    const auto erased = a.emplace(1);
+    a.emplace(2);
+    b.emplace(3);
+    service_compaction done = world.compact();
+    EXPECT_EQ(done.pools, 2U);
+    EXPECT_EQ(done.born, 3U);
+    EXPECT_EQ(done.removed, 0U);
+    EXPECT_GT(done.duration.count(), 0);
+    a.erase(erased);
+    b.clear();
+    done = world.compact();
+    EXPECT_EQ(done.pools, 2U);
+    EXPECT_EQ(done.removed, 2U);
+    EXPECT_EQ(done.moved, 1U);
+    EXPECT_EQ(done.skipped, 0U);
+    EXPECT_EQ(world.compact().pools, 0U);
+}
+
+TEST_F(frames, retired_slots_are_counted) {
+    basic_service<handle_layout<16, 2, 14>> short_lived; // one object a slot
+    auto& ints = short_lived.add_pool<int>("ints", small);
+    ints.erase(ints.emplace(1));
+    EXPECT_EQ(short_lived.compact().retired, 1U);
+}
+
+TEST_F(frames, any_executor_runs_the_loops) {
+    for (int i = 0; i != 50; ++i) {
+        a.emplace(i);
+    }
+    thread_executor threads(2);
+    EXPECT_EQ(world.compact(threads).born, 50U);
+    a.emplace(1);
+    const inline_executor constant;
+    EXPECT_EQ(world.compact(constant).born, 1U);
+}
+
+TEST_F(frames, raw_pools_take_part) {
+    auto& raw = world.add_raw_pool("raw", {.size = 3, .alignment = 1}, small);
+    raw.emplace();
+    EXPECT_THAT(compacted(), ElementsAre("raw"));
+    EXPECT_EQ(raw.items().size(), 1U);
+}
+
+// ---- Conflicts
+
+TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
+    auto& dying = world.add_pool<re_entrant>("dying", small);
+    std::string refusal;
+    std::string guard_refusal;
+    dying.erase(dying.emplace(re_entrant::callback(), [&] {
+        try {
+            world.compact();
+        } catch (const compaction_conflict& conflict) {
+            refusal = conflict.what();
+        }
+        try {
+            const auto guard = world.access();
+        } catch (const compaction_conflict& conflict) {
+            guard_refusal = conflict.what();
+        }
+        inline_executor executor;
+        EXPECT_EQ(world.try_compact(executor), std::nullopt);
+    }));
+    EXPECT_EQ(world.compact().removed, 1U);
+    EXPECT_EQ(refusal, "handlepool: service: compaction was asked for while one is running");
+    EXPECT_EQ(guard_refusal, "handlepool: an access guard was asked for in a thread that is compacting");
+    EXPECT_EQ(world.frames(), 1U);
+}
+
+TEST_F(frames, destructors_may_erase_in_other_pools_before_and_behind_theirs) {
+    auto& dying = world.add_pool<re_entrant>("dying", small);
+    auto& behind = world.add_pool<int>("behind", small);
+    const any_handle in_a = a.emplace(1);
+    const any_handle in_behind = behind.emplace(1);
+    world.compact();
+    dying.erase(dying.emplace(re_entrant::callback(), [&, in_a, in_behind] {
+        EXPECT_TRUE(world.erase(in_a));
+        EXPECT_TRUE(world.erase(in_behind));
+    }));
+    EXPECT_EQ(world.compact().removed, 2U) << "the object itself, and that of the pool behind";
+    EXPECT_EQ(world.compact().removed, 1U);
+}
+
+TEST_F(frames, destructors_may_add_and_remove_pools_also_their_own) {
+    auto& dying = world.add_pool<re_entrant>("dying", small);
+    dying.erase(dying.emplace(re_entrant::callback(), [&] {
+        EXPECT_TRUE(world.remove_pool("dying"));
+        EXPECT_TRUE(world.remove_pool("b"));
+        world.add_pool<int>("dying", small).emplace(1);
+    }));
+    b.emplace(1);
+    EXPECT_THAT(compacted(), ElementsAre("b", "dying")) << "they end with the next compaction";
+    EXPECT_THAT(compacted(), ElementsAre("dying")) << "the new one";
+    EXPECT_EQ(world.size(), 3U);
+}
+
+TEST_F(frames, a_thread_that_holds_a_guard_can_not_compact) {
+    make_work();
+    {
+        const auto guard = world.access();
+        EXPECT_THAT(
+            [&] { world.compact(); },
+            ThrowsMessage<compaction_conflict>(
+                "handlepool: service: compaction was asked for by a thread that holds an access guard"));
+        const auto nested = world.access();
+        inline_executor executor;
+        EXPECT_EQ(world.try_compact(executor), std::nullopt);
+    }
+    EXPECT_EQ(world.frames(), 0U);
+    EXPECT_THAT(compacted(), SizeIs(3));
+}
+
+TEST_F(frames, a_pool_in_conflict_is_told_after_the_others_were_compacted) {
+    make_work();
+    {
+        const auto guard = a.access();
+        noting_executor executor;
+        EXPECT_THAT([&] { world.compact(executor); }, ThrowsMessage<compaction_conflict>(HasSubstr(
+                                                          "pool 'a': compaction was asked for by a thread")));
+        EXPECT_THAT(executor.compacted, ElementsAre("c", "b"));
+        EXPECT_EQ(world.frames(), 1U);
+    }
+    EXPECT_THAT(compacted(), ElementsAre("a")) << "nothing is lost";
+}
+
+TEST_F(frames, the_first_of_several_conflicts_is_told) {
+    make_work();
+    const auto of_b = b.access();
+    const auto of_a = a.access();
+    EXPECT_THAT([&] { world.compact(); }, ThrowsMessage<compaction_conflict>(HasSubstr("pool 'a'")));
+    EXPECT_EQ(c.items().size(), 1U);
+}
+
+TEST_F(frames, try_compact_leaves_out_pools_whose_guards_are_held) {
+    make_work();
+    noting_executor executor;
+    {
+        const auto guard = a.access();
+        const auto done = world.try_compact(executor);
+        ASSERT_TRUE(done);
+        EXPECT_EQ(done->skipped, 1U);
+        EXPECT_EQ(done->pools, 2U);
+        EXPECT_THAT(executor.compacted, ElementsAre("c", "b"));
+    }
+    EXPECT_EQ(world.try_compact(executor)->pools, 1U);
+    EXPECT_THAT(executor.compacted, ElementsAre("c", "b", "a"));
+}
+
+TEST_F(frames, a_guard_of_another_thread_holds_compaction_off) {
+    make_work();
+    std::binary_semaphore held(0);
+    std::binary_semaphore let_go(0);
+    std::atomic<bool> was_compacted = false;
+    std::atomic<std::size_t> seen_by_reader = 99;
+    std::jthread reader([&] {
+        const auto guard = world.access();
+        held.release();
+        let_go.acquire();
+        seen_by_reader = was_compacted ? 99 : a.items().size();
+    });
+    held.acquire();
+    inline_executor executor;
+    EXPECT_EQ(world.try_compact(executor), std::nullopt);
+    std::jthread compacting([&] {
+        world.compact();
+        was_compacted = true;
+    });
+    let_go.release();
+    reader.join();
+    compacting.join();
+    EXPECT_EQ(seen_by_reader, 0U);
+    EXPECT_EQ(a.items().size(), 1U);
+}
+
+TEST_F(frames, more_threads_than_the_limit_get_no_guard) {
+    service_options options;
+    options.max_threads = 1 + this_thread::index();
+    service narrow(options);
+    {
+        const auto guard = narrow.access();
+    }
+    std::jthread([&] {
+        EXPECT_THAT([&] { auto guard = narrow.access(); },
+                    ThrowsMessage<too_many_threads>(testing::StartsWith("service: more than max_threads")));
+        narrow.compact(); // needs no lane
+    }).join();
+    EXPECT_EQ(narrow.frames(), 1U);
+}
+
+// ---- Hooks
+
+TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
+    std::vector<std::pair<any_handle, int>> typed;
+    std::vector<std::pair<any_handle, int>> untyped;
+    world.on_erase(a, [&](handle<int> handle, int& object) { typed.emplace_back(handle, object); });
+    world.on_erase(*world.find_any_pool("b"), [&](any_handle handle, void* object) {
+        untyped.emplace_back(handle, *static_cast<int*>(object));
+    });
+    const any_handle in_a = a.emplace(1);
+    const any_handle in_b = b.emplace(2);
+    world.compact();
+    world.erase(in_a);
+    world.erase(in_b);
+    world.compact();
+    EXPECT_THAT(typed, ElementsAre(std::pair(in_a, 1)));
+    EXPECT_THAT(untyped, ElementsAre(std::pair(in_b, 2)));
+}
+
+TEST(service_hooks, are_called_when_a_removed_pool_ends) {
+    int calls = 0;
+    service world;
+    auto& ints = world.add_pool<int>("ints", small);
+    world.on_erase(ints, [&](handle<int>, int&) { ++calls; });
+    ints.emplace(1);
+    world.remove_pool("ints");
+    EXPECT_EQ(calls, 0);
+    world.compact();
+    EXPECT_EQ(calls, 1);
+}
+
+// ---- What is left
+
+TEST(service_leaks, names_pools_that_hold_objects_and_the_oldest_of_them) {
+    service world;
+    auto& ships = world.add_pool<int>("ships", {.capacity = 100, .remember_frames = true});
+    world.add_pool<int>("empty", small);
+    auto& rockets = world.add_pool<int>("rockets", small);
+    EXPECT_THAT(world.leaks(), IsEmpty());
+    for (int i = 0; i != 7; ++i) {
+        ships.emplace(i);
+        world.compact();
+    }
+    rockets.emplace(1);
+    rockets.erase(rockets.emplace(2));
+    std::vector<pool_leak> leaks = world.leaks(2);
+    ASSERT_THAT(leaks, SizeIs(2));
+    EXPECT_EQ(leaks[0].pool, "ships");
+    EXPECT_EQ(leaks[0].objects, 7U);
+    EXPECT_THAT(leaks[0].oldest, ElementsAre("ships #0 generation 1: alive, created 7 frames ago",
+                                             "ships #1 generation 1: alive, created 6 frames ago"));
+    EXPECT_EQ(leaks[1].pool, "rockets");
+    EXPECT_EQ(leaks[1].objects, 1U);
+    EXPECT_THAT(leaks[1].oldest, ElementsAre("rockets #0 generation 1: alive"));
+    EXPECT_THAT(world.leaks()[0].oldest, SizeIs(5));
+    EXPECT_THAT(world.leaks(0)[0].oldest, IsEmpty());
+}
+
+TEST(service_leaks, are_reported_at_the_end_before_the_objects_are_destroyed) {
+    census counts;
+    std::vector<std::string> reports;
+    service_options options;
+    options.report_leaks = [&](const std::string& text) {
+        EXPECT_EQ(counts.alive(), 2);
+        reports.push_back(text);
+    };
+    {
+        service world(options);
+        auto& counted_pool = world.add_pool<counted>("counted", small);
+        counted_pool.emplace(counts);
+        counted_pool.emplace(counts);
+    }
+    EXPECT_THAT(reports, ElementsAre("pool 'counted' still holds 2 objects; the oldest:\n"
+                                     "  counted #0 generation 1: alive\n"
+                                     "  counted #1 generation 1: alive\n"));
+    EXPECT_EQ(counts.alive(), 0);
+}
+
+TEST(service_leaks, are_not_reported_when_there_are_none) {
+    int reports = 0;
+    service_options options;
+    options.report_leaks = [&](const std::string&) { ++reports; };
+    {
+        service world(options);
+        auto& ships = world.add_pool<int>("ships", small);
+        ships.erase(ships.emplace(1)); // erased is not leaked, compacted or not
+        world.add_pool<int>("removed", small).emplace(1);
+        world.remove_pool("removed"); // as the program wanted it
+    }
+    EXPECT_EQ(reports, 0);
+}
+
+} // namespace
+} // namespace handlepool::test
