@@ -7,6 +7,8 @@
 #include <handlepool/timeline.hpp>
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -16,8 +18,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -215,6 +222,28 @@ double idle_pools(benchmark::State& state) {
     return quartiles(times).median;
 }
 
+/// Per cent of a frame of the example that goes to its pools: emplace, erase and compaction.
+quartiles pool_shares(benchmark::State& state) {
+    const std::string output = std::filesystem::temp_directory_path() /
+                               fmt::format("handlepool-bench-{}.json", std::random_device()());
+    const std::string command =
+        fmt::format("'{}' --entities 100000 --frames 200 --threads 2 --json >'{}' 2>/dev/null",
+                    HANDLEPOOL_ASTEROIDS, output);
+    std::vector<double> shares;
+    for ([[maybe_unused]] const auto round : state) {
+        const double spent = nanoseconds_of([&] {
+            if (std::system(command.c_str()) != 0) {
+                throw std::runtime_error("failed: " + command);
+            }
+        });
+        std::ifstream file(output);
+        shares.push_back(100 * nlohmann::json::parse(file).at("pool_share").get<double>());
+        state.SetIterationTime(spent * 1e-9);
+    }
+    std::filesystem::remove(output);
+    return quartiles(shares);
+}
+
 } // namespace
 
 void register_frames(table& results, std::size_t rounds) {
@@ -242,6 +271,11 @@ void register_frames(table& results, std::size_t rounds) {
     });
     add(figure::idle_pools,
         [](benchmark::State& state, figure place, table& into) { into.record(place, idle_pools(state)); });
+    rounds = std::min<std::size_t>(rounds, 9); // each is a run of the program
+    add(figure::pool_share, [](benchmark::State& state, figure place, table& into) {
+        const quartiles shares = pool_shares(state);
+        into.record(place, shares.median, shares.spread());
+    });
 }
 
 } // namespace handlepool_bench

@@ -113,7 +113,6 @@ build_library() {
 
 # build_test ROOT TEST: makes ROOT/TEST of the test file and the library of ROOT.
 build_test() {
-    mkdir -p "$(dirname "$1/$2")"
     "${compile[@]}" -I "$1/include" "${test_includes[@]}" "$base/tests/$2.cpp" "$1"/objects/*.o \
         "${libraries[@]}" -o "$1/$2"
 }
@@ -165,6 +164,7 @@ seconds() { printf '%d.%02d' $(($1 / 100)) $(($1 % 100)); }
 # try_base TEST: leaves BASE/TEST.green when it is, with the time that the run took.
 try_base() {
     local test=$1 start
+    mkdir -p "$(dirname "$base/$test")"
     [[ -f $base/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
     if ! build_test "$base" "$test" >"$base/$test.log" 2>&1; then
         tail -n 30 "$base/$test.log" >&2
@@ -217,6 +217,7 @@ try_mutant() {
     build=$(($(now) - start))
     for test in $(killers "$name"); do
         start=$(now)
+        mkdir -p "$(dirname "$root/$test")"
         if ! build_test "$root" "$test" >"$root/build.log" 2>&1; then
             head -n 20 "$root/build.log" >&2
             report "$name" ERROR "does not compile" "$test" "" 0 0
