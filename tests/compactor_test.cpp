@@ -58,7 +58,12 @@ public:
         EXPECT_EQ(people.misused(), 0);
     }
 
-    value_type emplace(std::uint64_t value) {
+    // An object that is complete, and whose handle is not published yet.
+    struct unpublished {
+        std::uint32_t slot = 0;
+        std::uint32_t location = 0;
+    };
+    unpublished construct(std::uint64_t value) {
         std::uint32_t slot = 0;
         std::uint32_t position = 0;
         EXPECT_TRUE(supply.take(mine(), slot));
@@ -66,11 +71,15 @@ public:
         const std::uint32_t location = dense.capacity() + position;
         dense.unpoison_objects(location);
         ::new (dense.memory(location)) counted(people, value);
-        const auto tag = slots.next_tag(slot, fresh_tag);
-        newborns.own(position, Layout::value_of(slot, tag));
-        slots.publish(slot, tag, location);
-        return Layout::value_of(slot, tag);
+        newborns.own(position, Layout::value_of(slot, slots.next_tag(slot, fresh_tag)));
+        return {slot, location};
     }
+    value_type publish(unpublished object) {
+        const auto tag = slots.next_tag(object.slot, fresh_tag);
+        slots.publish(object.slot, tag, object.location);
+        return Layout::value_of(object.slot, tag);
+    }
+    value_type emplace(std::uint64_t value) { return publish(construct(value)); }
     std::vector<value_type> emplace_sequence(std::uint64_t count) {
         std::vector<value_type> handles;
         for (std::uint64_t value = 0; value != count; ++value) {
@@ -158,6 +167,24 @@ TYPED_TEST(compactor_test, newborns_are_appended_in_the_order_of_their_creation)
         EXPECT_EQ(this->parts.value(handles[i]), i);
     }
     EXPECT_EQ(this->parts.work.left_nursery(), 5U);
+}
+
+TYPED_TEST(compactor_test, newborns_behind_an_unpublished_one_wait_for_it_also_in_other_chunks) {
+    const std::size_t behind = TypeParam::nursery_chunk + 5; // at least one chunk further
+    this->parts.emplace(0);
+    const auto unpublished = this->parts.construct(1);
+    for (std::uint64_t value = 2; value != 2 + behind; ++value) {
+        this->parts.emplace(value);
+    }
+    EXPECT_EQ(this->parts.run().born, 1U);
+    EXPECT_EQ(this->parts.run().born, 0U);
+    this->parts.publish(unpublished);
+    EXPECT_EQ(this->parts.run().born, 1 + behind);
+    const numbers values = this->parts.values();
+    ASSERT_EQ(values.size(), 2 + behind);
+    for (std::uint64_t value = 0; value != values.size(); ++value) {
+        EXPECT_EQ(values[value], value);
+    }
 }
 
 TYPED_TEST(compactor_test, newborns_fill_holes_in_the_order_of_the_removals) {
