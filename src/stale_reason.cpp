@@ -12,7 +12,7 @@ std::string frames_ago(std::uint32_t frames) {
     case 1:
         return " 1 frame ago";
     default:
-        return " " + std::to_string(frames) + " frames ago";
+        return std::string(" ").append(std::to_string(frames)).append(" frames ago");
     }
 }
 
