@@ -29,6 +29,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -343,8 +344,10 @@ int run(int argc, char** argv) {
         json.emplace("--json", line.json_path);
     }
     output_file* const json_output = json ? &*json : nullptr;
+    std::optional<output_file> trace;
     std::optional<handlepool::timeline> records;
     if (!line.timeline_path.empty()) {
+        trace.emplace("--trace", line.timeline_path);
         records.emplace(std::size_t{300'000});
         line.running.service.records = line.replaying.service.records = line.churning.service.records =
             &*records;
@@ -365,8 +368,10 @@ int run(int argc, char** argv) {
         return run_record(line, json_output);
     };
     const int code = run_command_line();
-    if (records) {
-        records->save(line.timeline_path);
+    if (trace) {
+        std::ostringstream text;
+        records->write(text);
+        trace->write(text.str());
     }
     return code;
 }

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,6 +160,35 @@ TEST_F(command_line, a_scenario_passes) {
     EXPECT_EQ(json["scenarios"][0]["name"], "race-erase");
     EXPECT_EQ(json["scenarios"][0]["violations"], 0);
     EXPECT_GE(json["scenarios"][0]["operations_checked"], 20'000);
+}
+
+TEST_F(command_line, a_run_on_any_executor_writes_its_timeline) {
+    for (const std::string executor : {"inline", "threads", "tbb"}) {
+        const run_result result =
+            run_stress({"run", "churn", "--operations", "50000", "--alive", "500", "--executor", executor,
+                        "--pools", "2", "--trace", path("timeline.json")});
+        EXPECT_EQ(result.status, 0) << result.errors;
+        EXPECT_THAT(result.output, AllOf(HasSubstr("executor                   " + executor + "\n"),
+                                         HasSubstr("pools                      2\n")));
+        std::map<std::string, int> events;
+        const nlohmann::json timeline = json_in(path("timeline.json"));
+        for (const nlohmann::json& event : timeline["traceEvents"]) {
+            ++events[event["name"].get<std::string>() + " " + event["ph"].get<std::string>()];
+        }
+        EXPECT_GT(events["churn X"], 0) << "the threads' parts";
+        EXPECT_GT(events["compact churn X"], 0);
+        EXPECT_GT(events["compact neighbour 1 X"], 0);
+        EXPECT_GT(events["place newborns X"], 0);
+        EXPECT_GT(events["churn C"], 0) << "alive and removed";
+    }
+}
+
+TEST_F(command_line, executors_and_pools_that_cannot_be) {
+    expect_error({"run", "churn", "--executor", "magic"},
+                 AllOf(HasSubstr("--executor"), HasSubstr("magic"), HasSubstr("inline,threads,tbb")));
+    expect_error({"run", "churn", "--pools", "0"}, AllOf(HasSubstr("--pools"), HasSubstr("1")));
+    expect_error({"run", "churn", "--operations", "1000", "--trace", path("no/timeline.json")},
+                 HasSubstr(path("no/timeline.json")));
 }
 
 TEST_F(command_line, all_scenarios_pass_and_make_a_page) {

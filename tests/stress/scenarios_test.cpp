@@ -60,9 +60,17 @@ TEST(scenarios, are_those_of_the_table) {
 
 struct each_scenario : testing::TestWithParam<std::string> {};
 
-TEST_P(each_scenario, passes_with_any_number_of_threads) {
-    for (const std::size_t threads : {1U, 2U, 5U}) {
-        run_checked(GetParam(), {.threads = threads, .operations = 20'000, .seed = threads, .alive = 500});
+TEST_P(each_scenario, passes_with_any_number_of_threads_and_any_executor) {
+    struct setting {
+        std::size_t threads;
+        service_setting service;
+    };
+    for (const auto& [threads, service] : {setting{1, {.executor = executor_kind::in_line, .pools = 1}},
+                                           setting{2, {.executor = executor_kind::threads, .pools = 2}},
+                                           setting{5, {.executor = executor_kind::tbb, .pools = 4}}}) {
+        run_checked(
+            GetParam(),
+            {.threads = threads, .operations = 20'000, .seed = threads, .alive = 500, .service = service});
     }
 }
 
