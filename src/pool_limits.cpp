@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <set>
 #include <stdexcept>

@@ -372,6 +372,10 @@ int run(int argc, char** argv) {
         std::ostringstream text;
         records->write(text);
         trace->write(text.str());
+        if (records->dropped() != 0) {
+            fmt::print(stderr, "--trace: {} of {} events found no room\n", records->dropped(),
+                       records->dropped() + records->size());
+        }
     }
     return code;
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -53,7 +54,7 @@ public:
     /// The same for a pool of objects of this type, whatever else is chosen for it.
     template <class T>
     bool holds() const noexcept {
-        return object_type_tag() == &type_tag<T>;
+        return object_type_tag() == &type_tag<std::remove_cv_t<T>>;
     }
 
 protected:

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -57,7 +58,6 @@ public:
     ~pool() { this->shut_down(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
-    // ----------------------------------------
 
     /// Creates an object from `args` and returns its handle, which resolves from here on in every thread.
     /// Lock-free; wait-free but for one in `Policy::claim_size` calls. Amortized constant.
@@ -85,7 +85,6 @@ public:
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args);
 
     // ---- Objects: within the frame contract
-    // ------------------------------------------------------------------------
 
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
     T* find(handle_type handle) noexcept { return this->find_object(handle); }
@@ -116,7 +115,6 @@ public:
     }
 
     // ---- The whole pool: while no compaction runs
-    // ----------------------------------------------------------------
 
     /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the

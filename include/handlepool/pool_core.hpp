@@ -55,7 +55,6 @@ public:
     pool_core& operator=(const pool_core&) = delete;
 
     // ---- Handles: any thread, at any time, also while a compaction runs
-    // ----------------------------------------
 
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
     /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
@@ -103,7 +102,6 @@ public:
     pool_stats stats() const;
 
     // ---- Objects: within the frame contract
-    // ------------------------------------------------------------------------
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
     /// last compaction. Throws std::out_of_range when there is no such position. Wait-free, constant.
@@ -115,7 +113,6 @@ public:
     [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
 
     // ---- Frames: one thread at a time
-    // ------------------------------------------------------------------------------
 
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
     /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
@@ -147,7 +144,6 @@ public:
     void skip_frame() noexcept { compactor_.skip(); }
 
     // ---- The whole pool: while no other thread uses it
-    // -----------------------------------------------------------
 
     /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
     /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no

@@ -48,11 +48,11 @@ public:
     const raw_type& object_type_description() const noexcept { return this->type().description(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
-    // ----------------------------------------
 
     /// Creates an object, which `construct(memory)` makes, and returns its handle. Progress and errors are
     /// those of pool::emplace; `construct` may throw, and then nothing has changed.
-    template <std::invocable<void*> Construct>
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
     handle_type emplace(Construct&& construct) {
         const handle_type handle = try_emplace(std::forward<Construct>(construct));
         if (!handle) {
@@ -67,7 +67,8 @@ public:
     }
 
     /// The same, but the null handle instead of pool_exhausted; then `construct` was not called.
-    template <std::invocable<void*> Construct>
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
     handle_type try_emplace(Construct&& construct) {
         auto& mine = this->lane_or_throw();
         typename core::place taken;
@@ -79,7 +80,6 @@ public:
     }
 
     // ---- Objects: within the frame contract
-    // ------------------------------------------------------------------------
 
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
     void* find(handle_type handle) noexcept { return this->find_object(handle); }
@@ -95,7 +95,6 @@ public:
     handle_type handle_of(const void* object) const noexcept { return this->handle_of_address(object); }
 
     // ---- The whole pool: while no compaction runs
-    // ----------------------------------------------------------------
 
     /// Like pool::on_erase.
     void on_erase(erase_hook hook) { this->add_hook(std::move(hook)); }

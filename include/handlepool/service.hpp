@@ -35,7 +35,8 @@ struct service_options {
     /// What is said of a pool here stands above the options that it is added with.
     limits_by_pool limits = {};
 
-    /// Called at the end of the service, with a text for people, when pools still hold objects.
+    /// Called at the end of the service, with a text for people, when pools still hold objects. Must not
+    /// throw.
     std::function<void(const std::string& text)> report_leaks = {};
 
     /// Threads that may hold a guard of the service at the same time.
@@ -89,7 +90,6 @@ public:
     basic_service& operator=(const basic_service&) = delete;
 
     // ---- Pools: any thread, at any time; these block each other briefly, and nothing else
-    // -----------------------
 
     /// Adds a pool, empty, and returns it; it lives as long as the service, or until it is removed. Its name
     /// is unique in the service. `options.name` is ignored. Throws std::invalid_argument when there is a pool
@@ -134,7 +134,6 @@ public:
     // are lock-free. A handle of no pool, of a removed one or of another service's is stale. Only this must
     // not be: a call that began before its handle's pool was removed, and still goes on when the compaction
     // that destroys the pool begins; who is not ordered with the frames rules it out by a guard.
-    // --------------------------
 
     bool contains(handle_type handle) const noexcept {
         const pool_type* const owner = route(handle);
@@ -180,13 +179,12 @@ public:
     [[nodiscard]] guard_type access();
 
     // ---- Frames: one thread at a time
-    // ------------------------------------------------------------------------------
 
     /// The per-frame task of all pools: destroys the removed ones, and compacts those that have something to
     /// do, one after the other in the order in which they were added, each with `executor`. Waits for access
-    /// guards. Linear in removals and newborns, and in the number of pools. Throws compaction_conflict when a
-    /// compaction of the service is running or the calling thread holds a guard of it; when that is so for
-    /// one of its pools, after the others were compacted.
+    /// guards. Linear in removals and newborns, and in the pools and their lanes. Throws compaction_conflict
+    /// when a compaction of the service is running or the calling thread holds a guard of it; when that is so
+    /// for one of its pools, after the others were compacted.
     service_compaction compact() { return compact(inline_executor()); }
     service_compaction compact(executor_ref executor);
     template <executor Executor>
@@ -207,11 +205,11 @@ public:
     std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
 
     // ---- Views: any thread, at any time; these block adding and removing pools
-    // -----------------------------------
 
     service_stats stats() const;
 
-    /// The pools that hold objects, and the oldest of them, `most` each.
+    /// The pools that hold objects, and the oldest of them, `most` each. Removed pools are not among them:
+    /// they were let go with all that they held.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
@@ -299,7 +297,9 @@ Pool& basic_service<Layout>::add(std::string_view name, const pool_options& opti
     try {
         made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
     } catch (const std::invalid_argument& refusal) {
-        throw std::invalid_argument((source.empty() ? "" : source + ": ") + refusal.what());
+        throw std::invalid_argument(
+            source.empty() ? std::string(refusal.what())
+                           : std::string(refusal.what()).append(" (limits from ").append(source).append(")"));
     }
     Pool& result = made->get();
 
@@ -393,7 +393,6 @@ service_compaction basic_service<Layout>::compact_all(Compact compact_one) {
     std::vector<std::unique_ptr<pool_type>> ended;
     {
         const std::scoped_lock lock(mutex_);
-        ended.swap(removed_);
         if (frame_changes_ != changes_) {
             frame_pools_.clear();
             for (const auto& owned : pools_) {
@@ -401,19 +400,23 @@ service_compaction basic_service<Layout>::compact_all(Compact compact_one) {
             }
             frame_changes_ = changes_;
         }
+        ended.reserve(removed_.size()); // so that those which must wait can go back without an allocation
+        ended.swap(removed_);
     }
     service_compaction sum;
     std::exception_ptr failure;
-    inline_executor in_order;
     for (std::unique_ptr<pool_type>& pool : ended) {
         try {
-            pool->compact(in_order); // waits for its guards
-            pool.reset();
-        } catch (const compaction_conflict&) { // lives on until the next time
+            if (compact_one(*pool)) { // no guard of it is held
+                pool.reset();
+                continue;
+            }
+            ++sum.skipped;
+        } catch (const compaction_conflict&) {
             failure = failure ? failure : std::current_exception();
-            const std::scoped_lock lock(mutex_);
-            removed_.push_back(std::move(pool));
         }
+        const std::scoped_lock lock(mutex_);
+        removed_.push_back(std::move(pool)); // until the next time
     }
     for (pool_type* const pool : frame_pools_) {
         if (pool->idle()) {

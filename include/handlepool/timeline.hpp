@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <mutex>
@@ -40,7 +41,8 @@ public:
     /// From here on the numbers of that name are these: "ships" alive and removed, say.
     void add_counters(std::string_view name, std::vector<std::pair<std::string, std::uint64_t>> values);
 
-    /// What the calling thread's track is called; "thread N" otherwise.
+    /// What the calling thread's track is called; "thread N" otherwise. A later thread with its index has its
+    /// track.
     void name_thread(std::string_view name);
 
     std::size_t size() const;
@@ -88,7 +90,8 @@ private:
 };
 
 /// An executor that records the compactions that it runs: their phases, each thread's share of the loops, and
-/// for each pool how many objects are alive and were removed.
+/// for each pool how many objects are alive, and
+/// how many were removed by the last compaction that had something to do.
 template <executor Executor>
 class traced_executor {
 public:

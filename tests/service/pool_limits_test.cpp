@@ -324,8 +324,9 @@ TEST_F(limits_file, a_pool_that_its_limits_make_impossible_is_told_with_file_and
     const auto file = write(R"({"pools": {"ships": {"capacity": 100, "slot_limit": 50}}})");
     service world = service::from_json(file);
     EXPECT_THAT([&] { world.add_pool<int>("ships"); },
-                ThrowsMessage<std::invalid_argument>(StartsWith(
-                    file.string() + ": pools.ships: pool 'ships': slot_limit = 50 is not allowed")));
+                ThrowsMessage<std::invalid_argument>(
+                    AllOf(StartsWith("pool 'ships': slot_limit = 50 is not allowed"),
+                          HasSubstr("(limits from " + file.string() + ": pools.ships)"))));
     EXPECT_EQ(world.size(), 0U);
     EXPECT_THAT(world.unused_limits(), ElementsAre("ships"));
 }

@@ -4,7 +4,6 @@
 
 #include <tbb/flow_graph.h>
 
-#include <functional>
 #include <utility>
 
 namespace handlepool {
@@ -15,7 +14,8 @@ namespace handlepool {
 ///     tbb::flow::make_edge(simulate, compaction);
 ///     tbb::flow::make_edge(compaction, render);
 ///
-/// Errors of the compaction come out of the graph's wait_for_all.
+/// Errors of the compaction come out of the graph's wait_for_all. A graph that was cancelled must be reset
+/// before its next frame: its nodes may have got a part of their messages, and would run too early.
 class compaction_node : public tbb::flow::continue_node<tbb::flow::continue_msg> {
     using base = tbb::flow::continue_node<tbb::flow::continue_msg>;
 

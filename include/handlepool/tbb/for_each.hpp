@@ -14,9 +14,10 @@
 #include <type_traits>
 #include <utility>
 
-/// Parallel loops over the dense store of a pool, within the frame contract: no compaction may run meanwhile.
-/// Objects that were erased since the last compaction are among those visited, newborns are not; the bodies
-/// may create and erase. An exception of a body ends the loop and comes out of it.
+/// Parallel loops over the dense store of a pool of a type, within the frame contract: no compaction may run
+/// meanwhile. A thread that waits for a loop runs other tasks of its arena: it must hold no access guard, or
+/// isolate itself. Objects that were erased since the last compaction are among those visited, newborns are
+/// not; the bodies may create and erase. An exception of a body ends the loop and comes out of it.
 ///
 /// Tasks get whole cache lines, so that two of them never write to one line.
 namespace handlepool {
@@ -99,11 +100,13 @@ void for_each_with_handle(Pool& pool, const Body& body, tbb::affinity_partitione
 template <class Pool, class Value, class Add, class Join>
 Value reduce(Pool& pool, const Value& identity, const Add& add, const Join& join) {
     const auto items = pool.items();
-    const detail::line_range<std::remove_cv_t<typename decltype(items)::element_type>> range(items.size());
-    // Splitting stops at the grain, whatever the threads do: not too small.
-    constexpr std::size_t lines = 256;
+    using element = std::remove_cv_t<typename decltype(items)::element_type>;
+    const detail::line_range<element> range(items.size());
+    // Splitting stops at the grain, whatever the threads do: at some 16 KiB.
+    constexpr std::size_t group = detail::objects_in_whole_lines<element>() * sizeof(element);
+    constexpr std::size_t grain = std::max<std::size_t>(16384 / group, 1);
     return tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(range.groups.begin(), range.groups.end(), lines), identity,
+        tbb::blocked_range<std::size_t>(range.groups.begin(), range.groups.end(), grain), identity,
         [&](const tbb::blocked_range<std::size_t>& part, Value sum) {
             for (std::size_t i = range.first(part), last = range.last(part); i != last; ++i) {
                 sum = add(std::move(sum), items[i]);

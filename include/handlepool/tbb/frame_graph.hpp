@@ -5,6 +5,7 @@
 #include <handlepool/timeline.hpp>
 
 #include <tbb/flow_graph.h>
+#include <tbb/task_group.h>
 
 #include <atomic>
 #include <chrono>
@@ -79,7 +80,6 @@ public:
     frame_graph& operator=(const frame_graph&) = delete;
 
     // ---- Between runs, for one thread
-    // ------------------------------------------------------------------------------
 
     /// Each frame begins here: has edges to the tasks that wait for no other.
     tbb::flow::broadcast_node<tbb::flow::continue_msg>& start() noexcept { return start_; }
@@ -100,11 +100,11 @@ public:
 
     /// Runs so many frames, and calls `after_frame(report)` behind each; returns early when a task throws, or
     /// after cancel(). The rest of the tasks of such a frame does not run, and neither does its compaction;
-    /// the next run begins a new frame. Throws what `after_frame` throws.
+    /// the next run begins a new frame. Throws what `after_frame` throws. Not from one
+    /// of its own tasks, for whose end it would wait.
     frame_run run(std::uint64_t frames, const std::function<void(const frame_report&)>& after_frame = {});
 
     // ---- Any thread, at any time
-    // -----------------------------------------------------------------------------------
 
     /// Ends the current run, or the next one if there is none: tasks that have begun end as they would,
     /// others don't begin.
@@ -135,7 +135,9 @@ private:
     frame_report report_of(clock::time_point begin, clock::time_point end);
 
     std::function<service_compaction(executor_ref)> compact_;
-    tbb::flow::graph graph_;
+    // Of its own: a group of tasks that is cancelled around a run would cut a frame in half.
+    tbb::task_group_context context_{tbb::task_group_context::isolated};
+    tbb::flow::graph graph_{context_};
     tbb::flow::broadcast_node<tbb::flow::continue_msg> start_;
     std::deque<task> tasks_; // the first is the compaction
     timeline* timeline_ = nullptr;
@@ -144,13 +146,15 @@ private:
 
     std::atomic<bool> cancelled_ = false;
     std::atomic<bool> failed_ = false;
-    std::mutex failure_mutex_; // for what follows
+    std::atomic<bool> left_out_ = false; // has a task of the frame not run?
+    std::mutex failure_mutex_;           // for what follows
     std::exception_ptr failure_;
     std::string failed_task_;
 };
 
 inline void frame_graph::run_task(task& one) {
     if (ending()) {
+        left_out_.store(true, std::memory_order::relaxed);
         return;
     }
     one.begin = clock::now();
@@ -204,9 +208,15 @@ inline frame_run frame_graph::run(std::uint64_t frames,
     while (done.frames != frames && !ending()) {
         const clock::time_point begin = clock::now();
         compaction_ = {};
+        left_out_.store(false, std::memory_order::relaxed);
         try {
             start_.try_put(tbb::flow::continue_msg());
             graph_.wait_for_all();
+            if (graph_.is_cancelled()) { // by a task: nodes are left with a part of their messages
+                graph_.reset();
+                left_out_.store(true, std::memory_order::relaxed);
+                cancel();
+            }
         } catch (...) { // of a node that is no task
             fail("a node of another kind");
             graph_.reset();
@@ -217,7 +227,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
         }
         const frame_report report = report_of(begin, end);
         ++frame_;
-        if (ending()) {
+        if (left_out_.load(std::memory_order::relaxed) || failed_.load(std::memory_order::relaxed)) {
             break;
         }
         ++done.frames;
