@@ -219,6 +219,23 @@ TEST_F(frames, the_first_of_several_conflicts_is_told) {
     EXPECT_EQ(c.items().size(), 1U);
 }
 
+TEST_F(frames, a_removed_pool_whose_guard_is_held_lives_on_until_it_is_released) {
+    census counts;
+    auto& removed = world.add_pool<counted>("removed", small);
+    removed.emplace(counts);
+    {
+        const auto guard = removed.access();
+        world.remove_pool("removed");
+        const auto done = world.try_compact();
+        ASSERT_TRUE(done);
+        EXPECT_EQ(done->skipped, 1U);
+        EXPECT_THROW(world.compact(), compaction_conflict);
+        EXPECT_EQ(counts.alive(), 1);
+    }
+    world.compact();
+    EXPECT_EQ(counts.alive(), 0);
+}
+
 TEST_F(frames, try_compact_leaves_out_pools_whose_guards_are_held) {
     make_work();
     noting_executor executor;

@@ -139,6 +139,7 @@ TEST_F(routing, handles_find_their_pool) {
 TEST_F(routing, objects_are_found_by_handle_and_type) {
     static_assert(std::is_same_v<decltype(world.find<ship>(first_ship)), ship*>);
     ASSERT_NE(world.find<ship>(first_ship), nullptr);
+    EXPECT_EQ(world.find<const ship>(first_ship), world.find<ship>(first_ship));
     EXPECT_EQ(world.find<ship>(first_ship)->crew, 7);
     EXPECT_EQ(world.find<ship>(first_rocket), nullptr);
     EXPECT_EQ(world.find<rocket>(first_rocket)->fuel, 0.5);

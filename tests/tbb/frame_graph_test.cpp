@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tbb/flow_graph.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <atomic>
@@ -251,6 +252,52 @@ TEST_F(frame_graph_test, a_task_may_cancel_the_run) {
     EXPECT_EQ(done.failure, nullptr);
     EXPECT_THAT(take_ran(), ElementsAre("before", "after", "before", "after", "before"));
     EXPECT_EQ(frame.run(2).frames, 2U) << "the next run is another one";
+}
+
+TEST_F(frame_graph_test, a_frame_whose_last_task_cancels_was_run_to_its_end) {
+    in_after = [&] { frame.cancel(); };
+    int reports = 0;
+    const frame_run done = frame.run(10, [&](const frame_report&) { ++reports; });
+    EXPECT_TRUE(done.cancelled);
+    EXPECT_EQ(done.frames, 1U);
+    EXPECT_EQ(reports, 1);
+}
+
+// A cancelled node leaves its successors with a part of their messages: a frame later they would run too
+// early.
+TEST_F(frame_graph_test, a_cancelled_graph_ends_the_run_and_its_edges_still_hold) {
+    std::atomic<bool> slow_ended = false;
+    std::atomic<int> too_early = 0;
+    bool cancelling = true;
+    auto& quick = frame.add_task("quick", [&] {
+        if (cancelling) {
+            frame.graph().cancel();
+        }
+    });
+    auto& slow = frame.add_task("slow", [&] { slow_ended = true; });
+    auto& both = frame.add_task("both", [&] { too_early += slow_ended ? 0 : 1; });
+    tbb::flow::make_edge(frame.start(), quick);
+    tbb::flow::make_edge(after, slow);
+    tbb::flow::make_edge(quick, both);
+    tbb::flow::make_edge(slow, both);
+    const frame_run first = frame.run(5);
+    EXPECT_TRUE(first.cancelled);
+    EXPECT_EQ(first.frames, 0U);
+    cancelling = false;
+    const frame_run second = frame.run(3, [&](const frame_report&) { slow_ended = false; });
+    EXPECT_FALSE(second.cancelled);
+    EXPECT_EQ(second.frames, 3U);
+    EXPECT_EQ(too_early, 0);
+}
+
+TEST_F(frame_graph_test, a_cancelled_group_of_tasks_around_a_run_cuts_no_frame) {
+    tbb::task_group group;
+    in_before = [&] { group.cancel(); };
+    frame_run done;
+    group.run_and_wait([&] { done = frame.run(10); });
+    EXPECT_EQ(done.frames, 10U);
+    EXPECT_EQ(world.frames(), 10U);
+    EXPECT_THAT(ran, SizeIs(20));
 }
 
 TEST_F(frame_graph_test, after_frame_may_cancel_the_run) {
