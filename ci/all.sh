@@ -14,11 +14,11 @@ ci/format.sh
 step "g++, contracts checked"
 ci/test.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
-ci/asan.sh clang++-19 15
+ci/asan.sh clang++-19 10
 step "g++, ThreadSanitizer"
-ci/tsan.sh g++ 15
+ci/tsan.sh g++ 10
 step "stress scenarios, release"
-ci/stress.sh 30
+ci/stress.sh 20
 step "replay of the shipped traces"
 for trace in stress/traces/*.zst; do
     ci/demo.sh replay "$trace"

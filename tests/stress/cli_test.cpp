@@ -246,7 +246,8 @@ TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_doe
                       HasSubstr("FAILED")));
     EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
                 HasSubstr("--seed 7"));
-    const run_result all = run_program({HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000"});
+    const run_result all =
+        run_program({HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000", "--alive", "100"});
     EXPECT_EQ(all.status, 1);
     EXPECT_THAT(all.output, AllOf(HasSubstr("something was wrong"), HasSubstr("FAILED")));
 }
