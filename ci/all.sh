@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a change must pass: formatting, both compilers, sanitizers, the stress scenarios and the shipped traces. Each compiler
 # is used once with a sanitizer; all combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml.
-# It takes less than 30 minutes on two cores.
+# It takes some 32 minutes on two cores.
 # usage: ci/all.sh
 set -euo pipefail
 [ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
