@@ -4,13 +4,11 @@
 
 #include <handlepool/service.hpp>
 #include <handlepool/tbb.hpp>
-#include <handlepool/timeline.hpp>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -171,7 +169,6 @@ std::pair<double, double> routed_erase(benchmark::State& state) {
         world.compact();
         std::ranges::shuffle(handles, std::mt19937_64{20240229});
     };
-    std::vector<double> longer;
     const auto outcome = compare(
         state,
         [&] {

@@ -110,7 +110,7 @@ public:
     }
 
     void begin_compaction(std::string_view pool) {
-        pool_ = "compact " + std::string(pool);
+        pool_ = pool;
         begin_ = clock::now();
         phase_begin_ = {};
     }
@@ -121,9 +121,8 @@ public:
     }
     void end_compaction(const compaction_stats& stats) {
         end_phase();
-        timeline_.add_span(pool_, begin_, clock::now());
-        timeline_.add_counters(pool_.substr(sizeof("compact ") - 1),
-                               {{"alive", stats.size}, {"removed", stats.removed}});
+        timeline_.add_span("compact " + pool_, begin_, clock::now());
+        timeline_.add_counters(pool_, {{"alive", stats.size}, {"removed", stats.removed}});
     }
 
 private:
