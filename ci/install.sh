@@ -8,7 +8,7 @@ set -euo pipefail
 packages=(
     g++ cmake ninja-build patch pkg-config
     libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-    libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev
+    libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
     chromium-headless-shell # shows the harness's page to its test
 )
 [ "${1:-}" != --all ] || set -- clang++-19 clang-format-19 dpkg-source

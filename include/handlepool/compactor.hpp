@@ -122,12 +122,14 @@ public:
 
 private:
     using tag_type = typename Layout::tag_type;
+    template <class Value>
+    using plain = typename Policy::template plain<Value>;
 
     // A removal: first the slot and its object's tag; after bury(), the slot to free and the hole that was
     // made.
     struct removal {
-        std::uint32_t slot;
-        std::uint32_t tag_or_hole;
+        plain<std::uint32_t> slot;
+        plain<std::uint32_t> tag_or_hole;
     };
     static constexpr std::uint32_t retired_slot = no_slot - 1;
     static constexpr std::uint32_t no_hole = 0xffff'ffff;
@@ -138,10 +140,10 @@ private:
 
     // Positions of a lane's nursery, and how many of them, from the first on, can be drained.
     struct part {
-        std::size_t lane;
-        std::uint32_t first;
-        std::uint32_t last;
-        std::uint32_t ready;
+        plain<std::size_t> lane;
+        plain<std::uint32_t> first;
+        plain<std::uint32_t> last;
+        plain<std::uint32_t> ready;
     };
 
     static constexpr std::size_t grain = Policy::compaction_grain;
@@ -185,14 +187,14 @@ private:
 
     // The working lists of a run; the arrays keep their memory for the next.
     typename Policy::template array<removal> removed_;
-    typename Policy::template array<std::uint32_t> holes_;   // positions of the dense store
-    typename Policy::template array<std::uint32_t> sources_; // locations of objects that will move
+    typename Policy::template array<plain<std::uint32_t>> holes_;   // positions of the dense store
+    typename Policy::template array<plain<std::uint32_t>> sources_; // locations of objects that will move
     typename Policy::template array<part> parts_;
     slot_history<Policy> history_;
     std::vector<erase_hook> hooks_;
-    std::size_t removal_count_ = 0;
-    std::size_t hole_count_ = 0;
-    std::size_t newborn_count_ = 0;
+    plain<std::size_t> removal_count_{0};
+    plain<std::size_t> hole_count_{0};
+    plain<std::size_t> newborn_count_{0};
     compaction_stats stats_;
 
     typename Policy::template atomic<std::uint64_t> left_nursery_{0};
@@ -413,8 +415,10 @@ void compactor<T, Layout, Policy, Freelist>::collect_newborns(Executor& executor
         const std::size_t lane = parts_[i].lane;
         std::size_t ready = 0;
         for (bool all = true; i != part_count && parts_[i].lane == lane; ++i) {
-            ready += all ? parts_[i].ready : 0;
-            all = all && parts_[i].ready == parts_[i].last - parts_[i].first;
+            if (all) {
+                ready += parts_[i].ready;
+                all = parts_[i].ready == parts_[i].last - parts_[i].first;
+            }
         }
         nursery_.drain(lanes_[lane].newborns, ready, [this](std::uint32_t position) {
             sources_[newborn_count_++] = dense_.capacity() + position;
@@ -431,7 +435,7 @@ template <executor Executor>
 void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) {
     const std::uint32_t size = dense_.size();
     const auto target = [this, size](std::size_t i) {
-        return i < hole_count_ ? holes_[i] : static_cast<std::uint32_t>(size + (i - hole_count_));
+        return i < hole_count_ ? std::uint32_t{holes_[i]} : static_cast<std::uint32_t>(size + (i - hole_count_));
     };
     executor.for_ranges(newborn_count_, grain, [&](std::size_t first, std::size_t last) noexcept {
         for (std::size_t i = first; i != last; ++i) {

@@ -73,7 +73,7 @@ public:
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
     void resize(std::uint32_t size) noexcept {
         size_.store(size, std::memory_order::relaxed);
-        used_ = std::max(used_, size);
+        used_ = std::max<std::uint32_t>(used_, size);
     }
 
     /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
@@ -141,7 +141,7 @@ private:
         unpoison_objects(first, last - first);
         bytes_.discard(first * type_.stride(), last * type_.stride());
         if (first < used_) {
-            poison_objects(first, std::min(used_, last) - first);
+            poison_objects(first, std::min<std::uint32_t>(used_, last) - first);
         }
     }
 
@@ -157,7 +157,7 @@ private:
     typename Policy::template array<std::byte> bytes_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> owners_;
     typename Policy::template atomic<std::uint32_t> size_{0};
-    std::uint32_t used_ = 0; // the largest size so far; compaction's
+    typename Policy::template plain<std::uint32_t> used_{0}; // the largest size so far; compaction's
 };
 
 } // namespace handlepool

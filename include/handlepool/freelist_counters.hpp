@@ -50,8 +50,8 @@ public:
         return fresh() - waiting_before;
     }
     std::size_t waiting() const noexcept {
-        // acquire, for the order of the loads alone: what is claimed between them makes the result smaller,
-        // never larger than what waits
+        // (19) acquire, for the order of the loads alone: what is claimed between them makes the result
+        // smaller, never larger than what waits
         const std::uint64_t tail = tail_.load(std::memory_order::acquire);
         const std::uint64_t head = head_.load(std::memory_order::relaxed);
         return static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));

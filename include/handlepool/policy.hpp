@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 namespace handlepool {
@@ -27,6 +28,9 @@ struct default_policy {
     /// Arrays of either, made zero.
     template <class T>
     using array = virtual_array<T>;
+
+    /// What keeps calls apart that may wait for each other: adding pools to a service, never a handle's use.
+    using mutex = std::mutex;
 
     /// Slots that a lane claims at once, at the most.
     static constexpr std::size_t claim_size = 64;

@@ -4,6 +4,7 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/lane.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/raw_pool.hpp>
@@ -62,17 +63,18 @@ struct service_compaction {
 /// has only the pool's own guards to wait for.
 ///
 /// @tparam Layout how the bits of a handle are divided, in all pools
-template <class Layout>
+/// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their own
+template <class Layout, class Policy = default_policy>
 class basic_service {
 public:
     using layout = Layout;
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
-    using guard_type = access_guard<default_policy>;
+    using guard_type = access_guard<Policy>;
 
-    template <class T, class Policy = default_policy, template <class> class Freelist = fifo_freelist>
-    using pool_of = pool<T, Layout, Policy, Freelist>;
-    using raw_pool_type = raw_pool<Layout>;
+    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
+    using pool_of = pool<T, Layout, PoolPolicy, Freelist>;
+    using raw_pool_type = raw_pool<Layout, Policy>;
 
     explicit basic_service(service_options options = {});
 
@@ -94,9 +96,9 @@ public:
     /// Adds a pool, empty, and returns it; it lives as long as the service, or until it is removed. Its name
     /// is unique in the service. `options.name` is ignored. Throws std::invalid_argument when there is a pool
     /// with that name, or it is empty, and what the pool's constructor throws.
-    template <class T, class Policy = default_policy, template <class> class Freelist = fifo_freelist>
-    pool_of<T, Policy, Freelist>& add_pool(std::string_view name, const pool_options& options = {}) {
-        return add<pool_of<T, Policy, Freelist>>(name, options);
+    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
+    pool_of<T, PoolPolicy, Freelist>& add_pool(std::string_view name, const pool_options& options = {}) {
+        return add<pool_of<T, PoolPolicy, Freelist>>(name, options);
     }
     raw_pool_type& add_raw_pool(std::string_view name, const raw_type& type,
                                 const pool_options& options = {}) {
@@ -109,10 +111,10 @@ public:
     bool remove_pool(std::string_view name);
 
     /// The pool of this name and type, or null.
-    template <class T, class Policy = default_policy, template <class> class Freelist = fifo_freelist>
-    pool_of<T, Policy, Freelist>* find_pool(std::string_view name) {
+    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
+    pool_of<T, PoolPolicy, Freelist>* find_pool(std::string_view name) {
         pool_type* const found = find_any_pool(name);
-        return found == nullptr ? nullptr : found->template as<pool_of<T, Policy, Freelist>>();
+        return found == nullptr ? nullptr : found->template as<pool_of<T, PoolPolicy, Freelist>>();
     }
     /// The pool of this name, or null.
     pool_type* find_any_pool(std::string_view name);
@@ -217,17 +219,17 @@ private:
     Pool& add(std::string_view name, const pool_options& options, const Args&... args);
     template <class Compact>
     service_compaction compact_all(Compact compact_one);
-    lane<default_policy>& lane_or_throw();
+    lane<Policy>& lane_or_throw();
 
     service_options options_;
 
-    lane_table<default_policy> lanes_;
-    access_gate<default_policy> gate_;
+    lane_table<Policy> lanes_;
+    access_gate<Policy> gate_;
 
     // By pool id.
-    virtual_array<std::atomic<pool_type*>> routes_;
+    typename Policy::template array<typename Policy::template atomic<pool_type*>> routes_;
 
-    mutable std::mutex mutex_;                      // for what follows
+    mutable typename Policy::mutex mutex_;          // for what follows
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
     std::map<std::string, pool_type*, std::less<>> by_name_;
     std::vector<std::unique_ptr<pool_type>> removed_; // until the next compaction
@@ -237,7 +239,7 @@ private:
     // Compaction's copy of pools_, and the changes it has.
     std::vector<pool_type*> frame_pools_;
     std::uint64_t frame_changes_ = 0;
-    std::atomic<std::uint64_t> frames_ = 0;
+    typename Policy::template atomic<std::uint64_t> frames_{0};
 };
 
 using service = basic_service<default_layout>;
@@ -246,15 +248,15 @@ extern template class basic_service<default_layout>;
 
 // ---------------------------------------------------------------------------------------------------------------
 
-template <class Layout>
-basic_service<Layout>::basic_service(service_options options)
+template <class Layout, class Policy>
+basic_service<Layout, Policy>::basic_service(service_options options)
     : options_(std::move(options)),
       lanes_("service lanes", options_.max_threads),
       gate_(lanes_, "service"),
       routes_("service routes", std::size_t{Layout::pool_id_mask} + 1, 0) {}
 
-template <class Layout>
-basic_service<Layout>::~basic_service() {
+template <class Layout, class Policy>
+basic_service<Layout, Policy>::~basic_service() {
     if (options_.report_leaks) {
         if (const auto found = leaks(); !found.empty()) {
             options_.report_leaks(to_text(found));
@@ -269,9 +271,9 @@ basic_service<Layout>::~basic_service() {
     }
 }
 
-template <class Layout>
+template <class Layout, class Policy>
 template <class Pool, class... Args>
-Pool& basic_service<Layout>::add(std::string_view name, const pool_options& options, const Args&... args) {
+Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_options& options, const Args&... args) {
     if (name.empty()) {
         throw std::invalid_argument("handlepool: a pool of a service needs a name");
     }
@@ -316,8 +318,8 @@ Pool& basic_service<Layout>::add(std::string_view name, const pool_options& opti
     return result;
 }
 
-template <class Layout>
-bool basic_service<Layout>::remove_pool(std::string_view name) {
+template <class Layout, class Policy>
+bool basic_service<Layout, Policy>::remove_pool(std::string_view name) {
     const std::scoped_lock lock(mutex_);
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) {
@@ -334,21 +336,21 @@ bool basic_service<Layout>::remove_pool(std::string_view name) {
     return true;
 }
 
-template <class Layout>
-auto basic_service<Layout>::find_any_pool(std::string_view name) -> pool_type* {
+template <class Layout, class Policy>
+auto basic_service<Layout, Policy>::find_any_pool(std::string_view name) -> pool_type* {
     const std::scoped_lock lock(mutex_);
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
 }
 
-template <class Layout>
-std::size_t basic_service<Layout>::size() const {
+template <class Layout, class Policy>
+std::size_t basic_service<Layout, Policy>::size() const {
     const std::scoped_lock lock(mutex_);
     return pools_.size();
 }
 
-template <class Layout>
-std::vector<std::string> basic_service<Layout>::unused_limits() const {
+template <class Layout, class Policy>
+std::vector<std::string> basic_service<Layout, Policy>::unused_limits() const {
     const std::scoped_lock lock(mutex_);
     std::vector<std::string> names;
     for (const auto& [name, limits] : options_.limits) {
@@ -359,8 +361,8 @@ std::vector<std::string> basic_service<Layout>::unused_limits() const {
     return names;
 }
 
-template <class Layout>
-std::string basic_service<Layout>::describe(handle_type handle) const {
+template <class Layout, class Policy>
+std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
     if (!handle) {
         return "null";
     }
@@ -371,24 +373,24 @@ std::string basic_service<Layout>::describe(handle_type handle) const {
            ": no pool of the service has pool id " + std::to_string(handle.pool_id());
 }
 
-template <class Layout>
-auto basic_service<Layout>::lane_or_throw() -> lane<default_policy>& {
-    lane<default_policy>* const mine = lanes_.mine();
+template <class Layout, class Policy>
+auto basic_service<Layout, Policy>::lane_or_throw() -> lane<Policy>& {
+    lane<Policy>* const mine = lanes_.mine();
     if (mine == nullptr) {
         throw too_many_threads("service", lanes_.size());
     }
     return *mine;
 }
 
-template <class Layout>
-auto basic_service<Layout>::access() -> guard_type {
+template <class Layout, class Policy>
+auto basic_service<Layout, Policy>::access() -> guard_type {
     return guard_type(gate_, lane_or_throw());
 }
 
 /// The gate is closed. Calls `compact_one(pool)` for those that have something to do.
-template <class Layout>
+template <class Layout, class Policy>
 template <class Compact>
-service_compaction basic_service<Layout>::compact_all(Compact compact_one) {
+service_compaction basic_service<Layout, Policy>::compact_all(Compact compact_one) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::unique_ptr<pool_type>> ended;
     {
@@ -445,15 +447,15 @@ service_compaction basic_service<Layout>::compact_all(Compact compact_one) {
     return sum;
 }
 
-template <class Layout>
-service_compaction basic_service<Layout>::compact(executor_ref executor) {
+template <class Layout, class Policy>
+service_compaction basic_service<Layout, Policy>::compact(executor_ref executor) {
     gate_.close();
     const closed_gate closed(gate_);
     return compact_all([&](pool_type& pool) { return std::optional(pool.compact(executor)); });
 }
 
-template <class Layout>
-std::optional<service_compaction> basic_service<Layout>::try_compact(executor_ref executor) {
+template <class Layout, class Policy>
+std::optional<service_compaction> basic_service<Layout, Policy>::try_compact(executor_ref executor) {
     if (!gate_.try_close()) {
         return std::nullopt;
     }
@@ -461,8 +463,8 @@ std::optional<service_compaction> basic_service<Layout>::try_compact(executor_re
     return compact_all([&](pool_type& pool) { return pool.try_compact(executor); });
 }
 
-template <class Layout>
-service_stats basic_service<Layout>::stats() const {
+template <class Layout, class Policy>
+service_stats basic_service<Layout, Policy>::stats() const {
     const std::scoped_lock lock(mutex_);
     service_stats view;
     view.frames = frames();
@@ -472,8 +474,8 @@ service_stats basic_service<Layout>::stats() const {
     return view;
 }
 
-template <class Layout>
-std::vector<pool_leak> basic_service<Layout>::leaks(std::size_t most) const {
+template <class Layout, class Policy>
+std::vector<pool_leak> basic_service<Layout, Policy>::leaks(std::size_t most) const {
     const std::scoped_lock lock(mutex_);
     std::vector<pool_leak> found;
     for (const auto& owned : pools_) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace handlepool::model {
+
+/// What all commands have in common.
+struct command_options {
+    unsigned jobs = 1;             ///< processes at the same time
+    std::filesystem::path json{};  ///< also write the results there; empty for not
+};
+
+struct run_options : command_options {
+    std::vector<std::string> models{};     ///< empty for all
+    unsigned long random = 20000;          ///< executions
+    std::vector<unsigned> preemptions{2U}; ///< a search for each
+    bool exhaustive = false;
+    double seconds = 5; ///< of each search but the random one
+    bool history = false;
+};
+
+struct order_options : command_options {
+    std::filesystem::path headers;  ///< the folder of the library's headers
+    std::filesystem::path witnesses; ///< the list of what each weakened access must be seen by
+    bool find = false; ///< print such a list instead
+};
+
+struct stop_options : command_options {
+    unsigned preemptions = 2;
+    double seconds = 30; ///< of each search
+};
+
+/// Each prints a table and returns true when all is as it must be.
+bool run_models(const run_options& options);
+bool run_orders(const order_options& options);
+bool run_stops(const stop_options& options);
+
+} // namespace handlepool::model

@@ -1,0 +1,106 @@
+// The gate between guards and compactions.
+
+#include "models.hpp"
+#include "model_policy.hpp"
+
+#include <handlepool/access_gate.hpp>
+#include <handlepool/lane.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace handlepool::model {
+
+namespace {
+
+/// What guards read and compactions write, without an order of its own.
+struct gate_scene : model {
+    gate_scene() : lanes("lanes", 3), gate(lanes, "model") {}
+
+    void read() {
+        const access_guard<model_policy> guard(gate, *lanes.mine());
+        const std::uint32_t before = data;
+        require(data == before, "nothing changes under a guard");
+    }
+    void change() { data = data + 1; }
+
+    lane_table<model_policy> lanes;
+    access_gate<model_policy> gate;
+    model_plain<std::uint32_t> data;
+};
+
+/// A guard in a new lane against a compaction that does not wait.
+class guard_in_a_new_lane : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            read();
+        } else if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+    }
+};
+
+/// The same, when compaction knows the lane already.
+class guard_in_a_known_lane : public guard_in_a_new_lane {
+public:
+    guard_in_a_known_lane() { lanes.mine(); }
+};
+
+/// A guard, and a compaction that waits for it.
+class waiting_compaction : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            read();
+        } else {
+            gate.close();
+            change();
+            gate.open();
+        }
+    }
+    void check() override { require(data == 1, "the compaction has run"); }
+};
+
+/// A guard inside a guard, while a compaction waits for the outer one.
+class nested_guard : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            const access_guard<model_policy> outer(gate, *lanes.mine());
+            read();
+        } else {
+            gate.close();
+            change();
+            gate.open();
+        }
+    }
+};
+
+/// Two that want to compact, one of which may be refused.
+class two_compactions : public gate_scene {
+public:
+    void run(unsigned) override {
+        if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+    }
+    void check() override { require(data >= 1, "one of two compactions runs"); }
+};
+
+} // namespace
+
+void add_gate_models(std::vector<model_entry>& to) {
+    to.push_back(entry<guard_in_a_new_lane>("guard in a new lane", 2,
+                                            "no object moves under a guard, also in a lane that is new"));
+    to.push_back(entry<guard_in_a_known_lane>("guard in a known lane", 2, "no object moves under a guard"));
+    to.push_back(entry<waiting_compaction>("waiting compaction", 2,
+                                           "no object moves under a guard; the compaction gets its turn"));
+    to.push_back(entry<nested_guard>("nested guard", 2,
+                                     "a guard inside a guard does not wait for the compaction that waits for it"));
+    to.push_back(entry<two_compactions>("two compactions", 3, "one compaction at a time"));
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,147 @@
+// What a lane and compaction hand each other, and how lanes change hands.
+
+#include "models.hpp"
+#include "model_policy.hpp"
+
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/lane.hpp>
+#include <handlepool/nursery.hpp>
+#include <handlepool/removal_queue.hpp>
+#include <handlepool/slot_table.hpp>
+#include <handlepool/thread_index_set.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace handlepool::model {
+
+namespace {
+
+/// A thread queues records of what it has written, in a queue that holds two; compaction drains it meanwhile.
+class records : public model {
+public:
+    records() : queue_("queue", 4, 1, 2) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            for (std::uint32_t record = 0; record != 3; ++record) {
+                things_[record] = record;
+                if (queue_.push(lane_, record)) {
+                    pushed_.push_back(record);
+                }
+            }
+        } else {
+            drain();
+            drain();
+        }
+    }
+    void check() override {
+        drain();
+        require(drained_ == pushed_, "each record comes out once, in its order");
+        require(lane_.empty(), "a drained queue is empty");
+    }
+
+private:
+    void drain() {
+        queue_.drain(lane_, [&](std::uint64_t record) {
+            require(things_.at(record) == record, "what a record is about is there");
+            drained_.push_back(record);
+        });
+        queue_.recycle();
+    }
+
+    removal_queue<std::uint64_t, model_policy, fifo_freelist> queue_;
+    removal_chain<model_policy> lane_;
+    std::array<model_plain<std::uint32_t>, 3> things_;
+    std::vector<std::uint64_t> pushed_;
+    std::vector<std::uint64_t> drained_;
+};
+
+/// A constructor that makes another object, writes and throws; compaction passes its place and gives the memory to a third
+/// thread.
+class memory_of_a_throwing_constructor : public model {
+    using layout = default_layout;
+
+public:
+    memory_of_a_throwing_constructor() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            std::uint32_t outer = 0;
+            std::uint32_t inner = 0;
+            newborns_.take(first_lane_, outer);
+            newborns_.take(first_lane_, inner);
+            memory_.at(outer) = 1;
+            newborns_.give_back(first_lane_, outer);
+        } else if (index == 1) {
+            drain();
+            drain();
+        } else {
+            for (int i = 0; i != 2; ++i) {
+                std::uint32_t mine = 0;
+                if (newborns_.take(second_lane_, mine)) {
+                    memory_.at(mine) = 2;
+                }
+            }
+        }
+    }
+
+private:
+    void drain() {
+        std::size_t ready = 0;
+        newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
+            ready += newborns_.count_ready(first, last, slots_);
+        });
+        // The second place is taken, and never owned.
+        require(ready <= 1, "a drain stops at a place without an object");
+        newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
+        newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
+    }
+
+    slot_table<layout, model_policy> slots_;
+    nursery<layout, model_policy, fifo_freelist> newborns_;
+    chunk_chain<model_policy> first_lane_;
+    chunk_chain<model_policy> second_lane_;
+    std::array<model_plain<std::uint32_t>, 3> memory_;
+};
+
+/// Threads that take a number, use what belongs to it, and give it back: the lane of a thread that has ended goes to a new
+/// one as it was left.
+class thread_numbers : public model {
+public:
+    void run(unsigned) override {
+        for (int life = 0; life != 2; ++life) {
+            const std::uint32_t number = numbers_.claim();
+            require(number < lanes_.size(), "there are no more numbers out than threads");
+            lanes_.at(number) = lanes_.at(number) + 1;
+            numbers_.give_back(number);
+        }
+    }
+    void check() override {
+        std::uint32_t uses = 0;
+        for (const std::uint32_t lane : lanes_) {
+            uses += lane;
+        }
+        require(uses == 4, "no use of a lane is lost");
+        require(numbers_.claim() == 0, "all numbers were given back, and the lowest goes out first");
+    }
+
+private:
+    thread_index_set<model_atomic, 1> numbers_;
+    std::array<model_plain<std::uint32_t>, 2> lanes_;
+};
+
+} // namespace
+
+void add_lane_models(std::vector<model_entry>& to) {
+    to.push_back(entry<records>("removal queue", 2, "each record comes out once, in order, with what it is about"));
+    to.push_back(entry<memory_of_a_throwing_constructor>(
+        "memory of a throwing constructor", 3, "the memory is used again only behind what the constructor wrote"));
+    to.push_back(entry<thread_numbers>("thread numbers", 2,
+                                       "a number has one owner, who finds all that the one before has done"));
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "model.hpp"
+
+#include <vector>
+
+namespace handlepool::model {
+
+// One for each file of models; all_models() puts them together.
+void add_freelist_models(std::vector<model_entry>& to);
+void add_lane_models(std::vector<model_entry>& to);
+void add_gate_models(std::vector<model_entry>& to);
+void add_pool_models(std::vector<model_entry>& to);
+void add_compaction_models(std::vector<model_entry>& to);
+void add_service_models(std::vector<model_entry>& to);
+
+} // namespace handlepool::model

@@ -1,0 +1,362 @@
+// The whole pool: handles that are made, looked up and erased while other threads do the same, or compact.
+
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+
+namespace handlepool::model {
+
+namespace {
+
+/// One thread creates, another looks the object up as soon as it hears of it.
+class publication : public pool_scene<> {
+public:
+    publication() : pool_scene(tiny_options(1)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            told_.put(objects.emplace(7U));
+        } else if (const auto handle = told_.look()) {
+            if (const payload* const found = objects.find(handle)) {
+                require(found->value == 7, "an object that is found is complete");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 1); }
+
+protected:
+    mailbox<handle_type> told_;
+};
+
+/// The same, when the other asks whether it lives, and then uses it without a look.
+class liveness : public publication {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            publication::run(0);
+        } else if (const auto handle = told_.look()) {
+            if (objects.contains(handle)) {
+                require(objects[handle].value == 7, "an object that is known to live is complete");
+            }
+        }
+    }
+};
+
+/// All threads erase the same object.
+class racing_erases : public pool_scene<> {
+public:
+    racing_erases() : pool_scene(tiny_options(1)), victim_(objects.emplace(1U)) {}
+
+    void run(unsigned) override {
+        winners_ += objects.erase(victim_) ? 1 : 0;
+        require(!objects.contains(victim_), "what was erased is stale");
+    }
+    void check() override {
+        require(winners_ == 1, "exactly one of racing erases wins");
+        require_consistent(objects, 0);
+    }
+
+private:
+    handle_type victim_;
+    int winners_ = 0;
+};
+
+/// Compaction moves an object into a hole while another thread erases it.
+class erase_of_a_moving_object : public pool_scene<> {
+public:
+    erase_of_a_moving_object() : pool_scene(tiny_options(2)) {
+        const auto first = objects.emplace(1U);
+        last_ = objects.emplace(2U);
+        objects.compact();
+        objects.erase(first);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+        } else {
+            require(objects.erase(last_), "a living object can be erased");
+            require(!objects.contains(last_), "what was erased is stale");
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+
+private:
+    handle_type last_;
+};
+
+/// One thread makes objects while another compacts.
+class emplace_during_compaction : public pool_scene<> {
+public:
+    emplace_during_compaction() : pool_scene(tiny_options(2)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+            require(objects.items().size() <= 2, "compaction takes complete objects alone");
+            for (const payload& each : objects.items()) {
+                require(each.value >= 1, "compaction takes complete objects alone");
+            }
+        } else {
+            require(objects.contains(objects.emplace(1U)), "what was created lives");
+            require(objects.contains(objects.emplace(2U)), "what was created lives");
+        }
+    }
+    void check() override { require_consistent(objects, 2); }
+};
+
+/// One thread makes an object, another erases it as soon as it hears of it, a third compacts: the newborn dies before, during
+/// or after its first compaction.
+class newborn_erased_by_another : public pool_scene<> {
+public:
+    newborn_erased_by_another() : pool_scene(tiny_options(1)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            told_.put(objects.emplace(7U));
+        } else if (index == 1) {
+            const auto handle = told_.look();
+            erased_ = handle && objects.erase(handle);
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override { require_consistent(objects, erased_ ? 0 : 1); }
+
+private:
+    mailbox<handle_type> told_;
+    bool erased_ = false;
+};
+
+/// The same with one thread that creates and erases, and two compactions: so small that all can be tried.
+class newborn_erased_by_its_maker : public pool_scene<> {
+public:
+    newborn_erased_by_its_maker() : pool_scene(tiny_options(1)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            require(objects.erase(objects.emplace(7U)), "what was created can be erased");
+        } else {
+            objects.compact();
+            objects.compact();
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+};
+
+/// A slot goes through another life while an old handle of it is used.
+class reused_slot : public pool_scene<> {
+public:
+    reused_slot() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(old_);
+            objects.compact();
+            next_ = objects.emplace(2U);
+            require(next_.index() == old_.index() && next_ != old_, "the slot is used again, for another handle");
+        } else {
+            const bool lived = objects.contains(old_);
+            require(!objects.contains(old_) || lived, "what was stale stays stale");
+            require(!objects.contains(handle_type::from_value(old_.value() ^ 1)), "nobody has the other slot");
+        }
+    }
+    void check() override {
+        require(!objects.contains(old_) && !objects.erase(old_), "an old handle does nothing to the slot's next object");
+        require_consistent(objects, 1);
+        require(objects.find(next_)->value == 2, "the next object is whole");
+    }
+
+private:
+    handle_type old_;
+    handle_type next_;
+};
+
+/// The object's maker and two threads that know it before: erase and look-up of the first life against the second.
+class erase_of_an_old_handle : public pool_scene<> {
+public:
+    erase_of_an_old_handle() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
+
+    void run(unsigned index) override {
+        const bool won = objects.erase(old_);
+        winners_ += won ? 1 : 0;
+        if (index == 0) {
+            objects.compact();
+            next_ = objects.try_emplace(2U);
+        }
+    }
+    void check() override {
+        require(winners_ == 1, "exactly one of racing erases wins");
+        require_consistent(objects, next_ ? 1 : 0);
+    }
+
+private:
+    handle_type old_;
+    handle_type next_;
+    int winners_ = 0;
+};
+
+/// As many threads create as there is room for.
+class full_pool : public pool_scene<> {
+public:
+    full_pool() : pool_scene(tiny_options(2)) {}
+
+    void run(unsigned index) override {
+        made_.at(index) = objects.try_emplace(index);
+        require(static_cast<bool>(made_.at(index)), "a pool has room for its capacity");
+    }
+    void check() override {
+        require(made_[0].index() != made_[1].index(), "no slot has two objects");
+        require_consistent(objects, 2);
+    }
+
+private:
+    std::array<handle_type, 2> made_;
+};
+
+/// A full pool, in which slots of dead objects come back while two threads wait for one.
+class slot_of_a_dead_object : public pool_scene<> {
+public:
+    slot_of_a_dead_object() : pool_scene(strict_options()), victim_(objects.emplace(9U)) { objects.compact(); }
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            objects.erase(victim_);
+            objects.compact();
+        } else {
+            made_.at(index) = objects.try_emplace(index);
+        }
+    }
+    void check() override {
+        require(!made_[0] || !made_[1], "one slot goes to one thread");
+        require_consistent(objects, made_[0] || made_[1] ? 1 : 0);
+    }
+
+private:
+    static pool_options strict_options() {
+        pool_options options = tiny_options(1);
+        options.slot_limit = 1;
+        return options;
+    }
+
+    handle_type victim_;
+    std::array<handle_type, 2> made_;
+};
+
+/// An object whose constructor makes another one in the same pool.
+struct nesting : payload {
+    explicit nesting(std::uint32_t number) noexcept : payload(number) {}
+    template <class Pool>
+    explicit nesting(Pool& inside) : payload(1) {
+        inside.emplace(std::uint32_t{2});
+        value = 3;
+    }
+};
+
+class reentrant_constructor : public pool_scene<nesting> {
+public:
+    reentrant_constructor() : pool_scene(tiny_options(2)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.emplace(objects);
+        } else {
+            objects.compact();
+            for (const nesting& each : objects.items()) {
+                require(each.value != 1, "compaction takes complete objects alone");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 2); }
+};
+
+/// An object whose constructor makes another one, writes, and throws.
+struct throwing : payload {
+    explicit throwing(std::uint32_t number) noexcept : payload(number) {}
+    template <class Pool>
+    explicit throwing(Pool& inside) : payload(1) {
+        inside.emplace(std::uint32_t{2});
+        value = 4;
+        throw std::runtime_error("thrown by a constructor");
+    }
+};
+
+class throwing_constructor : public pool_scene<throwing> {
+public:
+    throwing_constructor() : pool_scene(tiny_options(2)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            try {
+                objects.emplace(objects);
+                require(false, "what a constructor throws is passed on");
+            } catch (const std::runtime_error&) {
+            }
+            objects.emplace(std::uint32_t{3});
+        } else {
+            objects.compact();
+            for (const throwing& each : objects.items()) {
+                require(each.value == 2 || each.value == 3, "what was not made is not there");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 2); }
+};
+
+/// A guard's holder reads an object that the compaction wants to move.
+class guarded_reader : public pool_scene<> {
+public:
+    guarded_reader() : pool_scene(tiny_options(2)) {
+        const auto first = objects.emplace(1U);
+        kept_ = objects.emplace(2U);
+        objects.compact();
+        objects.erase(first);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+        } else {
+            const auto guard = objects.access();
+            const payload* const found = objects.find(kept_);
+            require(found != nullptr && found->value == 2, "an object stays where it is under a guard");
+            for (const payload& each : objects.items()) {
+                require(each.value != 0, "the dense store holds living objects");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 1); }
+
+private:
+    handle_type kept_;
+};
+
+} // namespace
+
+void add_pool_models(std::vector<model_entry>& to) {
+    to.push_back(entry<publication>("publication", 2, "find sees a complete object"));
+    to.push_back(entry<liveness>("liveness", 2, "who knows that an object lives sees it complete"));
+    to.push_back(entry<racing_erases>("racing erases", 2, "exactly one of racing erases wins"));
+    to.push_back(entry<erase_of_a_moving_object>("erase of a moving object", 2,
+                                                 "an erase during a move counts; each object is destroyed once"));
+    to.push_back(entry<emplace_during_compaction>("emplace during compaction", 2,
+                                                  "compaction takes complete objects alone, and loses none"));
+    to.push_back(entry<newborn_erased_by_another>("newborn erased by another", 3,
+                                                  "a newborn is destroyed once, and seen complete by who does it"));
+    to.push_back(entry<newborn_erased_by_its_maker>("newborn erased by its maker", 2,
+                                                    "a newborn that dies before or during its first compaction"));
+    to.push_back(entry<reused_slot>("reused slot", 2, "what was stale stays stale in the slot's next life"));
+    to.push_back(entry<erase_of_an_old_handle>("erase of an old handle", 2,
+                                               "an erase never hits the slot's next object"));
+    to.push_back(entry<full_pool>("full pool", 2, "the capacity is guaranteed; no slot has two objects"));
+    to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3, "a slot that comes back goes to one thread"));
+    to.push_back(entry<reentrant_constructor>("re-entrant constructor", 2,
+                                              "an object in construction is not taken for a newborn"));
+    to.push_back(entry<throwing_constructor>("throwing constructor", 2, "a constructor that throws leaves nothing"));
+    to.push_back(entry<guarded_reader>("guarded reader", 2, "objects stay where they are under a guard"));
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,97 @@
+// Progress: a thread that is stopped for ever keeps no other from creating, finding and erasing.
+
+#include "progress_models.hpp"
+#include "pool_scene.hpp"
+#include "steps.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace handlepool::model {
+
+namespace {
+
+/// The pool's own way: none.
+struct no_lock {
+    void lock() {}
+    void unlock() {}
+};
+
+struct spinlock {
+    void lock() {
+        while (taken.exchange(1, std::memory_order::acquire) != 0) {
+            model_policy::wait();
+        }
+    }
+    void unlock() { taken.store(0, std::memory_order::release); }
+
+    model_atomic<std::uint32_t> taken;
+};
+
+template <class Lock>
+class stopped_thread : public pool_scene<> {
+public:
+    explicit stopped_thread(operation stopped) : pool_scene(tiny_options(4)), stopped_(stopped) {
+        const auto dead = objects.emplace(1U);
+        victims_ = objects.emplace(2U);
+        others_ = objects.emplace(3U);
+        objects.compact();
+        objects.erase(dead);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            handle_type made;
+            perform(stopped_, victims_, made);
+            return;
+        }
+        handle_type made;
+        for (const operation each : {operation::emplace, operation::find, operation::contains, operation::erase}) {
+            // Pointers are for those who keep away from a compaction.
+            if (each == operation::find && stopped_ == operation::compact) {
+                continue;
+            }
+            const std::size_t before = all_steps.taken();
+            perform(each, others_, made);
+            std::size_t& most = most_accesses.at(static_cast<std::size_t>(each));
+            most = std::max(most, all_steps.taken() - before);
+        }
+        require(objects.contains(made) && !objects.contains(others_), "who is not stopped gets everything done");
+    }
+    void check() override { require_consistent(objects, objects.size()); }
+
+private:
+    void perform(operation which, handle_type handle, handle_type& made) {
+        const std::scoped_lock alone(lock_);
+        switch (which) {
+            case operation::emplace: made = objects.emplace(4U); break;
+            case operation::find: require(objects.find(handle) != nullptr, "a living object is found"); break;
+            case operation::contains: require(objects.contains(handle), "a living object is known"); break;
+            case operation::erase: require(objects.erase(handle), "a living object can be erased"); break;
+            case operation::compact: objects.compact(); break;
+        }
+    }
+
+    operation stopped_;
+    handle_type victims_;
+    handle_type others_;
+    Lock lock_;
+};
+
+template <class Lock>
+model_entry entry_for(operation stopped) {
+    return {.name = std::string("stopped in ") + operation_names.at(static_cast<std::size_t>(stopped)),
+            .threads = 2,
+            .shows = "a thread stopped for ever keeps no other from emplace, find, contains and erase",
+            .make = [stopped] { return std::make_unique<stopped_thread<Lock>>(stopped); }};
+}
+
+} // namespace
+
+model_entry progress_model(operation stopped) { return entry_for<no_lock>(stopped); }
+model_entry spinlock_model(operation stopped) { return entry_for<spinlock>(stopped); }
+
+} // namespace handlepool::model

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "model.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace handlepool::model {
+
+/// What a thread does that is stopped for ever, and what the others must be able to do nevertheless.
+enum class operation : unsigned { emplace, find, contains, erase, compact };
+inline constexpr std::array<const char*, 5> operation_names = {"emplace", "find", "contains", "erase", "compact"};
+
+/// The most accesses to atomics that a call of each operation has made in a thread that was not stopped.
+inline std::array<std::size_t, operation_names.size()> most_accesses{};
+
+/// A model whose first thread does `stopped`, and whose second one does everything else.
+model_entry progress_model(operation stopped);
+
+/// The same for a pool behind a spinlock, which must fail.
+model_entry spinlock_model(operation stopped);
+
+} // namespace handlepool::model

@@ -1,0 +1,174 @@
+#include "commands.hpp"
+
+#include "children.hpp"
+#include "model.hpp"
+#include "ordered_access.hpp"
+#include "search.hpp"
+#include "table.hpp"
+#include "weakening.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace handlepool::model {
+
+namespace {
+
+/// An access of the headers, made weaker by one step.
+struct order_mutant {
+    std::string name; ///< as it stands in the list of witnesses
+    std::memory_order order;
+    access_place place;
+};
+
+std::vector<order_mutant> all_mutants(const std::filesystem::path& headers) {
+    std::vector<order_mutant> mutants;
+    for (const ordered_access& access : find_ordered_accesses(headers)) {
+        for (const std::memory_order weaker : access.weaker()) {
+            mutants.push_back({fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file,
+                                           access.function, access.access, name_of(access.order), name_of(weaker)),
+                               weaker, access.place});
+        }
+    }
+    return mutants;
+}
+
+/// The list: the name of a mutant, " | ", and the name of the model that must see it; "#" begins a comment.
+std::map<std::string, std::string> read_witnesses(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    if (!in) {
+        throw std::runtime_error(file.string() + " can't be read");
+    }
+    std::map<std::string, std::string> witnesses;
+    int number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++number;
+        if (line.empty() || line.starts_with('#')) {
+            continue;
+        }
+        const std::size_t bar = line.find(" | ");
+        if (bar == std::string::npos || !witnesses.emplace(line.substr(0, bar), line.substr(bar + 3)).second) {
+            throw std::runtime_error(fmt::format(
+                "{}:{}: expected \"(NUMBER) FILE FUNCTION: ACCESS: ORDER -> ORDER | MODEL\", each access once",
+                file.string(), number));
+        }
+    }
+    return witnesses;
+}
+
+/// Throws std::runtime_error unless the list names exactly the mutants that there are.
+void require_complete(const std::vector<order_mutant>& mutants, const std::map<std::string, std::string>& witnesses,
+                      const std::filesystem::path& file) {
+    std::set<std::string> names;
+    std::string wrong;
+    for (const order_mutant& each : mutants) {
+        names.insert(each.name);
+        if (!witnesses.contains(each.name)) {
+            wrong += "\n  has no witness: " + each.name;
+        }
+    }
+    for (const auto& [name, model] : witnesses) {
+        if (!names.contains(name)) {
+            wrong += "\n  is no access of the headers: " + name;
+        }
+    }
+    if (!wrong.empty()) {
+        throw std::runtime_error(file.string() + " does not tell what the headers say:" + wrong);
+    }
+}
+
+/// Looks for an execution in which a model fails, in a few ways.
+search_result try_to_fail(const model_entry& entry, double seconds) {
+    search_result sum;
+    for (const search_options& how : {search_options{.how = strategy::random, .executions = 1'000'000, .seconds = seconds},
+                                      search_options{.how = strategy::bounded, .preemptions = 2,
+                                                     .executions = ~std::uint64_t{0}, .seconds = seconds}}) {
+        const search_result found = search(entry, how);
+        sum.passed = found.passed;
+        sum.failure = found.failure;
+        sum.executions += found.executions;
+        sum.seconds += found.seconds;
+        if (!found.passed) {
+            break;
+        }
+    }
+    return sum;
+}
+
+bool check_orders(const std::vector<order_mutant>& mutants, const order_options& options) {
+    const std::map<std::string, std::string> witnesses = read_witnesses(options.witnesses);
+    require_complete(mutants, witnesses, options.witnesses);
+    table rows({{"access, one step weaker", 86}, {"seen by", 34}, {"executions", 10}, {"as", 0}});
+    nlohmann::json results = nlohmann::json::array();
+    std::size_t killed = 0;
+    in_children(
+        mutants.size(), options.jobs, std::chrono::minutes(20),
+        [&](std::size_t i) {
+            weakened = {true, mutants[i].place, mutants[i].order};
+            const search_result found = try_to_fail(models_named({witnesses.at(mutants[i].name)}).front(), 120);
+            return nlohmann::json{{"killed", !found.passed}, {"failure", found.failure}, {"executions", found.executions}}
+                .dump();
+        },
+        [&](std::size_t i, const child_end& end) {
+            // A crash is a bug that was seen, too.
+            nlohmann::json result = end.failure.empty() ? nlohmann::json::parse(end.text)
+                                                        : nlohmann::json{{"killed", end.failure.starts_with("crashed")},
+                                                                         {"failure", end.failure},
+                                                                         {"executions", 0}};
+            const bool dead = result["killed"];
+            killed += dead ? 1 : 0;
+            result["access"] = mutants[i].name;
+            result["model"] = witnesses.at(mutants[i].name);
+            rows.add({mutants[i].name, dead ? witnesses.at(mutants[i].name) : "NOBODY",
+                      std::to_string(result["executions"].get<std::uint64_t>()), result["failure"].get<std::string>()});
+            results.push_back(std::move(result));
+        });
+    fmt::print("\nweakened accesses seen: {} of {}\n", killed, mutants.size());
+    write_json(options.json, {{"orders", results}});
+    return killed == mutants.size();
+}
+
+/// Prints a list of witnesses: for each mutant the model that fails first.
+bool find_witnesses(const std::vector<order_mutant>& mutants, const order_options& options) {
+    bool all = true;
+    in_children(
+        mutants.size(), options.jobs, std::chrono::hours(1),
+        [&](std::size_t i) {
+            weakened = {true, mutants[i].place, mutants[i].order};
+            std::map<std::uint64_t, std::string> by_executions;
+            for (const model_entry& entry : all_models()) {
+                if (const search_result found = try_to_fail(entry, 4); !found.passed) {
+                    by_executions.emplace(found.executions, entry.name);
+                }
+            }
+            return by_executions.empty() ? std::string("NOBODY")
+                                         : fmt::format("{}", fmt::join(by_executions, " | "));
+        },
+        [&](std::size_t i, const child_end& end) {
+            all = all && end.failure.empty() && end.text != "NOBODY";
+            fmt::print("{} | {}{}\n", mutants[i].name, end.text, end.failure);
+            std::fflush(stdout);
+        });
+    return all;
+}
+
+} // namespace
+
+bool run_orders(const order_options& options) {
+    const std::vector<order_mutant> mutants = all_mutants(options.headers);
+    return options.find ? find_witnesses(mutants, options) : check_orders(mutants, options);
+}
+
+} // namespace handlepool::model

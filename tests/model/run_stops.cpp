@@ -1,0 +1,113 @@
+#include "commands.hpp"
+
+#include "children.hpp"
+#include "progress_models.hpp"
+#include "search.hpp"
+#include "table.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace handlepool::model {
+
+namespace {
+
+struct stop_result {
+    std::size_t stops = 0; ///< accesses before which the thread was stopped
+    std::uint64_t executions = 0;
+    bool complete = true;
+    bool passed = true;
+    std::string failure;
+};
+
+/// Stops the model's first thread before each of its accesses in turn.
+stop_result stop_everywhere(const model_entry& entry, search_options options) {
+    stop_result sum;
+    for (std::size_t access = 0;; ++access) {
+        options.stop_before = access;
+        const search_result found = search(entry, options);
+        sum.executions += found.executions;
+        if (!found.passed) {
+            sum.passed = false;
+            sum.failure = fmt::format("stopped before access {}: {}", access, found.failure);
+            return sum;
+        }
+        if (!found.stopped) { // the thread makes no more
+            return sum;
+        }
+        sum.complete = sum.complete && found.complete;
+        ++sum.stops;
+    }
+}
+
+} // namespace
+
+bool run_stops(const stop_options& options) {
+    const search_options how{.how = strategy::bounded,
+                             .preemptions = options.preemptions,
+                             .executions = ~std::uint64_t{0},
+                             .seconds = options.seconds};
+    constexpr std::size_t operations = operation_names.size();
+    table rows({{"stopped for ever in", 20}, {"pool", 17}, {"stops", 6}, {"executions", 11}, {"of them", 8}, {"result", 0}});
+    nlohmann::json results = nlohmann::json::array();
+    std::array<std::size_t, operations> most{};
+    bool as_expected = true;
+    in_children(
+        2 * operations, options.jobs, std::chrono::hours(2),
+        [&](std::size_t i) {
+            const auto stopped = static_cast<operation>(i % operations);
+            const bool behind_lock = i >= operations;
+            const stop_result found =
+                stop_everywhere(behind_lock ? spinlock_model(stopped) : progress_model(stopped), how);
+            return nlohmann::json{{"stops", found.stops},       {"executions", found.executions},
+                                  {"complete", found.complete}, {"passed", found.passed},
+                                  {"failure", found.failure},   {"most_accesses", most_accesses}}
+                .dump();
+        },
+        [&](std::size_t i, const child_end& end) {
+            const bool behind_lock = i >= operations;
+            if (!end.failure.empty()) {
+                as_expected = false;
+                rows.add({operation_names.at(i % operations), "", "", "", "", end.failure});
+                return;
+            }
+            nlohmann::json result = nlohmann::json::parse(end.text);
+            const bool passed = result["passed"];
+            as_expected = as_expected && passed != behind_lock;
+            if (!behind_lock) {
+                for (std::size_t each = 0; each != operations; ++each) {
+                    most.at(each) = std::max(most.at(each), result["most_accesses"][each].get<std::size_t>());
+                }
+            }
+            const std::string verdict = passed ? "passed" : "failed: " + result["failure"].get<std::string>();
+            rows.add({operation_names.at(i % operations), behind_lock ? "behind a spinlock" : "as it ships",
+                      std::to_string(result["stops"].get<std::size_t>()),
+                      std::to_string(result["executions"].get<std::uint64_t>()),
+                      result["complete"].get<bool>() ? "all" : "a part",
+                      passed != behind_lock ? verdict : "UNEXPECTED: " + verdict});
+            result["stopped_in"] = operation_names.at(i % operations);
+            result["behind_spinlock"] = behind_lock;
+            results.push_back(std::move(result));
+        });
+
+    fmt::print("\n");
+    table bounds({{"operation", 10}, {"most accesses to atomics in a call", 0}});
+    nlohmann::json bound_results;
+    for (std::size_t each = 0; each != operations; ++each) {
+        if (most.at(each) != 0) {
+            bounds.add({operation_names.at(each), std::to_string(most.at(each))});
+            bound_results[operation_names.at(each)] = most.at(each);
+        }
+    }
+    write_json(options.json, {{"stops", results}, {"most_accesses", bound_results}});
+    return as_expected;
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,114 @@
+// A service of pools: handles are routed while pools come and go.
+
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <handlepool/service.hpp>
+
+#include <cstdint>
+
+namespace handlepool::model {
+
+namespace {
+
+// Few pool ids, because each has a route.
+using routed_layout = handle_layout<32, 30, 2>;
+
+/// Forgets what the pools of former executions have used.
+service_options fresh_service() {
+    auto& ids = pool_id_registry::of_layout(routed_layout::index_bits, routed_layout::generation_bits,
+                                            routed_layout::pool_id_bits);
+    for (std::uint32_t id = 0; id <= routed_layout::pool_id_mask; ++id) {
+        ids.release(id, 0);
+    }
+    payload::living = 0;
+    service_options options;
+    options.max_threads = 3;
+    return options;
+}
+
+pool_options with_id(unsigned id) {
+    pool_options options;
+    options.capacity = 1;
+    options.reuse_delay = 0;
+    options.max_threads = 3;
+    options.pool_id = id;
+    return options;
+}
+
+struct service_scene : model {
+    using service_type = basic_service<routed_layout, model_policy>;
+    using handle_type = service_type::handle_type;
+
+    service_scene() : world(fresh_service()) {}
+
+    service_type world;
+};
+
+/// One thread adds a pool and creates an object, another routes its handle as soon as it hears of it.
+class pool_added_while_handles_are_routed : public service_scene {
+public:
+    pool_added_while_handles_are_routed()
+        : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            told_.put(world.add_pool<payload>("new", with_id(2)).emplace(2U));
+        } else {
+            require(world.contains(old_), "a handle is routed to its pool");
+            if (const handle_type handle = told_.look()) {
+                if (const payload* const found = world.find<payload>(handle)) {
+                    require(found->value == 2, "an object that is found by way of the service is complete");
+                }
+                erased_ = world.erase(handle);
+            }
+        }
+    }
+    void check() override {
+        world.compact();
+        require(world.contains(old_), "a handle is routed to its pool");
+        require(world.contains(told_.look()) != erased_, "an erase by way of the service counts");
+        require(payload::living == (erased_ ? 1 : 2), "each object is destroyed once");
+    }
+
+private:
+    handle_type old_;
+    mailbox<handle_type> told_;
+    bool erased_ = false;
+};
+
+/// A pool is removed and its memory given back at the next compaction, while another thread uses its handles under a guard.
+class pool_removed_under_a_guard : public service_scene {
+public:
+    pool_removed_under_a_guard() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            world.remove_pool("old");
+            world.compact();
+        } else {
+            const auto guard = world.access();
+            if (const payload* const found = world.find<payload>(old_)) {
+                require(found->value == 1, "a removed pool lives until no guard is held");
+            }
+        }
+    }
+    void check() override {
+        require(!world.contains(old_), "handles of a removed pool are refused");
+        require(payload::living == 0, "a removed pool is destroyed with its objects");
+    }
+
+private:
+    handle_type old_;
+};
+
+} // namespace
+
+void add_service_models(std::vector<model_entry>& to) {
+    to.push_back(entry<pool_added_while_handles_are_routed>(
+        "pool added while handles are routed", 2, "who is routed to a pool sees it complete"));
+    to.push_back(entry<pool_removed_under_a_guard>("pool removed under a guard", 2,
+                                                   "a removed pool lives until the guards before it are gone"));
+}
+
+} // namespace handlepool::model
