@@ -48,6 +48,21 @@ public:
     guard_in_a_known_lane() { lanes.mine(); }
 };
 
+/// The same, when the lane is counted already because of one behind it, which another thread enters.
+class guard_in_a_counted_lane : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            read();
+        } else if (index == 1) {
+            lanes.mine();
+        } else if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+    }
+};
+
 /// A guard, and a compaction that waits for it.
 class waiting_compaction : public gate_scene {
 public:
@@ -96,6 +111,8 @@ void add_gate_models(std::vector<model_entry>& to) {
     to.push_back(entry<guard_in_a_new_lane>("guard in a new lane", 2,
                                             "no object moves under a guard, also in a lane that is new"));
     to.push_back(entry<guard_in_a_known_lane>("guard in a known lane", 2, "no object moves under a guard"));
+    to.push_back(entry<guard_in_a_counted_lane>("guard in a counted lane", 3,
+                                                "the same, when a lane behind it was entered before"));
     to.push_back(entry<waiting_compaction>("waiting compaction", 2,
                                            "no object moves under a guard; the compaction gets its turn"));
     to.push_back(entry<nested_guard>("nested guard", 2,

@@ -17,6 +17,7 @@
 #include <memory>
 #include <new>
 #include <source_location>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -24,7 +25,7 @@
 namespace handlepool::model {
 
 /// What the last requirement that did not hold was about.
-inline const char* last_requirement = "";
+inline std::string last_requirement;
 
 /// Ends the execution as a failed one, unless the condition holds.
 inline void require(bool condition, const char* what,
@@ -98,7 +99,9 @@ public:
     bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
                                const std::source_location& where = std::source_location::current()) noexcept {
         const access turn;
-        return exchange_if<true>(expected, value, success, failure, where);
+        // Before the threads and after them, a failure without a reason would show nothing but that there is a loop.
+        return all_steps.threads_run() ? exchange_if<true>(expected, value, success, failure, where)
+                                       : exchange_if<false>(expected, value, success, failure, where);
     }
     bool compare_exchange_weak(T& expected, T value, std::memory_order order,
                                const std::source_location& where = std::source_location::current()) noexcept {

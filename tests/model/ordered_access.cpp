@@ -81,14 +81,16 @@ std::string number_above(const source_text& source, std::size_t access) {
     return std::regex_search(block, found, number) ? found[1].str() : std::string();
 }
 
-/// The function in which a place stands: the last name before a parenthesis in a line that begins a member or a definition.
+/// The function in which a place stands: the name before the first parenthesis in a line that begins a member or a
+/// definition.
 std::string function_around(const source_text& source, std::size_t place) {
-    static const std::regex declaration(R"(^(?:    )?[A-Za-z][^=;]*?(~?\w+)\()");
+    static const std::regex declaration(R"(^(?:    )?[A-Za-z](?:[^=;(]*[ :*&])?(~?\w+)\()");
     std::size_t position = begin_of_line(source.text, place);
     while (position != 0) {
         const std::string line = source.line_before(position);
         std::smatch found;
-        if (std::regex_search(line, found, declaration) && found[1] != "static_assert") {
+        const bool statement = line.ends_with(';');
+        if (!statement && std::regex_search(line, found, declaration)) {
             return found[1].str();
         }
     }

@@ -19,10 +19,8 @@ public:
     void run(unsigned index) override {
         if (index == 0) {
             told_.put(objects.emplace(7U));
-        } else if (const auto handle = told_.look()) {
-            if (const payload* const found = objects.find(handle)) {
-                require(found->value == 7, "an object that is found is complete");
-            }
+        } else if (const payload* const found = objects.find(told_.await())) {
+            require(found->value == 7, "an object that is found is complete");
         }
     }
     void check() override { require_consistent(objects, 1); }
@@ -37,10 +35,8 @@ public:
     void run(unsigned index) override {
         if (index == 0) {
             publication::run(0);
-        } else if (const auto handle = told_.look()) {
-            if (objects.contains(handle)) {
-                require(objects[handle].value == 7, "an object that is known to live is complete");
-            }
+        } else if (const auto handle = told_.await(); objects.contains(handle)) {
+            require(objects[handle].value == 7, "an object that is known to live is complete");
         }
     }
 };
@@ -118,8 +114,7 @@ public:
         if (index == 0) {
             told_.put(objects.emplace(7U));
         } else if (index == 1) {
-            const auto handle = told_.look();
-            erased_ = handle && objects.erase(handle);
+            erased_ = objects.erase(told_.await());
         } else {
             objects.compact();
         }

@@ -34,7 +34,7 @@ struct spinlock {
 template <class Lock>
 class stopped_thread : public pool_scene<> {
 public:
-    explicit stopped_thread(operation stopped) : pool_scene(tiny_options(4)), stopped_(stopped) {
+    explicit stopped_thread(operation stopped) : pool_scene(tiny_options(5)), stopped_(stopped) {
         const auto dead = objects.emplace(1U);
         victims_ = objects.emplace(2U);
         others_ = objects.emplace(3U);

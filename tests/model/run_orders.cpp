@@ -92,9 +92,11 @@ void require_complete(const std::vector<order_mutant>& mutants, const std::map<s
 /// Looks for an execution in which a model fails, in a few ways.
 search_result try_to_fail(const model_entry& entry, double seconds) {
     search_result sum;
-    for (const search_options& how : {search_options{.how = strategy::random, .executions = 1'000'000, .seconds = seconds},
-                                      search_options{.how = strategy::bounded, .preemptions = 2,
-                                                     .executions = ~std::uint64_t{0}, .seconds = seconds}}) {
+    const search_options bounded{
+        .how = strategy::bounded, .preemptions = 2, .executions = ~std::uint64_t{0}, .seconds = seconds};
+    const search_options random{.how = strategy::random, .executions = 1'000'000, .seconds = seconds};
+    const search_options first{.how = strategy::random, .executions = 20'000, .seconds = seconds};
+    for (const search_options& how : {first, bounded, random}) {
         const search_result found = search(entry, how);
         sum.passed = found.passed;
         sum.failure = found.failure;

@@ -5,6 +5,7 @@
 #include "steps.hpp"
 
 #include <chrono>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -57,7 +58,11 @@ struct suite : rl::test_suite<suite<Threads>, Threads> {
     }
     void thread(unsigned index) {
         own_exceptions::forget();
-        model_->run(index);
+        try {
+            model_->run(index);
+        } catch (const std::exception& thrown) {
+            require(false, thrown.what());
+        }
         all_steps.end_thread();
     }
     void after() { model_->check(); }

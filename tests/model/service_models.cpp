@@ -56,12 +56,11 @@ public:
             told_.put(world.add_pool<payload>("new", with_id(2)).emplace(2U));
         } else {
             require(world.contains(old_), "a handle is routed to its pool");
-            if (const handle_type handle = told_.look()) {
-                if (const payload* const found = world.find<payload>(handle)) {
-                    require(found->value == 2, "an object that is found by way of the service is complete");
-                }
-                erased_ = world.erase(handle);
+            const handle_type handle = told_.await();
+            if (const payload* const found = world.find<payload>(handle)) {
+                require(found->value == 2, "an object that is found by way of the service is complete");
             }
+            erased_ = world.erase(handle);
         }
     }
     void check() override {
