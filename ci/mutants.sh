@@ -5,7 +5,7 @@ export LC_ALL=C
 
 usage() {
     cat <<'TEXT'
-usage: ci/mutants.sh [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--help] [NAME...]
+usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--help] [NAME...]
 
 For each patch of tests/mutants/, or for those that are named: applies it to a copy of the sources, builds the tests that
 its header names, and runs one after the other until one is red. Before that, all of them must be green without a patch.
@@ -13,6 +13,7 @@ its header names, and runs one after the other until one is red. Before that, al
 A mutant is killed by a test that fails, crashes, or does not end in time. Each is told with the first such test, and with
 the seconds that building and running took.
 
+  --models           run the models of tests/model/ instead of the tests; they need not see all, and the result says which
   --jobs N           mutants at the same time; by default as many as there are cores
   --timeout SECONDS  how long a test file may run, beside ten times what it takes without a mutant; by default 30
   --json FILE        also write the results to FILE
@@ -38,6 +39,7 @@ limit=30
 json=
 list=false
 names=()
+models=false
 while [[ $# -gt 0 ]]; do
     case $1 in
         --jobs | --timeout | --json)
@@ -50,6 +52,7 @@ while [[ $# -gt 0 ]]; do
             shift
             ;;
         --list) list=true ;;
+        --models) models=true ;;
         -h | --help)
             usage
             exit 0
@@ -73,7 +76,13 @@ done
 # header FIELD NAME: what the mutant's patch says behind "# FIELD: ".
 header() { sed -n "s/^# $1: //p" "$mutants/$2.patch"; }
 # killers NAME: the tests that must see the mutant, one a line.
-killers() { header "Killed by" "$1" | tr -s ' ' '\n'; }
+killers() {
+    if $models; then
+        echo models
+    else
+        header "Killed by" "$1" | tr -s ' ' '\n'
+    fi
+}
 
 if $list; then
     for name in "${names[@]}"; do
@@ -111,8 +120,30 @@ build_library() {
     done
 }
 
-# build_test ROOT TEST: makes ROOT/TEST of the test file and the library of ROOT.
+# build_models ROOT [CHANGED]: makes ROOT/models of the model checker's program; CHANGED as above.
+build_models() {
+    local root=$1 changed=${2:-} source object
+    mkdir "$root/model"
+    for source in "$base"/tests/model/*.cpp; do
+        object=model/$(basename "$source" .cpp)
+        if [[ -n $changed ]] && ! grep -qFf "$changed" "$base/$object.d"; then
+            ln -s "$base/$object.o" "$root/$object.o"
+        else
+            # As tests/model/CMakeLists.txt says; it runs for so long that optimizing pays.
+            "${compile[@]}" -O1 -fno-sized-deallocation -U_FORTIFY_SOURCE -fno-lifetime-dse -Wno-mismatched-new-delete \
+                -DRL_DO_ASSERT=1 -DHANDLEPOOL_SOURCE_DIR="\"$base\"" -MMD -I "$root/include" "${test_includes[@]}" \
+                -c "$source" -o "$root/$object.o" || return 1
+        fi
+    done
+    "${compile[@]}" "$root"/model/*.o "$root"/objects/*.o -lfmt -pthread -o "$root/models"
+}
+
+# build_test ROOT TEST [CHANGED]: makes ROOT/TEST of the test file, or the models, and the library of ROOT.
 build_test() {
+    if [[ $2 == models ]]; then
+        build_models "$1" "${3:-}"
+        return
+    fi
     "${compile[@]}" -I "$1/include" "${test_includes[@]}" "$base/tests/$2.cpp" "$1"/objects/*.o \
         "${libraries[@]}" -o "$1/$2"
 }
@@ -120,18 +151,31 @@ build_test() {
 # run_test ROOT TEST SECONDS: ends at the first failure, behind which a mutant may hang. It may also print without end, and
 # would leave a core behind.
 run_test() {
+    if [[ $2 == models ]]; then
+        run_models "$1" >"$1/$2.log" 2>&1
+        return
+    fi
     (
         ulimit -c 0 -f 100000
         exec timeout --kill-after=5 "$3" "$1/$2" --gtest_break_on_failure --gtest_color=no
     ) >"$1/$2.log" 2>&1
 }
 
-# red_test LOG: the test that was running at the end.
-red_test() { sed -n 's/^\[ RUN      \] //p' "$1" | tail -n 1; }
+# run_models ROOT: ends at the first model that fails.
+run_models() {
+    (
+        ulimit -c 0 -f 100000
+        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --preemptions 2 --seconds 2 --first-failure &&
+            timeout 600 "$1/models" stops --jobs 1 --preemptions 0 --seconds 1
+    )
+}
+
+# red_test LOG: the test that was running at the end, or the model that failed.
+red_test() { sed -n -e 's/^\[ RUN      \] //p' -e 's/ *|.*FAILED: /: /p' -e 's/ *|.*UNEXPECTED: /: /p' "$1" | sed 's/^| //' | tail -n 1; }
 
 # how_red LOG CODE: what became of that test.
 how_red() {
-    if grep -q ': Failure$' "$1"; then
+    if grep -q -e ': Failure$' -e '^| .*\(FAILED\|UNEXPECTED\): ' "$1"; then
         echo fails
     elif [[ $2 -eq 124 || $2 -eq 137 ]]; then
         echo hangs
@@ -165,7 +209,7 @@ seconds() { printf '%d.%02d' $(($1 / 100)) $(($1 % 100)); }
 try_base() {
     local test=$1 start
     mkdir -p "$(dirname "$base/$test")"
-    [[ -f $base/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
+    [[ $test == models || -f $base/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
     if ! build_test "$base" "$test" >"$base/$test.log" 2>&1; then
         tail -n 30 "$base/$test.log" >&2
         die "$test does not build without a mutant"
@@ -218,7 +262,7 @@ try_mutant() {
     for test in $(killers "$name"); do
         start=$(now)
         mkdir -p "$(dirname "$root/$test")"
-        if ! build_test "$root" "$test" >"$root/build.log" 2>&1; then
+        if ! build_test "$root" "$test" "$root/changed" >"$root/build.log" 2>&1; then
             head -n 20 "$root/build.log" >&2
             report "$name" ERROR "does not compile" "$test" "" 0 0
             return

@@ -90,10 +90,10 @@ std::string told(int status) {
 
 void in_children(std::size_t count, unsigned jobs, std::chrono::seconds limit,
                  const std::function<std::string(std::size_t)>& work,
-                 const std::function<void(std::size_t, const child_end&)>& ended) {
+                 const std::function<bool(std::size_t, const child_end&)>& ended) {
     std::map<pid_t, child> running;
-    for (std::size_t next = 0; next != count || !running.empty();) {
-        if (next != count && running.size() < jobs) {
+    for (std::size_t next = 0; next < count || !running.empty();) {
+        if (next < count && running.size() < jobs) {
             child one{next, -1};
             const pid_t id = start(one.output, limit, [&] { return work(one.index); });
             running[id] = one;
@@ -108,7 +108,9 @@ void in_children(std::size_t count, unsigned jobs, std::chrono::seconds limit,
         // What a child returns fits into a pipe: it does not wait to be read.
         const child one = running.at(id);
         running.erase(id);
-        ended(one.index, {read_all(one.output), told(status)});
+        if (!ended(one.index, {read_all(one.output), told(status)})) {
+            next = count;
+        }
     }
 }
 

@@ -19,6 +19,7 @@ struct run_options : command_options {
     bool exhaustive = false;
     double seconds = 5; ///< of each search but the random one
     bool history = false;
+    bool first_failure = false; ///< end at the first search that fails
 };
 
 struct order_options : command_options {

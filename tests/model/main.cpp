@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     run_command.add_flag("--history", run.history, "Print the execution that failed, access by access");
+    run_command.add_flag("--first-failure", run.first_failure, "End at the first search that fails");
     common(run_command, run);
 
     app.add_subcommand("list", "Names the models and what they show");

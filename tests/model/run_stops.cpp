@@ -75,8 +75,8 @@ bool run_stops(const stop_options& options) {
             const bool behind_lock = i >= operations;
             if (!end.failure.empty()) {
                 as_expected = false;
-                rows.add({operation_names.at(i % operations), "", "", "", "", end.failure});
-                return;
+                rows.add({operation_names.at(i % operations), "", "", "", "", "UNEXPECTED: " + end.failure});
+                return true;
             }
             nlohmann::json result = nlohmann::json::parse(end.text);
             const bool passed = result["passed"];
@@ -95,6 +95,7 @@ bool run_stops(const stop_options& options) {
             result["stopped_in"] = operation_names.at(i % operations);
             result["behind_spinlock"] = behind_lock;
             results.push_back(std::move(result));
+            return true;
         });
 
     fmt::print("\n");
