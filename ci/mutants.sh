@@ -171,7 +171,10 @@ run_models() {
 }
 
 # red_test LOG: the test that was running at the end, or the model that failed.
-red_test() { sed -n -e 's/^\[ RUN      \] //p' -e 's/ *|.*FAILED: /: /p' -e 's/ *|.*UNEXPECTED: /: /p' "$1" | sed 's/^| //' | tail -n 1; }
+red_test() {
+    sed -n -e 's/^\[ RUN      \] //p' -e 's/^| \([^|]*[^ |]\) *|.*\(FAILED\|UNEXPECTED\): \([^|]*[^ |]\) *|$/\1: \3/p' "$1" |
+        tail -n 1
+}
 
 # how_red LOG CODE: what became of that test.
 how_red() {

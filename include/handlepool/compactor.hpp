@@ -435,7 +435,8 @@ template <executor Executor>
 void compactor<T, Layout, Policy, Freelist>::place_newborns(Executor& executor) {
     const std::uint32_t size = dense_.size();
     const auto target = [this, size](std::size_t i) {
-        return i < hole_count_ ? std::uint32_t{holes_[i]} : static_cast<std::uint32_t>(size + (i - hole_count_));
+        return i < hole_count_ ? std::uint32_t{holes_[i]}
+                               : static_cast<std::uint32_t>(size + (i - hole_count_));
     };
     executor.for_ranges(newborn_count_, grain, [&](std::size_t first, std::size_t last) noexcept {
         for (std::size_t i = first; i != last; ++i) {

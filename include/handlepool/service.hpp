@@ -63,7 +63,8 @@ struct service_compaction {
 /// has only the pool's own guards to wait for.
 ///
 /// @tparam Layout how the bits of a handle are divided, in all pools
-/// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their own
+/// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their
+/// own
 template <class Layout, class Policy = default_policy>
 class basic_service {
 public:
@@ -273,7 +274,8 @@ basic_service<Layout, Policy>::~basic_service() {
 
 template <class Layout, class Policy>
 template <class Pool, class... Args>
-Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_options& options, const Args&... args) {
+Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_options& options,
+                                         const Args&... args) {
     if (name.empty()) {
         throw std::invalid_argument("handlepool: a pool of a service needs a name");
     }

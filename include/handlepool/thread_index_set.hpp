@@ -8,8 +8,8 @@
 
 namespace handlepool {
 
-/// Numbers from 0 to below `64 * Words`, each of which has one owner at a time. Any thread may call anything at
-/// any time; a thread stopped in here blocks no other.
+/// Numbers from 0 to below `64 * Words`, each of which has one owner at a time. Any thread may call anything
+/// at any time; a thread stopped in here blocks no other.
 template <template <class> class Atomic, std::size_t Words>
 class thread_index_set {
 public:

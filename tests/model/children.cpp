@@ -23,7 +23,9 @@ struct child {
 };
 
 /// An errno, told as an exception.
-[[noreturn]] void throw_errno(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void throw_errno(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
 
 [[noreturn]] void be_child(int output, std::chrono::seconds limit, const std::function<std::string()>& work) {
     alarm(static_cast<unsigned>(limit.count()));

@@ -8,8 +8,8 @@ namespace handlepool::model {
 
 /// What all commands have in common.
 struct command_options {
-    unsigned jobs = 1;             ///< processes at the same time
-    std::filesystem::path json{};  ///< also write the results there; empty for not
+    unsigned jobs = 1;            ///< processes at the same time
+    std::filesystem::path json{}; ///< also write the results there; empty for not
 };
 
 struct run_options : command_options {
@@ -23,9 +23,9 @@ struct run_options : command_options {
 };
 
 struct order_options : command_options {
-    std::filesystem::path headers;  ///< the folder of the library's headers
+    std::filesystem::path headers;   ///< the folder of the library's headers
     std::filesystem::path witnesses; ///< the list of what each weakened access must be seen by
-    bool find = false; ///< print such a list instead
+    bool find = false;               ///< print such a list instead
 };
 
 struct stop_options : command_options {

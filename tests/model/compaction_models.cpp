@@ -1,7 +1,8 @@
-// Compaction's rarer ways: sweeps, loops in parallel, destructors that use the pool, clear, reset and retirement.
+// Compaction's rarer ways: sweeps, loops in parallel, destructors that use the pool, clear, reset and
+// retirement.
 
-#include "models.hpp"
 #include "loop_crew.hpp"
+#include "models.hpp"
 #include "pool_scene.hpp"
 
 #include <handlepool/thread_index_set.hpp>
@@ -16,8 +17,8 @@ namespace handlepool::model {
 
 namespace {
 
-/// A queue for one removal, and two that come while compaction runs: the second may overflow it, or come late, behind the
-/// sweep that has found its object.
+/// A queue for one removal, and two that come while compaction runs: the second may overflow it, or come
+/// late, behind the sweep that has found its object.
 class overflow_and_sweep : public pool_scene<> {
 public:
     overflow_and_sweep() : pool_scene(short_queues()), victims_{objects.emplace(1U), objects.emplace(2U)} {
@@ -282,7 +283,8 @@ public:
             next_ = objects.emplace(2U);
             require(next_.index() != first_.index(), "a used-up slot stays out");
         } else {
-            require(!objects.contains(first_) && !objects.erase(first_), "a handle of a former life stays stale");
+            require(!objects.contains(first_) && !objects.erase(first_),
+                    "a handle of a former life stays stale");
         }
     }
     void check() override {
@@ -341,12 +343,15 @@ private:
 
 /// Threads go by numbers that they take when they begin and give back when they end.
 struct numbered_policy : model_policy {
-    static std::uint32_t thread_index() noexcept { return all_steps.threads_run() ? numbers.at(rl::thread_index()) : 0; }
+    static std::uint32_t thread_index() noexcept {
+        return all_steps.threads_run() ? numbers.at(rl::thread_index()) : 0;
+    }
 
     inline static std::array<std::uint32_t, most_threads> numbers{};
 };
 
-/// A thread uses the pool and ends; the next one may get its lane, with claimed slots and a nursery chunk half used.
+/// A thread uses the pool and ends; the next one may get its lane, with claimed slots and a nursery chunk
+/// half used.
 class lane_of_a_dead_thread : public pool_scene<payload, model_layout, numbered_policy> {
 public:
     lane_of_a_dead_thread() : pool_scene(tiny_options(2)) {}
@@ -379,14 +384,16 @@ void add_compaction_models(std::vector<model_entry>& to) {
                                                    "the same, while others create and erase"));
     to.push_back(entry<reentrant_destructor>("re-entrant destructor", 2,
                                              "a destructor may erase and create in its own pool"));
-    to.push_back(entry<clear_against_emplace>("clear against emplace", 2, "clear erases all that lived when it began"));
-    to.push_back(entry<reset_between_uses>("reset between uses", 2,
-                                           "old handles stay dead behind a reset, and no handle is given out twice"));
+    to.push_back(entry<clear_against_emplace>("clear against emplace", 2,
+                                              "clear erases all that lived when it began"));
+    to.push_back(entry<reset_between_uses>(
+        "reset between uses", 2, "old handles stay dead behind a reset, and no handle is given out twice"));
     to.push_back(entry<retirement>("retirement", 2, "a used-up slot never comes back"));
     to.push_back(entry<shrinking>("shrinking", 2, "memory given back was nobody's"));
-    to.push_back(entry<compactions_at_leisure>("compactions at leisure", 2, "one compaction at a time; none is lost"));
-    to.push_back(entry<lane_of_a_dead_thread>("lane of a dead thread", 2,
-                                              "a lane goes to its next thread as the one before has left it"));
+    to.push_back(
+        entry<compactions_at_leisure>("compactions at leisure", 2, "one compaction at a time; none is lost"));
+    to.push_back(entry<lane_of_a_dead_thread>(
+        "lane of a dead thread", 2, "a lane goes to its next thread as the one before has left it"));
 }
 
 } // namespace handlepool::model

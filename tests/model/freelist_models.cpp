@@ -1,7 +1,7 @@
 // The freelist: claims of any threads, one producer.
 
-#include "models.hpp"
 #include "model_policy.hpp"
+#include "models.hpp"
 #include "shadowed_words.hpp"
 
 #include <handlepool/fifo_freelist.hpp>
@@ -33,8 +33,9 @@ void free_all(List& list, const indices& freed) {
     list.publish();
 }
 
-/// Two threads claim while the producer frees and uses the memory of entries again. What belongs to an index is a
-/// variable that its holder writes: two holders at a time, or one that is not ordered behind the other, are a race.
+/// Two threads claim while the producer frees and uses the memory of entries again. What belongs to an index
+/// is a variable that its holder writes: two holders at a time, or one that is not ordered behind the other,
+/// are a race.
 class claims_against_recycling : public model {
 public:
     claims_against_recycling() : list_("list", {.index_limit = 3, .waiting_limit = 3, .reuse_delay = 0}) {
@@ -98,7 +99,8 @@ public:
     }
 
     void check() override {
-        require(std::ranges::find(others_, mine_.front()) == others_.end() && others_.front() != others_.back(),
+        require(std::ranges::find(others_, mine_.front()) == others_.end() &&
+                    others_.front() != others_.back(),
                 "no index went out twice");
         require(list_.in_use() == 3, "what is in use is counted");
     }

@@ -1,7 +1,7 @@
 // The gate between guards and compactions.
 
-#include "models.hpp"
 #include "model_policy.hpp"
+#include "models.hpp"
 
 #include <handlepool/access_gate.hpp>
 #include <handlepool/lane.hpp>
@@ -115,8 +115,8 @@ void add_gate_models(std::vector<model_entry>& to) {
                                                 "the same, when a lane behind it was entered before"));
     to.push_back(entry<waiting_compaction>("waiting compaction", 2,
                                            "no object moves under a guard; the compaction gets its turn"));
-    to.push_back(entry<nested_guard>("nested guard", 2,
-                                     "a guard inside a guard does not wait for the compaction that waits for it"));
+    to.push_back(entry<nested_guard>(
+        "nested guard", 2, "a guard inside a guard does not wait for the compaction that waits for it"));
     to.push_back(entry<two_compactions>("two compactions", 3, "one compaction at a time"));
 }
 

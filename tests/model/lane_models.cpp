@@ -1,7 +1,7 @@
 // What a lane and compaction hand each other, and how lanes change hands.
 
-#include "models.hpp"
 #include "model_policy.hpp"
+#include "models.hpp"
 
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
@@ -60,8 +60,8 @@ private:
     std::vector<std::uint64_t> drained_;
 };
 
-/// A constructor that makes another object, writes and throws; compaction passes its place and gives the memory to a third
-/// thread.
+/// A constructor that makes another object, writes and throws; compaction passes its place and gives the
+/// memory to a third thread.
 class memory_of_a_throwing_constructor : public model {
     using layout = default_layout;
 
@@ -108,8 +108,8 @@ private:
     std::array<model_plain<std::uint32_t>, 3> memory_;
 };
 
-/// Threads that take a number, use what belongs to it, and give it back: the lane of a thread that has ended goes to a new
-/// one as it was left.
+/// Threads that take a number, use what belongs to it, and give it back: the lane of a thread that has ended
+/// goes to a new one as it was left.
 class thread_numbers : public model {
 public:
     void run(unsigned) override {
@@ -137,9 +137,11 @@ private:
 } // namespace
 
 void add_lane_models(std::vector<model_entry>& to) {
-    to.push_back(entry<records>("removal queue", 2, "each record comes out once, in order, with what it is about"));
+    to.push_back(
+        entry<records>("removal queue", 2, "each record comes out once, in order, with what it is about"));
     to.push_back(entry<memory_of_a_throwing_constructor>(
-        "memory of a throwing constructor", 3, "the memory is used again only behind what the constructor wrote"));
+        "memory of a throwing constructor", 3,
+        "the memory is used again only behind what the constructor wrote"));
     to.push_back(entry<thread_numbers>("thread numbers", 2,
                                        "a number has one owner, who finds all that the one before has done"));
 }

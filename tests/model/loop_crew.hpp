@@ -9,9 +9,10 @@
 
 namespace handlepool::model {
 
-/// An executor over two threads of a model: one compacts, the other serves its loops or comes too late for them. Loop, ranges
-/// and end are handed over as an executor must, by release and acquire, and by nothing more. Who has nothing to do is asleep,
-/// so that the checker need not try what happens while it looks around.
+/// An executor over two threads of a model: one compacts, the other serves its loops or comes too late for
+/// them. Loop, ranges and end are handed over as an executor must, by release and acquire, and by nothing
+/// more. Who has nothing to do is asleep, so that the checker need not try what happens while it looks
+/// around.
 class loop_crew {
 public:
     template <class Body>
@@ -78,7 +79,8 @@ private:
 
     void work() {
         while (true) {
-            const std::size_t first = next_.fetch_add(grain_, std::memory_order::relaxed); // a ticket, no more
+            const std::size_t first =
+                next_.fetch_add(grain_, std::memory_order::relaxed); // a ticket, no more
             if (first >= count_) {
                 return;
             }

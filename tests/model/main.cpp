@@ -11,15 +11,19 @@
 int main(int argc, char** argv) {
     using namespace handlepool::model;
 
-    CLI::App app("Runs the library's headers under a model checker, which tries what threads and weak memory may do.\n"
-                 "Results are tables of Markdown. Exits with 0 when all is as it must be, with 1 when a model failed or\n"
-                 "a weakened access was not seen, with 2 when the command can't be carried out.");
-    app.footer("examples:\n"
-               "  handlepool-model run                                  all models, some seconds each\n"
-               "  handlepool-model run publication --history            one, and the execution that failed\n"
-               "  handlepool-model run --random 1000000 --preemptions 2 --preemptions 3 --exhaustive --seconds 180\n"
-               "  handlepool-model orders                               each memory order, one step weaker\n"
-               "  handlepool-model stops                                a thread stopped before each of its accesses");
+    CLI::App app(
+        "Runs the library's headers under a model checker, which tries what threads and weak memory may do.\n"
+        "Results are tables of Markdown. Exits with 0 when all is as it must be, with 1 when a model failed "
+        "or\n"
+        "a weakened access was not seen, with 2 when the command can't be carried out.");
+    app.footer(
+        "examples:\n"
+        "  handlepool-model run                                  all models, some seconds each\n"
+        "  handlepool-model run publication --history            one, and the execution that failed\n"
+        "  handlepool-model run --random 1000000 --preemptions 2 --preemptions 3 --exhaustive --seconds 180\n"
+        "  handlepool-model orders                               each memory order, one step weaker\n"
+        "  handlepool-model stops                                a thread stopped before each of its "
+        "accesses");
     app.require_subcommand(1);
 
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -32,11 +36,14 @@ int main(int argc, char** argv) {
     };
 
     run_options run;
-    CLI::App& run_command = *app.add_subcommand("run", "Searches the executions of models for one that fails");
+    CLI::App& run_command =
+        *app.add_subcommand("run", "Searches the executions of models for one that fails");
     run_command.add_option("MODEL", run.models, "Names of models; all when left out");
-    run_command.add_option("--random", run.random, "Executions chosen by chance; 0 for none")->capture_default_str();
+    run_command.add_option("--random", run.random, "Executions chosen by chance; 0 for none")
+        ->capture_default_str();
     run_command
-        .add_option("--preemptions", run.preemptions, "Also all executions with so many preemptions; may be repeated")
+        .add_option("--preemptions", run.preemptions,
+                    "Also all executions with so many preemptions; may be repeated")
         ->capture_default_str()
         ->check(CLI::Range(0U, 100U));
     run_command.add_flag("--exhaustive", run.exhaustive, "Also all executions");
@@ -53,9 +60,11 @@ int main(int argc, char** argv) {
     orders.headers = HANDLEPOOL_SOURCE_DIR "/include/handlepool";
     orders.witnesses = HANDLEPOOL_SOURCE_DIR "/tests/mutants/orders/witnesses.txt";
     CLI::App& orders_command = *app.add_subcommand(
-        "orders", "Makes each numbered access of the headers weaker, one at a time, and shows that a model sees it");
+        "orders",
+        "Makes each numbered access of the headers weaker, one at a time, and shows that a model sees it");
     orders_command.add_option("--headers", orders.headers, "Folder of the headers")->capture_default_str();
-    orders_command.add_option("--witnesses", orders.witnesses, "List of the models that must see it")->capture_default_str();
+    orders_command.add_option("--witnesses", orders.witnesses, "List of the models that must see it")
+        ->capture_default_str();
     orders_command.add_flag("--find", orders.find, "Print all models that see each, instead");
     common(orders_command, orders);
 

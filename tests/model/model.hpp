@@ -7,8 +7,8 @@
 
 namespace handlepool::model {
 
-/// A few threads that use the library, and what must hold whatever the checker lets them see. One object is one
-/// execution: it is made before the threads run.
+/// A few threads that use the library, and what must hold whatever the checker lets them see. One object is
+/// one execution: it is made before the threads run.
 class model {
 public:
     model() = default;
@@ -34,7 +34,8 @@ struct model_entry {
 /// All models, in the order in which they are told.
 std::vector<model_entry> all_models();
 
-/// Those with these names, or all when there is none. Throws std::invalid_argument when there is no such model.
+/// Those with these names, or all when there is none. Throws std::invalid_argument when there is no such
+/// model.
 std::vector<model_entry> models_named(const std::vector<std::string>& names);
 
 template <class Model>

@@ -37,8 +37,8 @@ inline void require(bool condition, const char* what,
     }
 }
 
-/// Keeps the exceptions that the calling fiber is handling: the language has one list of them for each thread, and the
-/// checker's fibers share a thread.
+/// Keeps the exceptions that the calling fiber is handling: the language has one list of them for each
+/// thread, and the checker's fibers share a thread.
 class own_exceptions {
 public:
     own_exceptions() noexcept { std::memcpy(saved_, abi::__cxa_get_globals(), sizeof saved_); }
@@ -90,16 +90,17 @@ public:
         const access turn;
         return word_.fetch_or(value, checkers(effective(order, where)), at(where));
     }
-    bool compare_exchange_strong(
-        T& expected, T value, std::memory_order success, std::memory_order failure,
-        const std::source_location& where = std::source_location::current()) noexcept {
+    bool
+    compare_exchange_strong(T& expected, T value, std::memory_order success, std::memory_order failure,
+                            const std::source_location& where = std::source_location::current()) noexcept {
         const access turn;
         return exchange_if<false>(expected, value, success, failure, where);
     }
     bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
                                const std::source_location& where = std::source_location::current()) noexcept {
         const access turn;
-        // Before the threads and after them, a failure without a reason would show nothing but that there is a loop.
+        // Before the threads and after them, a failure without a reason would show nothing but that there is
+        // a loop.
         return all_steps.threads_run() ? exchange_if<true>(expected, value, success, failure, where)
                                        : exchange_if<false>(expected, value, success, failure, where);
     }
@@ -133,12 +134,18 @@ private:
     }
     static rl::memory_order checkers(std::memory_order order) noexcept {
         switch (order) {
-            case std::memory_order::relaxed: return rl::mo_relaxed;
-            case std::memory_order::consume: return rl::mo_consume;
-            case std::memory_order::acquire: return rl::mo_acquire;
-            case std::memory_order::release: return rl::mo_release;
-            case std::memory_order::acq_rel: return rl::mo_acq_rel;
-            case std::memory_order::seq_cst: break;
+        case std::memory_order::relaxed:
+            return rl::mo_relaxed;
+        case std::memory_order::consume:
+            return rl::mo_consume;
+        case std::memory_order::acquire:
+            return rl::mo_acquire;
+        case std::memory_order::release:
+            return rl::mo_release;
+        case std::memory_order::acq_rel:
+            return rl::mo_acq_rel;
+        case std::memory_order::seq_cst:
+            break;
         }
         return rl::mo_seq_cst;
     }
@@ -166,7 +173,9 @@ public:
         *this = before + 1;
         return before;
     }
-    operator T() const { return variable_({"", "plain", 0}).load(); } // NOLINT: implicit, so that it stands for a T
+    operator T() const {
+        return variable_({"", "plain", 0}).load();
+    } // NOLINT: implicit, so that it stands for a T
 
 private:
     rl::var<T> variable_;
@@ -192,15 +201,16 @@ private:
     rl::mutex mutex_;
 };
 
-/// virtual_array under the checker: elements are made one by one, and positions outside of the array are told. To drop
-/// pages means to make the elements anew, so that who still looks at them is told too.
+/// virtual_array under the checker: elements are made one by one, and positions outside of the array are
+/// told. To drop pages means to make the elements anew, so that who still looks at them is told too.
 template <class Element>
 class model_array {
     static constexpr bool bytes = std::is_same_v<Element, std::byte>;
 
 public:
     model_array(std::string_view, std::size_t size, std::size_t, std::size_t alignment = alignof(Element))
-        : size_(size), alignment_{std::max(alignment, alignof(std::max_align_t))},
+        : size_(size),
+          alignment_{std::max(alignment, alignof(std::max_align_t))},
           data_(static_cast<Element*>(::operator new(size * sizeof(Element), alignment_))) {
         make(0, size);
     }
@@ -248,7 +258,8 @@ private:
     Element* data_;
 };
 
-/// Policy of pools and parts under the checker. Batches of one, so that two or three threads reach all rare paths.
+/// Policy of pools and parts under the checker. Batches of one, so that two or three threads reach all rare
+/// paths.
 struct model_policy : stress::tiny_policy<1> {
     template <class T>
     using atomic = model_atomic<T>;

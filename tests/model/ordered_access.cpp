@@ -15,7 +15,8 @@ namespace handlepool::model {
 
 namespace {
 
-constexpr std::array<const char*, 6> order_names = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+constexpr std::array<const char*, 6> order_names = {"relaxed", "consume", "acquire",
+                                                    "release", "acq_rel", "seq_cst"};
 
 std::optional<std::memory_order> order_of(const std::string& name) {
     const auto found = std::ranges::find(order_names, name);
@@ -63,7 +64,8 @@ call_arguments arguments_of(const std::string& text, std::size_t open) {
     return found;
 }
 
-/// The number in the last comment above the access, in which nothing but its own expression may stand between.
+/// The number in the last comment above the access, in which nothing but its own expression may stand
+/// between.
 std::string number_above(const source_text& source, std::size_t access) {
     static const std::regex comment(R"(^\s*//)");
     static const std::regex number(R"(\((\d+)\))");
@@ -81,8 +83,8 @@ std::string number_above(const source_text& source, std::size_t access) {
     return std::regex_search(block, found, number) ? found[1].str() : std::string();
 }
 
-/// The function in which a place stands: the name before the first parenthesis in a line that begins a member or a
-/// definition.
+/// The function in which a place stands: the name before the first parenthesis in a line that begins a member
+/// or a definition.
 std::string function_around(const source_text& source, std::size_t place) {
     static const std::regex declaration(R"(^(?:    )?[A-Za-z](?:[^=;(]*[ :*&])?(~?\w+)\()");
     std::size_t position = begin_of_line(source.text, place);
@@ -118,12 +120,13 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
         if (*success == std::memory_order::relaxed) {
             continue;
         }
-        ordered_access access{.number = number_above(source, begin),
-                              .file = source.name,
-                              .function = function_around(source, begin),
-                              .access = (*at)[1].str() + "." + (*at)[2].str(),
-                              .order = *success,
-                              .place = {source.name, source.line_of(begin), source.line_of(arguments.behind)}};
+        ordered_access access{
+            .number = number_above(source, begin),
+            .file = source.name,
+            .function = function_around(source, begin),
+            .access = (*at)[1].str() + "." + (*at)[2].str(),
+            .order = *success,
+            .place = {source.name, source.line_of(begin), source.line_of(arguments.behind)}};
         if (access.number.empty()) {
             throw std::runtime_error(source.name + ":" + std::to_string(access.place.first_line) + ": " +
                                      access.access + " is " + name_of(access.order) +
@@ -135,18 +138,24 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
 
 } // namespace
 
-const char* name_of(std::memory_order order) noexcept { return order_names.at(static_cast<std::size_t>(order)); }
+const char* name_of(std::memory_order order) noexcept {
+    return order_names.at(static_cast<std::size_t>(order));
+}
 
 std::vector<std::memory_order> ordered_access::weaker() const {
     using enum std::memory_order;
     const bool loads = access.ends_with(".load");
     const bool stores = access.ends_with(".store");
     switch (order) {
-        case acquire:
-        case release: return {relaxed};
-        case acq_rel: return {acquire, release};
-        case seq_cst: return {loads ? acquire : stores ? release : acq_rel};
-        default: return {};
+    case acquire:
+    case release:
+        return {relaxed};
+    case acq_rel:
+        return {acquire, release};
+    case seq_cst:
+        return {loads ? acquire : stores ? release : acq_rel};
+    default:
+        return {};
     }
 }
 

@@ -18,13 +18,13 @@ struct ordered_access {
     std::memory_order order = std::memory_order::seq_cst;
     access_place place;
 
-    /// The orders one step weaker than its own: release or acquire to relaxed, acq_rel to either half, seq_cst to what
-    /// is left of it without the one order of all such accesses.
+    /// The orders one step weaker than its own: release or acquire to relaxed, acq_rel to either half,
+    /// seq_cst to what is left of it without the one order of all such accesses.
     std::vector<std::memory_order> weaker() const;
 };
 
-/// Finds those of a folder's headers, but not of the folders inside. Throws std::runtime_error when a file can't be
-/// read, or an access has no number.
+/// Finds those of a folder's headers, but not of the folders inside. Throws std::runtime_error when a file
+/// can't be read, or an access has no number.
 std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& folder);
 
 const char* name_of(std::memory_order order) noexcept;

@@ -104,8 +104,8 @@ public:
     void check() override { require_consistent(objects, 2); }
 };
 
-/// One thread makes an object, another erases it as soon as it hears of it, a third compacts: the newborn dies before, during
-/// or after its first compaction.
+/// One thread makes an object, another erases it as soon as it hears of it, a third compacts: the newborn
+/// dies before, during or after its first compaction.
 class newborn_erased_by_another : public pool_scene<> {
 public:
     newborn_erased_by_another() : pool_scene(tiny_options(1)) {}
@@ -152,15 +152,18 @@ public:
             objects.erase(old_);
             objects.compact();
             next_ = objects.emplace(2U);
-            require(next_.index() == old_.index() && next_ != old_, "the slot is used again, for another handle");
+            require(next_.index() == old_.index() && next_ != old_,
+                    "the slot is used again, for another handle");
         } else {
             const bool lived = objects.contains(old_);
             require(!objects.contains(old_) || lived, "what was stale stays stale");
-            require(!objects.contains(handle_type::from_value(old_.value() ^ 1)), "nobody has the other slot");
+            require(!objects.contains(handle_type::from_value(old_.value() ^ 1)),
+                    "nobody has the other slot");
         }
     }
     void check() override {
-        require(!objects.contains(old_) && !objects.erase(old_), "an old handle does nothing to the slot's next object");
+        require(!objects.contains(old_) && !objects.erase(old_),
+                "an old handle does nothing to the slot's next object");
         require_consistent(objects, 1);
         require(objects.find(next_)->value == 2, "the next object is whole");
     }
@@ -170,7 +173,8 @@ private:
     handle_type next_;
 };
 
-/// The object's maker and two threads that know it before: erase and look-up of the first life against the second.
+/// The object's maker and two threads that know it before: erase and look-up of the first life against the
+/// second.
 class erase_of_an_old_handle : public pool_scene<> {
 public:
     erase_of_an_old_handle() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
@@ -215,7 +219,9 @@ private:
 /// A full pool, in which slots of dead objects come back while two threads wait for one.
 class slot_of_a_dead_object : public pool_scene<> {
 public:
-    slot_of_a_dead_object() : pool_scene(strict_options()), victim_(objects.emplace(9U)) { objects.compact(); }
+    slot_of_a_dead_object() : pool_scene(strict_options()), victim_(objects.emplace(9U)) {
+        objects.compact();
+    }
 
     void run(unsigned index) override {
         if (index == 2) {
@@ -335,22 +341,24 @@ void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<publication>("publication", 2, "find sees a complete object"));
     to.push_back(entry<liveness>("liveness", 2, "who knows that an object lives sees it complete"));
     to.push_back(entry<racing_erases>("racing erases", 2, "exactly one of racing erases wins"));
-    to.push_back(entry<erase_of_a_moving_object>("erase of a moving object", 2,
-                                                 "an erase during a move counts; each object is destroyed once"));
+    to.push_back(entry<erase_of_a_moving_object>(
+        "erase of a moving object", 2, "an erase during a move counts; each object is destroyed once"));
     to.push_back(entry<emplace_during_compaction>("emplace during compaction", 2,
                                                   "compaction takes complete objects alone, and loses none"));
-    to.push_back(entry<newborn_erased_by_another>("newborn erased by another", 3,
-                                                  "a newborn is destroyed once, and seen complete by who does it"));
-    to.push_back(entry<newborn_erased_by_its_maker>("newborn erased by its maker", 2,
-                                                    "a newborn that dies before or during its first compaction"));
+    to.push_back(entry<newborn_erased_by_another>(
+        "newborn erased by another", 3, "a newborn is destroyed once, and seen complete by who does it"));
+    to.push_back(entry<newborn_erased_by_its_maker>(
+        "newborn erased by its maker", 2, "a newborn that dies before or during its first compaction"));
     to.push_back(entry<reused_slot>("reused slot", 2, "what was stale stays stale in the slot's next life"));
     to.push_back(entry<erase_of_an_old_handle>("erase of an old handle", 2,
                                                "an erase never hits the slot's next object"));
     to.push_back(entry<full_pool>("full pool", 2, "the capacity is guaranteed; no slot has two objects"));
-    to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3, "a slot that comes back goes to one thread"));
+    to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3,
+                                              "a slot that comes back goes to one thread"));
     to.push_back(entry<reentrant_constructor>("re-entrant constructor", 2,
                                               "an object in construction is not taken for a newborn"));
-    to.push_back(entry<throwing_constructor>("throwing constructor", 2, "a constructor that throws leaves nothing"));
+    to.push_back(
+        entry<throwing_constructor>("throwing constructor", 2, "a constructor that throws leaves nothing"));
     to.push_back(entry<guarded_reader>("guarded reader", 2, "objects stay where they are under a guard"));
 }
 

@@ -34,7 +34,8 @@ struct payload {
 /// Options of a pool that is the same in each execution: with no memory of former pools' generations.
 template <class Layout = model_layout>
 pool_options tiny_options(std::size_t capacity) {
-    auto& ids = pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits);
+    auto& ids =
+        pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits);
     ids.release(1, 0);
     pool_options options;
     options.name = "model";
@@ -66,8 +67,8 @@ private:
     model_atomic<typename Handle::value_type> word_;
 };
 
-/// A quiescent pool: what its users have left is what it holds, each object is found by its handle and holds its number,
-/// and the dense store is exactly those objects.
+/// A quiescent pool: what its users have left is what it holds, each object is found by its handle and holds
+/// its number, and the dense store is exactly those objects.
 template <class Pool>
 void require_consistent(Pool& objects, std::size_t alive) {
     objects.compact();

@@ -1,6 +1,7 @@
 // Progress: a thread that is stopped for ever keeps no other from creating, finding and erasing.
 
 #include "progress_models.hpp"
+
 #include "pool_scene.hpp"
 #include "steps.hpp"
 
@@ -49,7 +50,8 @@ public:
             return;
         }
         handle_type made;
-        for (const operation each : {operation::emplace, operation::find, operation::contains, operation::erase}) {
+        for (const operation each :
+             {operation::emplace, operation::find, operation::contains, operation::erase}) {
             // Pointers are for those who keep away from a compaction.
             if (each == operation::find && stopped_ == operation::compact) {
                 continue;
@@ -59,7 +61,8 @@ public:
             std::size_t& most = most_accesses.at(static_cast<std::size_t>(each));
             most = std::max(most, all_steps.taken() - before);
         }
-        require(objects.contains(made) && !objects.contains(others_), "who is not stopped gets everything done");
+        require(objects.contains(made) && !objects.contains(others_),
+                "who is not stopped gets everything done");
     }
     void check() override { require_consistent(objects, objects.size()); }
 
@@ -67,11 +70,21 @@ private:
     void perform(operation which, handle_type handle, handle_type& made) {
         const std::scoped_lock alone(lock_);
         switch (which) {
-            case operation::emplace: made = objects.emplace(4U); break;
-            case operation::find: require(objects.find(handle) != nullptr, "a living object is found"); break;
-            case operation::contains: require(objects.contains(handle), "a living object is known"); break;
-            case operation::erase: require(objects.erase(handle), "a living object can be erased"); break;
-            case operation::compact: objects.compact(); break;
+        case operation::emplace:
+            made = objects.emplace(4U);
+            break;
+        case operation::find:
+            require(objects.find(handle) != nullptr, "a living object is found");
+            break;
+        case operation::contains:
+            require(objects.contains(handle), "a living object is known");
+            break;
+        case operation::erase:
+            require(objects.erase(handle), "a living object can be erased");
+            break;
+        case operation::compact:
+            objects.compact();
+            break;
         }
     }
 
@@ -91,7 +104,11 @@ model_entry entry_for(operation stopped) {
 
 } // namespace
 
-model_entry progress_model(operation stopped) { return entry_for<no_lock>(stopped); }
-model_entry spinlock_model(operation stopped) { return entry_for<spinlock>(stopped); }
+model_entry progress_model(operation stopped) {
+    return entry_for<no_lock>(stopped);
+}
+model_entry spinlock_model(operation stopped) {
+    return entry_for<spinlock>(stopped);
+}
 
 } // namespace handlepool::model

@@ -11,7 +11,8 @@ namespace handlepool::model {
 
 /// What a thread does that is stopped for ever, and what the others must be able to do nevertheless.
 enum class operation : unsigned { emplace, find, contains, erase, compact };
-inline constexpr std::array<const char*, 5> operation_names = {"emplace", "find", "contains", "erase", "compact"};
+inline constexpr std::array<const char*, 5> operation_names = {"emplace", "find", "contains", "erase",
+                                                               "compact"};
 
 /// The most accesses to atomics that a call of each operation has made in a thread that was not stopped.
 inline std::array<std::size_t, operation_names.size()> most_accesses{};

@@ -1,6 +1,5 @@
-#include "commands.hpp"
-
 #include "children.hpp"
+#include "commands.hpp"
 #include "model.hpp"
 #include "search.hpp"
 #include "table.hpp"
@@ -24,9 +23,12 @@ struct planned_search {
 
 std::string name_of(const search_options& options) {
     switch (options.how) {
-        case strategy::random: return "random";
-        case strategy::bounded: return fmt::format("{} preemptions", options.preemptions);
-        case strategy::exhaustive: break;
+    case strategy::random:
+        return "random";
+    case strategy::bounded:
+        return fmt::format("{} preemptions", options.preemptions);
+    case strategy::exhaustive:
+        break;
     }
     return "exhaustive";
 }
@@ -60,11 +62,18 @@ std::vector<planned_search> plan(const std::vector<model_entry>& models, const r
 bool run_models(const run_options& options) {
     const std::vector<model_entry> models = models_named(options.models);
     const std::vector<planned_search> planned = plan(models, options);
-    table rows({{"model", 38}, {"threads", 7}, {"search", 14}, {"executions", 12}, {"of them", 9}, {"seconds", 8}, {"result", 0}});
+    table rows({{"model", 38},
+                {"threads", 7},
+                {"search", 14},
+                {"executions", 12},
+                {"of them", 9},
+                {"seconds", 8},
+                {"result", 0}});
     nlohmann::json results = nlohmann::json::array();
     bool all_passed = true;
     // Far more than a search takes: it is for a library that waits for ever without an access to atomics.
-    const auto limit = std::chrono::seconds(static_cast<long>(60 + 10 * options.seconds) + static_cast<long>(options.random / 1000));
+    const auto limit = std::chrono::seconds(static_cast<long>(60 + 10 * options.seconds) +
+                                            static_cast<long>(options.random / 1000));
     in_children(
         planned.size(), options.jobs, limit,
         [&](std::size_t i) {
@@ -77,13 +86,12 @@ bool run_models(const run_options& options) {
                 .dump();
         },
         [&](std::size_t i, const child_end& end) {
-            nlohmann::json result = end.failure.empty()
-                                        ? nlohmann::json::parse(end.text)
-                                        : nlohmann::json{{"passed", false},
-                                                         {"failure", end.failure},
-                                                         {"executions", 0},
-                                                         {"complete", false},
-                                                         {"seconds", 0.0}};
+            nlohmann::json result = end.failure.empty() ? nlohmann::json::parse(end.text)
+                                                        : nlohmann::json{{"passed", false},
+                                                                         {"failure", end.failure},
+                                                                         {"executions", 0},
+                                                                         {"complete", false},
+                                                                         {"seconds", 0.0}};
             const search_options& how = planned[i].options;
             result["model"] = planned[i].entry->name;
             result["threads"] = planned[i].entry->threads;

@@ -1,6 +1,5 @@
-#include "commands.hpp"
-
 #include "children.hpp"
+#include "commands.hpp"
 #include "model.hpp"
 #include "ordered_access.hpp"
 #include "search.hpp"
@@ -39,9 +38,10 @@ std::vector<order_mutant> all_mutants(const std::filesystem::path& headers) {
     std::vector<order_mutant> mutants;
     for (const ordered_access& access : find_ordered_accesses(headers)) {
         for (const std::memory_order weaker : access.weaker()) {
-            mutants.push_back({fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file,
-                                           access.function, access.access, name_of(access.order), name_of(weaker)),
-                               weaker, access.place});
+            mutants.push_back(
+                {fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file, access.function,
+                             access.access, name_of(access.order), name_of(weaker)),
+                 weaker, access.place});
         }
     }
     return mutants;
@@ -64,17 +64,19 @@ std::map<std::string, std::string> read_witnesses(const std::filesystem::path& f
             continue;
         }
         const std::size_t bar = line.find(" | ");
-        if (bar == std::string::npos || !witnesses.emplace(line.substr(0, bar), line.substr(bar + 3)).second) {
-            throw std::runtime_error(fmt::format(
-                "{}:{}: expected \"(NUMBER) FILE FUNCTION: ACCESS: ORDER -> ORDER | MODEL\", each access once",
-                file.string(), number));
+        if (bar == std::string::npos ||
+            !witnesses.emplace(line.substr(0, bar), line.substr(bar + 3)).second) {
+            throw std::runtime_error(fmt::format("{}:{}: expected \"(NUMBER) FILE FUNCTION: ACCESS: ORDER -> "
+                                                 "ORDER | MODEL\", each access once",
+                                                 file.string(), number));
         }
     }
     return witnesses;
 }
 
 /// Throws std::runtime_error unless the list names exactly the mutants that there are.
-void require_complete(const std::vector<order_mutant>& mutants, const std::map<std::string, std::string>& witnesses,
+void require_complete(const std::vector<order_mutant>& mutants,
+                      const std::map<std::string, std::string>& witnesses,
                       const std::filesystem::path& file) {
     std::set<std::string> names;
     std::string wrong;
@@ -121,38 +123,45 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     nlohmann::json results = nlohmann::json::array();
     std::vector<order_mutant> visible;
     std::vector<order_mutant> invisible;
-    std::ranges::partition_copy(mutants, std::back_inserter(invisible), std::back_inserter(visible),
-                                [&](const order_mutant& each) { return witnesses.at(each.name).starts_with(explained); });
+    std::ranges::partition_copy(
+        mutants, std::back_inserter(invisible), std::back_inserter(visible),
+        [&](const order_mutant& each) { return witnesses.at(each.name).starts_with(explained); });
     std::size_t killed = 0;
     in_children(
         visible.size(), options.jobs, std::chrono::minutes(20),
         [&](std::size_t i) {
             weakened = {true, visible[i].place, visible[i].order};
-            const search_result found = try_to_fail(models_named({witnesses.at(visible[i].name)}).front(), 120);
-            return nlohmann::json{{"killed", !found.passed}, {"failure", found.failure}, {"executions", found.executions}}
+            const search_result found =
+                try_to_fail(models_named({witnesses.at(visible[i].name)}).front(), 120);
+            return nlohmann::json{
+                {"killed", !found.passed}, {"failure", found.failure}, {"executions", found.executions}}
                 .dump();
         },
         [&](std::size_t i, const child_end& end) {
             // A crash is a bug that was seen, too.
-            nlohmann::json result = end.failure.empty() ? nlohmann::json::parse(end.text)
-                                                        : nlohmann::json{{"killed", end.failure.starts_with("crashed")},
-                                                                         {"failure", end.failure},
-                                                                         {"executions", 0}};
+            nlohmann::json result = end.failure.empty()
+                                        ? nlohmann::json::parse(end.text)
+                                        : nlohmann::json{{"killed", end.failure.starts_with("crashed")},
+                                                         {"failure", end.failure},
+                                                         {"executions", 0}};
             const bool dead = result["killed"];
             killed += dead ? 1 : 0;
             result["access"] = visible[i].name;
             result["model"] = witnesses.at(visible[i].name);
             rows.add({visible[i].name, dead ? witnesses.at(visible[i].name) : "NOBODY",
-                      std::to_string(result["executions"].get<std::uint64_t>()), result["failure"].get<std::string>()});
+                      std::to_string(result["executions"].get<std::uint64_t>()),
+                      result["failure"].get<std::string>()});
             results.push_back(std::move(result));
             return true;
         });
     for (const order_mutant& each : invisible) {
         const std::string& reason = witnesses.at(each.name);
         rows.add({each.name, "explained", "", reason.substr(explained.size())});
-        results.push_back({{"access", each.name}, {"killed", false}, {"explained", reason.substr(explained.size())}});
+        results.push_back(
+            {{"access", each.name}, {"killed", false}, {"explained", reason.substr(explained.size())}});
     }
-    fmt::print("\nweakened accesses seen: {} of {}; explained: {}\n", killed, mutants.size(), invisible.size());
+    fmt::print("\nweakened accesses seen: {} of {}; explained: {}\n", killed, mutants.size(),
+               invisible.size());
     write_json(options.json, {{"orders", results}});
     return killed == visible.size();
 }

@@ -1,6 +1,5 @@
-#include "commands.hpp"
-
 #include "children.hpp"
+#include "commands.hpp"
 #include "progress_models.hpp"
 #include "search.hpp"
 #include "table.hpp"
@@ -55,7 +54,12 @@ bool run_stops(const stop_options& options) {
                              .executions = ~std::uint64_t{0},
                              .seconds = options.seconds};
     constexpr std::size_t operations = operation_names.size();
-    table rows({{"stopped for ever in", 20}, {"pool", 17}, {"stops", 6}, {"executions", 11}, {"of them", 8}, {"result", 0}});
+    table rows({{"stopped for ever in", 20},
+                {"pool", 17},
+                {"stops", 6},
+                {"executions", 11},
+                {"of them", 8},
+                {"result", 0}});
     nlohmann::json results = nlohmann::json::array();
     std::array<std::size_t, operations> most{};
     bool as_expected = true;

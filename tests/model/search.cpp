@@ -27,8 +27,8 @@ struct current_search {
 };
 current_search now;
 
-/// Gives access to the count that makes the checker leave memory to malloc. Its own accounting would draw a random choice
-/// for each string that is freed; the objects are watched by their variables.
+/// Gives access to the count that makes the checker leave memory to malloc. Its own accounting would draw a
+/// random choice for each string that is freed; the objects are watched by their variables.
 struct allocation : rl::context {
     static int& count() { return rl::ctx().*(&allocation::disable_alloc_); }
 };
@@ -77,24 +77,27 @@ bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
     now.enough = false;
     now.start = clock::now();
     switch (now.options->how) {
-        case strategy::random:
-            rl::run_test<test, rl::random_scheduler<Threads>>(params, state, again);
-            break;
-        case strategy::bounded:
-            rl::run_test<test, rl::context_bound_scheduler<Threads>>(params, state, again);
-            break;
-        case strategy::exhaustive:
-            rl::run_test<test, rl::full_search_scheduler<Threads>>(params, state, again);
-            break;
+    case strategy::random:
+        rl::run_test<test, rl::random_scheduler<Threads>>(params, state, again);
+        break;
+    case strategy::bounded:
+        rl::run_test<test, rl::context_bound_scheduler<Threads>>(params, state, again);
+        break;
+    case strategy::exhaustive:
+        rl::run_test<test, rl::full_search_scheduler<Threads>>(params, state, again);
+        break;
     }
     return params.test_result == rl::test_result_success;
 }
 
 bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
     switch (now.entry->threads) {
-        case 2: return run<2>(params, state, again);
-        case 3: return run<3>(params, state, again);
-        default: throw std::logic_error("models have 2 or 3 threads");
+    case 2:
+        return run<2>(params, state, again);
+    case 3:
+        return run<3>(params, state, again);
+    default:
+        throw std::logic_error("models have 2 or 3 threads");
     }
 }
 
@@ -110,9 +113,15 @@ search_result search(const model_entry& which, const search_options& options) {
     params.context_bound = options.preemptions;
     params.execution_depth_limit = 20000;
     switch (options.how) {
-        case strategy::random: params.search_type = rl::random_scheduler_type; break;
-        case strategy::bounded: params.search_type = rl::fair_context_bound_scheduler_type; break;
-        case strategy::exhaustive: params.search_type = rl::fair_full_search_scheduler_type; break;
+    case strategy::random:
+        params.search_type = rl::random_scheduler_type;
+        break;
+    case strategy::bounded:
+        params.search_type = rl::fair_context_bound_scheduler_type;
+        break;
+    case strategy::exhaustive:
+        params.search_type = rl::fair_full_search_scheduler_type;
+        break;
     }
 
     all_steps.stop(0, options.stop_before.value_or(steps::never));

@@ -48,8 +48,7 @@ struct service_scene : model {
 /// One thread adds a pool and creates an object, another routes its handle as soon as it hears of it.
 class pool_added_while_handles_are_routed : public service_scene {
 public:
-    pool_added_while_handles_are_routed()
-        : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
+    pool_added_while_handles_are_routed() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -76,7 +75,8 @@ private:
     bool erased_ = false;
 };
 
-/// A pool is removed and its memory given back at the next compaction, while another thread uses its handles under a guard.
+/// A pool is removed and its memory given back at the next compaction, while another thread uses its handles
+/// under a guard.
 class pool_removed_under_a_guard : public service_scene {
 public:
     pool_removed_under_a_guard() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
@@ -104,10 +104,10 @@ private:
 } // namespace
 
 void add_service_models(std::vector<model_entry>& to) {
-    to.push_back(entry<pool_added_while_handles_are_routed>(
-        "pool added while handles are routed", 2, "who is routed to a pool sees it complete"));
-    to.push_back(entry<pool_removed_under_a_guard>("pool removed under a guard", 2,
-                                                   "a removed pool lives until the guards before it are gone"));
+    to.push_back(entry<pool_added_while_handles_are_routed>("pool added while handles are routed", 2,
+                                                            "who is routed to a pool sees it complete"));
+    to.push_back(entry<pool_removed_under_a_guard>(
+        "pool removed under a guard", 2, "a removed pool lives until the guards before it are gone"));
 }
 
 } // namespace handlepool::model

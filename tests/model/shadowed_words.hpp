@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-/// Words whose reading must be over before somebody else writes them again, although they are atomic: the entries of a
-/// freelist, which a claim reads before its exchange. The checker makes all loads in the order of the program, and so
-/// would never see one that happens behind the exchange. A shadow tells: a variable that is read once more just before
-/// an exchange that succeeds, and written by each store.
+/// Words whose reading must be over before somebody else writes them again, although they are atomic: the
+/// entries of a freelist, which a claim reads before its exchange. The checker makes all loads in the order
+/// of the program, and so would never see one that happens behind the exchange. A shadow tells: a variable
+/// that is read once more just before an exchange that succeeds, and written by each store.
 namespace handlepool::model {
 
 class shadowed_word {
@@ -53,8 +53,8 @@ private:
 /// A counter whose exchange ends the reads before it.
 class claiming_counter : public model_atomic<std::uint64_t> {
 public:
-    using model_atomic::model_atomic;
     using model_atomic::compare_exchange_weak;
+    using model_atomic::model_atomic;
 
     bool compare_exchange_weak(std::uint64_t& expected, std::uint64_t value, std::memory_order success,
                                std::memory_order failure,

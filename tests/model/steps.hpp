@@ -11,8 +11,8 @@ namespace handlepool::model {
 
 inline constexpr unsigned most_threads = 4;
 
-/// Counts the accesses that each thread of an execution makes, and stops one thread before one of them until all
-/// others have ended. Plain variables: a checker's threads are fibers of one thread.
+/// Counts the accesses that each thread of an execution makes, and stops one thread before one of them until
+/// all others have ended. Plain variables: a checker's threads are fibers of one thread.
 class steps {
 public:
     static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
