@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -182,11 +181,11 @@ std::string to_prometheus(const service_stats& stats) {
                                    "handlepool_frames_total {}\n",
                                    stats.frames);
     for (const metric& each : metrics) {
-        fmt::format_to(std::back_inserter(text), "# HELP handlepool_{0} {1}\n# TYPE handlepool_{0} {2}\n",
-                       each.name, each.help, each.type);
+        text += fmt::format("# HELP handlepool_{0} {1}\n# TYPE handlepool_{0} {2}\n", each.name, each.help,
+                            each.type);
         for (const pool_stats& pool : stats.pools) {
-            fmt::format_to(std::back_inserter(text), "handlepool_{}{{pool=\"{}\"}} {}\n", each.name,
-                           escaped(pool.name), each.value(pool));
+            text += fmt::format("handlepool_{}{{pool=\"{}\"}} {}\n", each.name, escaped(pool.name),
+                                each.value(pool));
         }
     }
     return text;
@@ -195,10 +194,10 @@ std::string to_prometheus(const service_stats& stats) {
 std::string to_text(const std::vector<pool_leak>& leaks) {
     std::string text;
     for (const pool_leak& leak : leaks) {
-        fmt::format_to(std::back_inserter(text), "pool '{}' still holds {} object{}; the oldest:\n",
-                       leak.pool, leak.objects, leak.objects == 1 ? "" : "s");
+        text += fmt::format("pool '{}' still holds {} object{}; the oldest:\n", leak.pool, leak.objects,
+                            leak.objects == 1 ? "" : "s");
         for (const std::string& object : leak.oldest) {
-            fmt::format_to(std::back_inserter(text), "  {}\n", object);
+            text += fmt::format("  {}\n", object);
         }
     }
     return text;

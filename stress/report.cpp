@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -123,7 +122,7 @@ report& report::operator+=(const report& next) {
 std::string to_text(const report& result) {
     std::string text;
     const auto line = [&text](std::string_view what, const std::string& value) {
-        fmt::format_to(std::back_inserter(text), "{:<28} {}\n", what, value);
+        text += fmt::format("{:<28} {}\n", what, value);
     };
     const tally& all = result.all;
 
@@ -174,11 +173,10 @@ std::string to_text(const report& result) {
     }
     line("violations", grouped(all.violations));
     for (const std::string& message : all.messages) {
-        fmt::format_to(std::back_inserter(text), "  {}\n", message);
+        text += fmt::format("  {}\n", message);
     }
     if (all.violations > all.messages.size()) {
-        fmt::format_to(std::back_inserter(text), "  and {} more\n",
-                       grouped(all.violations - all.messages.size()));
+        text += fmt::format("  and {} more\n", grouped(all.violations - all.messages.size()));
     }
     if (!result.passed() && !result.again.empty()) {
         line("to run it again", result.again);

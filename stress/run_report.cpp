@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <string_view>
 #include <thread>
 
@@ -58,7 +57,7 @@ std::string summary_of(std::span<const report> results) {
     }
     std::string text;
     const auto line = [&text](std::string_view what, const std::string& value) {
-        fmt::format_to(std::back_inserter(text), "{:<28} {}\n", what, value);
+        text += fmt::format("{:<28} {}\n", what, value);
     };
     line("operations", grouped(all.operations));
     line("checked in histories",

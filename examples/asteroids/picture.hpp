@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <ostream>
 #include <set>
 #include <string>
@@ -119,7 +118,7 @@ private:
         }
 
         void add(char command, vector2 to) {
-            fmt::format_to(std::back_inserter(path), "{}{:.0f} {:.0f}", command, to.x * scale, to.y * scale);
+            path += fmt::format("{}{:.0f} {:.0f}", command, to.x * scale, to.y * scale);
         }
 
         std::string name;

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 /// Prints a handle's parts: "#1021 generation 7 pool 3", and "null" for the null handle.
 template <class T, class Layout>
 struct fmt::formatter<handlepool::handle<T, Layout>> {
@@ -11,10 +14,11 @@ struct fmt::formatter<handlepool::handle<T, Layout>> {
 
     template <class Context>
     auto format(handlepool::handle<T, Layout> handle, Context& context) const {
-        if (!handle) {
-            return fmt::format_to(context.out(), "null");
-        }
-        return fmt::format_to(context.out(), "#{} generation {} pool {}", handle.index(), handle.generation(),
-                              handle.pool_id());
+        // A text of its own: format_to(context.out()) would compile a half of fmt anew wherever a handle is
+        // printed.
+        const std::string text = handle ? fmt::format("#{} generation {} pool {}", handle.index(),
+                                                      handle.generation(), handle.pool_id())
+                                        : "null";
+        return std::copy(text.begin(), text.end(), context.out());
     }
 };

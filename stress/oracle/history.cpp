@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -235,8 +234,7 @@ std::string history::story_of(const partition_state& mine, std::uint64_t handle)
         if (of.wins != 0) {
             lines.push_back({of.erased_begin, of.erased_end, fmt::format("thread {} erase: won", of.eraser)});
         }
-        fmt::format_to(std::back_inserter(text), "; accepted by {} look-ups, refused {} times", of.found,
-                       of.refused);
+        text += fmt::format("; accepted by {} look-ups, refused {} times", of.found, of.refused);
     }
     const std::size_t known = lines.size();
     for (const past_events& past : mine.past) {
@@ -255,7 +253,7 @@ std::string history::story_of(const partition_state& mine, std::uint64_t handle)
                                            happened.accepted ? "accepted" : "refused");
             if (happened.accepted &&
                 (what_of(happened) == operation::find || what_of(happened) == operation::emplace)) {
-                fmt::format_to(std::back_inserter(what), ", object {}", std::uint64_t{happened.content});
+                what += fmt::format(", object {}", std::uint64_t{happened.content});
             }
             lines.push_back({happened.begin, happened.end, std::move(what)});
         }
@@ -267,12 +265,11 @@ std::string history::story_of(const partition_state& mine, std::uint64_t handle)
     const std::size_t left_out = lines.size() > most_shown ? lines.size() - most_shown : 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (left_out != 0 && i == 1) {
-            fmt::format_to(std::back_inserter(text), "\n    ... {} more", left_out);
+            text += fmt::format("\n    ... {} more", left_out);
             i += left_out;
         }
-        fmt::format_to(std::back_inserter(text), "\n    +{:<12} to +{:<12} ns  {}",
-                       lines[i].begin - lines.front().begin, lines[i].end - lines.front().begin,
-                       lines[i].text);
+        text += fmt::format("\n    +{:<12} to +{:<12} ns  {}", lines[i].begin - lines.front().begin,
+                            lines[i].end - lines.front().begin, lines[i].text);
     }
     return text;
 }

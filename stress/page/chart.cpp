@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 namespace handlepool::stress::page {
@@ -64,10 +63,9 @@ void chart::area(const std::vector<column>& columns, std::string_view style) {
     }
     std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), bottom);
     for (const column& each : columns) {
-        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
+        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
     }
-    fmt::format_to(std::back_inserter(drawn_), "<path class=\"area {}\" d=\"{}V{:.1f}Z\"/>", style, path,
-                   bottom);
+    drawn_ += fmt::format("<path class=\"area {}\" d=\"{}V{:.1f}Z\"/>", style, path, bottom);
 }
 
 void chart::band(const std::vector<column>& columns, std::string_view style) {
@@ -76,13 +74,12 @@ void chart::band(const std::vector<column>& columns, std::string_view style) {
     }
     std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().high));
     for (const column& each : columns) {
-        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.high), x_of(each.to));
+        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.high), x_of(each.to));
     }
     for (std::size_t i = columns.size(); i-- > 0;) {
-        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(columns[i].low),
-                       x_of(columns[i].from));
+        path += fmt::format("V{:.1f}H{:.1f}", y_of(columns[i].low), x_of(columns[i].from));
     }
-    fmt::format_to(std::back_inserter(drawn_), "<path class=\"band {}\" d=\"{}Z\"/>", style, path);
+    drawn_ += fmt::format("<path class=\"band {}\" d=\"{}Z\"/>", style, path);
 }
 
 void chart::steps(const std::vector<column>& columns, std::string_view style) {
@@ -91,19 +88,18 @@ void chart::steps(const std::vector<column>& columns, std::string_view style) {
     }
     std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().mean));
     for (const column& each : columns) {
-        fmt::format_to(std::back_inserter(path), "V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
+        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
     }
-    fmt::format_to(std::back_inserter(drawn_), "<path class=\"line {}\" d=\"{}\"/>", style, path);
+    drawn_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, path);
 }
 
 void chart::line(const std::vector<point>& points, std::string_view style) {
     std::string path;
     for (const point& each : points) {
-        fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x_of(each.x),
-                       y_of(each.y));
+        path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x_of(each.x), y_of(each.y));
     }
     if (!path.empty()) {
-        fmt::format_to(std::back_inserter(drawn_), "<path class=\"line {}\" d=\"{}\"/>", style, path);
+        drawn_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, path);
     }
 }
 
@@ -112,9 +108,9 @@ void chart::bar(double from, double to, double value, std::string_view style) {
     const double begin = x_of(from);
     const double size = x_of(to) - begin;
     const double end = y_of(value);
-    fmt::format_to(std::back_inserter(drawn_),
-                   "<rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                   style, begin, end, std::max(size > 3 * gap ? size - gap : size, gap), bottom - end);
+    drawn_ +=
+        fmt::format("<rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                    style, begin, end, std::max(size > 3 * gap ? size - gap : size, gap), bottom - end);
 }
 
 // ---- Marks
@@ -133,11 +129,10 @@ std::string chart::y_marks() const {
     }
     std::string text;
     for (std::size_t i = 0; i < marks_.size(); ++i) {
-        fmt::format_to(std::back_inserter(text),
-                       "<path class=\"mark\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
-                       "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>",
-                       left_, y_of(marks_[i].value), right_, right_ + 4, baselines[i],
-                       escaped(marks_[i].label));
+        text += fmt::format("<path class=\"mark\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
+                            "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>",
+                            left_, y_of(marks_[i].value), right_, right_ + 4, baselines[i],
+                            escaped(marks_[i].label));
     }
     return text;
 }
@@ -145,10 +140,10 @@ std::string chart::y_marks() const {
 void chart::mark_x(double value, std::string_view label) {
     const double x = x_of(value);
     const double half = text_width(label) / 2;
-    fmt::format_to(std::back_inserter(drawn_),
-                   "<path class=\"mark\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>"
-                   "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
-                   x, top - 2, bottom, std::clamp(x, left_ + half, width - half), top - 5, escaped(label));
+    drawn_ +=
+        fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>"
+                    "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                    x, top - 2, bottom, std::clamp(x, left_ + half, width - half), top - 5, escaped(label));
 }
 
 // ---- Axes
@@ -158,10 +153,9 @@ std::string chart::y_axis() const {
     std::string text = fmt::format("<text x=\"0\" y=\"11\">{}</text>", escaped(y_.title));
     for (const tick& each : y_.ticks) {
         const double y = y_of(each.value);
-        fmt::format_to(std::back_inserter(text),
-                       "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
-                       "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>",
-                       left_, y, right_, left_ - 5, y + 4, escaped(each.label));
+        text += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
+                            "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>",
+                            left_, y, right_, left_ - 5, y + 4, escaped(each.label));
     }
     return text;
 }
@@ -173,19 +167,17 @@ std::string chart::x_axis() const {
     double taken = 0;
     for (const tick& each : x_.ticks) {
         const double x = x_of(each.value);
-        fmt::format_to(std::back_inserter(text), "<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, top,
-                       bottom + 3);
+        text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, top, bottom + 3);
         const double half = text_width(each.label) / 2;
         const double middle = std::min(x, width - half);
         if (middle - half >= taken) {
             taken = middle + half + 4;
-            fmt::format_to(std::back_inserter(text),
-                           "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
-                           middle, bottom + 17, escaped(each.label));
+            text +=
+                fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                            middle, bottom + 17, escaped(each.label));
         }
     }
-    fmt::format_to(std::back_inserter(text), "<path class=\"base\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left_,
-                   bottom, right_);
+    text += fmt::format("<path class=\"base\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left_, bottom, right_);
     return text;
 }
 

@@ -12,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -67,11 +66,11 @@ std::string cell(const std::optional<double>& nanoseconds) {
 std::string latency_table(const std::vector<latency>& latencies) {
     std::string rows;
     for (const latency& each : latencies) {
-        fmt::format_to(std::back_inserter(rows),
-                       "<tr><th scope=\"row\"><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\">"
-                       "<path class=\"line {}\" d=\"M0 4H24\"/></svg>{}</th>{}{}{}{}</tr>\n",
-                       style_of(each.operation), escaped(each.operation), cell(each.median), cell(each.p99),
-                       cell(each.p999), cell(each.worst));
+        rows +=
+            fmt::format("<tr><th scope=\"row\"><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\">"
+                        "<path class=\"line {}\" d=\"M0 4H24\"/></svg>{}</th>{}{}{}{}</tr>\n",
+                        style_of(each.operation), escaped(each.operation), cell(each.median), cell(each.p99),
+                        cell(each.p999), cell(each.worst));
     }
     return fmt::format("<div class=\"wide\"><table class=\"latencies\">\n<thead><tr><th scope=\"col\">"
                        "<span class=\"unseen\">operation</span></th><th scope=\"col\">median</th>"
@@ -106,8 +105,8 @@ std::string latency_figure(const result& shown, std::string_view id) {
     for (const latency& each : latencies) {
         const std::vector<point> curve = percentile_curve(each);
         drawing.line(curve, style_of(each.operation));
-        fmt::format_to(std::back_inserter(finding), "{}{} {}", finding.empty() ? "At the most: " : ", ",
-                       each.operation, nanoseconds_text(each.worst.value_or(curve.back().y)));
+        finding += fmt::format("{}{} {}", finding.empty() ? "At the most: " : ", ", each.operation,
+                               nanoseconds_text(each.worst.value_or(curve.back().y)));
     }
     return to_html({.name = "latency",
                     .title = "Latency by percentile",

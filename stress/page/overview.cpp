@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -113,13 +112,12 @@ std::string table_head(std::span<const std::string_view> operations) {
     std::string text = "<thead><tr>";
     for (const std::string_view name :
          {"result", "verdict", "operations", "a second", "stale look-ups", "wrongly accepted"}) {
-        fmt::format_to(std::back_inserter(text), "<th scope=\"col\" rowspan=\"2\">{}</th>", name);
+        text += fmt::format("<th scope=\"col\" rowspan=\"2\">{}</th>", name);
     }
-    fmt::format_to(std::back_inserter(text),
-                   "<th scope=\"colgroup\" colspan=\"{}\" class=\"group\">longest</th></tr>\n<tr>",
-                   operations.size() + 1);
+    text += fmt::format("<th scope=\"colgroup\" colspan=\"{}\" class=\"group\">longest</th></tr>\n<tr>",
+                        operations.size() + 1);
     for (const std::string_view operation : operations) {
-        fmt::format_to(std::back_inserter(text), "<th scope=\"col\">{}</th>", operation);
+        text += fmt::format("<th scope=\"col\">{}</th>", operation);
     }
     text += "<th scope=\"col\">compaction</th></tr></thead>\n";
     return text;
@@ -130,18 +128,17 @@ std::string table_row(const result& shown, const std::string& id,
     std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td>", id,
                                   escaped(shown.name), verdict_badge(shown.violations));
     row += number_cell(shown.operations);
-    fmt::format_to(std::back_inserter(row), "<td>{}</td>",
-                   shown.operations_per_second ? short_number(*shown.operations_per_second) : "–");
+    row += fmt::format("<td>{}</td>",
+                       shown.operations_per_second ? short_number(*shown.operations_per_second) : "–");
     row += number_cell(shown.stale_lookups);
     row += number_cell(shown.stale_accepted, shown.stale_accepted.value_or(0) != 0);
     for (const std::string_view operation : operations) {
         const latency* const measured = latency_of(shown, operation);
         const bool known = measured != nullptr && measured->worst;
-        fmt::format_to(std::back_inserter(row), "<td>{}</td>",
-                       known ? nanoseconds_text(*measured->worst) : "–");
+        row += fmt::format("<td>{}</td>", known ? nanoseconds_text(*measured->worst) : "–");
     }
-    fmt::format_to(std::back_inserter(row), "<td>{}</td></tr>\n",
-                   shown.compaction ? microseconds_text(shown.compaction->worst) : "–");
+    row += fmt::format("<td>{}</td></tr>\n",
+                       shown.compaction ? microseconds_text(shown.compaction->worst) : "–");
     return row;
 }
 
@@ -159,8 +156,8 @@ std::string verdict_and_totals(std::span<const result_document> documents) {
             const result& each = documents[i].results[j];
             all.add(each);
             if (!each.passed()) {
-                fmt::format_to(std::back_inserter(failures), "{}<a href=\"#{}\">{}</a>",
-                               failures.empty() ? "" : ", ", anchor(i, j), escaped(each.name));
+                failures += fmt::format("{}<a href=\"#{}\">{}</a>", failures.empty() ? "" : ", ",
+                                        anchor(i, j), escaped(each.name));
             }
         }
     }
@@ -180,7 +177,7 @@ std::string provenance(const result_document& document) {
     std::string rows;
     const auto row = [&rows](std::string_view name, const std::string& html) {
         if (!html.empty()) {
-            fmt::format_to(std::back_inserter(rows), "<div><dt>{}</dt><dd>{}</dd></div>\n", name, html);
+            rows += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html);
         }
     };
     row("file", fmt::format("<code>{}</code>", escaped(document.file)));
@@ -201,10 +198,10 @@ std::string overview_table(std::span<const result_document> documents) {
     for (std::size_t i = 0; i < documents.size(); ++i) {
         body += "<tbody>\n";
         if (documents.size() > 1) {
-            fmt::format_to(std::back_inserter(body),
-                           "<tr class=\"file\"><th scope=\"rowgroup\" colspan=\"{}\"><a href=\"#f{}\">{}</a>"
-                           "</th></tr>\n",
-                           7 + operations.size(), i + 1, escaped(documents[i].file));
+            body +=
+                fmt::format("<tr class=\"file\"><th scope=\"rowgroup\" colspan=\"{}\"><a href=\"#f{}\">{}</a>"
+                            "</th></tr>\n",
+                            7 + operations.size(), i + 1, escaped(documents[i].file));
         }
         for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
             body += table_row(documents[i].results[j], anchor(i, j), operations);

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <stdexcept>
 
 namespace handlepool::stress::page {
@@ -47,8 +46,8 @@ std::string make_page(std::span<const result_document> documents) {
         if (single) {
             page += "<h2>Results</h2>\n";
         } else {
-            fmt::format_to(std::back_inserter(page), "<h2 id=\"f{}\">{}</h2>\n{}", i + 1,
-                           escaped(documents[i].file), provenance(documents[i]));
+            page += fmt::format("<h2 id=\"f{}\">{}</h2>\n{}", i + 1, escaped(documents[i].file),
+                                provenance(documents[i]));
         }
         for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
             page += result_section(documents[i].results[j], anchor(i, j));

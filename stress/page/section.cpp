@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <iterator>
 #include <optional>
 
 namespace handlepool::stress::page {
@@ -18,9 +17,9 @@ namespace {
 class pairs {
 public:
     void add(std::string_view name, std::string_view value, std::string_view note = {}) {
-        fmt::format_to(std::back_inserter(text_), "<div><dt>{}</dt><dd>{}", escaped(name), escaped(value));
+        text_ += fmt::format("<div><dt>{}</dt><dd>{}", escaped(name), escaped(value));
         if (!note.empty()) {
-            fmt::format_to(std::back_inserter(text_), " <small>{}</small>", escaped(note));
+            text_ += fmt::format(" <small>{}</small>", escaped(note));
         }
         text_ += "</dd></div>\n";
     }
@@ -90,7 +89,7 @@ void add_checks(const result& shown, pairs& to) {
 std::string parameters(const result& shown) {
     std::string text;
     for (const auto& [name, value] : shown.parameters) {
-        fmt::format_to(std::back_inserter(text), "<li>{} <b>{}</b></li>\n", escaped(name), escaped(value));
+        text += fmt::format("<li>{} <b>{}</b></li>\n", escaped(name), escaped(value));
     }
     return text.empty() ? text
                         : fmt::format("<ul class=\"parameters\" aria-label=\"parameters\">\n{}</ul>\n", text);
@@ -99,8 +98,7 @@ std::string parameters(const result& shown) {
 std::string facts(const result& shown) {
     std::string text;
     for (const auto& [name, value] : shown.facts) {
-        fmt::format_to(std::back_inserter(text), "<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name),
-                       escaped(value));
+        text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), escaped(value));
     }
     return text.empty() ? text
                         : fmt::format("<div class=\"card facts\"><h4>What it tells besides</h4>\n"
@@ -115,15 +113,14 @@ std::string violations(const result& shown) {
     std::string text;
     for (const std::string& message : shown.violation_messages) {
         // Of a newline right after the tag the browser would take one away.
-        fmt::format_to(std::back_inserter(text), "<pre>\n{}</pre>\n", escaped(message));
+        text += fmt::format("<pre>\n{}</pre>\n", escaped(message));
     }
     const std::size_t told = shown.violation_messages.size();
     if (told != 0 && shown.violations > told) {
-        fmt::format_to(std::back_inserter(text), "<p>and {} more</p>\n", grouped(shown.violations - told));
+        text += fmt::format("<p>and {} more</p>\n", grouped(shown.violations - told));
     }
     if (!shown.again.empty()) {
-        fmt::format_to(std::back_inserter(text), "<p>To run it again: <code>{}</code></p>\n",
-                       escaped(shown.again));
+        text += fmt::format("<p>To run it again: <code>{}</code></p>\n", escaped(shown.again));
     }
     return fmt::format("<div class=\"violations\"><h4>{}</h4>\n{}</div>\n",
                        plural(shown.violations, "violation", "violations"), text);
@@ -150,13 +147,13 @@ std::string result_section(const result& shown, std::string_view id) {
                                    "<h3 id=\"{0}-h\"><a href=\"#{0}\">{1}</a> {2}</h3>\n",
                                    id, escaped(shown.name), verdict_badge(shown.violations));
     if (!shown.summary.empty()) {
-        fmt::format_to(std::back_inserter(text), "<p class=\"summary\">{}</p>\n", escaped(shown.summary));
+        text += fmt::format("<p class=\"summary\">{}</p>\n", escaped(shown.summary));
     }
     text += parameters(shown);
     text += violations(shown);
     text += figures.html();
     if (!cards.empty()) {
-        fmt::format_to(std::back_inserter(text), "<div class=\"cards\">\n{}</div>\n", cards);
+        text += fmt::format("<div class=\"cards\">\n{}</div>\n", cards);
     }
     text += "</section>\n";
     return text;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -106,8 +105,7 @@ std::string compaction_figure(const result& shown, std::string_view id) {
     std::vector<tick> marks;
     if (shown.compaction) {
         const auto [median, p99, worst] = *shown.compaction;
-        fmt::format_to(std::back_inserter(finding), "; median {}, 99 % {}", microseconds_text(median),
-                       microseconds_text(p99));
+        finding += fmt::format("; median {}, 99 % {}", microseconds_text(median), microseconds_text(p99));
         marks = {{std::max(median, floor), "median"}, {std::max(p99, floor), "99 %"}};
         low = std::min(low, median); // of all frames: it may lie below the longest ones
         high = std::max(high, p99);
