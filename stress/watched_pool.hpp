@@ -6,6 +6,7 @@
 #include "observed.hpp"
 #include "oracle/history.hpp"
 #include "report.hpp"
+#include "tiny_policy.hpp"
 
 #include <handlepool/fmt.hpp>
 #include <handlepool/service.hpp>
@@ -283,5 +284,13 @@ void watched_pool<Object, Layout, Policy>::add_findings() {
         result.reuse_distances += each->reuse_distances;
     }
 }
+
+// What several scenarios use is compiled once, in watched_pool.cpp.
+extern template class watched_pool<>;
+extern template class watched_pool<observed, default_layout, tiny_policy<1>>;
+extern template class watched_pool<observed, default_layout, tiny_policy<2>>;
+extern template class actor<watched_pool<>::pool_type>;
+extern template class actor<watched_pool<observed, default_layout, tiny_policy<1>>::pool_type>;
+extern template class actor<watched_pool<observed, default_layout, tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress
