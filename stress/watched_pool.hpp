@@ -140,7 +140,8 @@ watched_pool<Object, Layout, Policy>::watched_pool(conductor& by, const pool_opt
     const std::size_t last = threads == 0 ? by.threads() : threads;
     for (std::size_t i = 1; i < by.options().service.pools; ++i) {
         neighbours_.pools.push_back(&service_->template add_pool<observed>(
-            fmt::format("neighbour {}", i), {.capacity = 256 * (last + 1), .reuse_delay = 16}));
+            fmt::format("neighbour {}", i),
+            {.capacity = 256 * (last + 1), .reuse_delay = 16, .max_threads = options.max_threads}));
     }
     for (std::size_t thread = 0; thread <= last; ++thread) {
         actors_.push_back(std::make_unique<actor_type>(*service_, *pool_, neighbours_, objects_, marks_,
