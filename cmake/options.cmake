@@ -2,6 +2,7 @@ option(HANDLEPOOL_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)
 option(HANDLEPOOL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_WERROR "Treat warnings as errors" OFF)
 

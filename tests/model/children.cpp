@@ -94,6 +94,8 @@ void in_children(std::size_t count, unsigned jobs, std::chrono::seconds limit,
                  const std::function<std::string(std::size_t)>& work,
                  const std::function<bool(std::size_t, const child_end&)>& ended) {
     std::map<pid_t, child> running;
+    std::map<std::size_t, child_end> waiting; // for those before them
+    std::size_t next_told = 0;
     for (std::size_t next = 0; next < count || !running.empty();) {
         if (next < count && running.size() < jobs) {
             child one{next, -1};
@@ -110,8 +112,12 @@ void in_children(std::size_t count, unsigned jobs, std::chrono::seconds limit,
         // What a child returns fits into a pipe: it does not wait to be read.
         const child one = running.at(id);
         running.erase(id);
-        if (!ended(one.index, {read_all(one.output), told(status)})) {
-            next = count;
+        waiting.emplace(one.index, child_end{read_all(one.output), told(status)});
+        for (auto first = waiting.find(next_told); first != waiting.end();
+             first = waiting.find(++next_told)) {
+            if (!ended(next_told, first->second)) {
+                next = count;
+            }
         }
     }
 }

@@ -13,9 +13,9 @@ struct command_options {
 };
 
 struct run_options : command_options {
-    std::vector<std::string> models{};     ///< empty for all
-    unsigned long random = 20000;          ///< executions
-    std::vector<unsigned> preemptions{2U}; ///< a search for each
+    std::vector<std::string> models{};   ///< empty for all
+    unsigned long random = 0;            ///< executions chosen by chance
+    std::vector<unsigned> preemptions{}; ///< a bounded search for each
     bool exhaustive = false;
     double seconds = 5; ///< of each search but the random one
     bool history = false;

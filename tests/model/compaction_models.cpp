@@ -133,10 +133,10 @@ protected:
     loop_crew crew_;
 };
 
-/// A compaction on two threads with a sweep, while a third thread erases and creates.
-class parallel_compaction_in_use : public parallel_compaction {
+/// The same, while a third thread erases the object that fills the hole.
+class parallel_compaction_against_erase : public parallel_compaction {
 public:
-    parallel_compaction_in_use() : parallel_compaction(3) {
+    parallel_compaction_against_erase() : parallel_compaction(2) {
         old_[0] = objects.emplace(1U);
         old_[1] = objects.emplace(2U);
         objects.compact();
@@ -146,13 +146,27 @@ public:
     void run(unsigned index) override {
         if (index == 2) {
             require(objects.erase(old_[1]), "a living object can be erased");
+        } else {
+            parallel_compaction::run(index);
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+};
+
+/// The same, while a third thread creates an object.
+class parallel_compaction_against_emplace : public parallel_compaction {
+public:
+    parallel_compaction_against_emplace() : parallel_compaction(2) { objects.emplace(1U); }
+
+    void run(unsigned index) override {
+        if (index == 2) {
             new_ = objects.emplace(3U);
         } else {
             parallel_compaction::run(index);
         }
     }
     void check() override {
-        require_consistent(objects, 1);
+        require_consistent(objects, 2);
         require(objects.find(new_)->value == 3, "the newborn is whole");
     }
 
@@ -240,7 +254,6 @@ public:
             require(objects.emplace(2U) != old_, "no handle is given out twice");
         } else {
             await(1);
-            objects.erase(objects.emplace(3U));
             objects.reset();
             require(!objects.contains(old_), "old handles stay dead behind a reset");
             turn_.store(2, std::memory_order::release);
@@ -380,8 +393,10 @@ void add_compaction_models(std::vector<model_entry>& to) {
                                                "a sweep sees all erases that have asked for one"));
     to.push_back(entry<parallel_compaction>("parallel compaction", 2,
                                             "the loops of a compaction are independent; nothing is lost"));
-    to.push_back(entry<parallel_compaction_in_use>("parallel compaction in use", 3,
-                                                   "the same, while others create and erase"));
+    to.push_back(entry<parallel_compaction_against_erase>("parallel compaction against erase", 3,
+                                                          "the same, while another thread erases"));
+    to.push_back(entry<parallel_compaction_against_emplace>("parallel compaction against emplace", 3,
+                                                            "the same, while another thread creates"));
     to.push_back(entry<reentrant_destructor>("re-entrant destructor", 2,
                                              "a destructor may erase and create in its own pool"));
     to.push_back(entry<clear_against_emplace>("clear against emplace", 2,

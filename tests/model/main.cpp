@@ -39,14 +39,15 @@ int main(int argc, char** argv) {
     CLI::App& run_command =
         *app.add_subcommand("run", "Searches the executions of models for one that fails");
     run_command.add_option("MODEL", run.models, "Names of models; all when left out");
-    run_command.add_option("--random", run.random, "Executions chosen by chance; 0 for none")
-        ->capture_default_str();
-    run_command
-        .add_option("--preemptions", run.preemptions,
-                    "Also all executions with so many preemptions; may be repeated")
-        ->capture_default_str()
-        ->check(CLI::Range(0U, 100U));
-    run_command.add_flag("--exhaustive", run.exhaustive, "Also all executions");
+    const CLI::Option& random =
+        *run_command.add_option("--random", run.random, "So many executions, chosen by chance");
+    const CLI::Option& preemptions = *run_command
+                                          .add_option("--preemptions", run.preemptions,
+                                                      "All executions with so many preemptions; may be "
+                                                      "repeated. Without any search named: 20000 by "
+                                                      "chance and all with 2 preemptions")
+                                          ->check(CLI::Range(0U, 100U));
+    run_command.add_flag("--exhaustive", run.exhaustive, "All executions");
     run_command.add_option("--seconds", run.seconds, "Limit of each search that is not by chance")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
@@ -90,6 +91,10 @@ int main(int argc, char** argv) {
             return 0;
         }
         if (app.got_subcommand(&run_command)) {
+            if (random.count() == 0 && preemptions.count() == 0 && !run.exhaustive) {
+                run.random = 20000;
+                run.preemptions = {2};
+            }
             return run_models(run) ? 0 : 1;
         }
         if (app.got_subcommand(&orders_command)) {

@@ -219,13 +219,14 @@ private:
 /// A full pool, in which slots of dead objects come back while two threads wait for one.
 class slot_of_a_dead_object : public pool_scene<> {
 public:
-    slot_of_a_dead_object() : pool_scene(strict_options()), victim_(objects.emplace(9U)) {
+    slot_of_a_dead_object() : pool_scene(strict_options()) {
+        const auto dead = objects.emplace(9U);
         objects.compact();
+        objects.erase(dead);
     }
 
     void run(unsigned index) override {
         if (index == 2) {
-            objects.erase(victim_);
             objects.compact();
         } else {
             made_.at(index) = objects.try_emplace(index);
@@ -243,7 +244,6 @@ private:
         return options;
     }
 
-    handle_type victim_;
     std::array<handle_type, 2> made_;
 };
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads
+# that are stopped for ever. Takes some three minutes on two cores; what it shows stands in docs/verification.md.
+# usage: ci/model.sh [--deep]    --deep: a million random executions a model, and all with two preemptions; about an hour
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+deep=false
+if [ "$*" = --deep ]; then
+    deep=true
+elif [ $# -ne 0 ]; then
+    sed -n '2,4s/^# //p' "$0" >&2
+    exit 2
+fi
+
+ci/install.sh
+cmake --preset release -B build/model -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_BUILD_MODELS=ON >/dev/null
+cmake --build build/model --target handlepool-model
+model=build/model/tests/model/handlepool-model
+
+step() { printf '\n== %s (%s s)\n\n' "$1" "$SECONDS"; }
+
+if $deep; then
+    step "a million random executions, all executions with two preemptions"
+    "$model" run --random 1000000 --preemptions 2 --seconds 3600
+    step "all executions with three preemptions, as far as a minute goes"
+    "$model" run --preemptions 3 --seconds 60
+    step "all executions, as far as seconds go"
+    "$model" run --exhaustive --seconds 20
+    step "a thread that is stopped for ever, with a preemption beside"
+    "$model" stops --preemptions 1 --seconds 5
+else
+    step "random executions, all executions with one and two preemptions as far as seconds go"
+    "$model" run --random 20000 --preemptions 1 --preemptions 2 --seconds 3
+    step "a thread that is stopped for ever"
+    "$model" stops --preemptions 0
+fi
+step "each memory order, one step weaker"
+"$model" orders
+step "done"
