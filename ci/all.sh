@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a change must pass: formatting, both compilers, sanitizers, the stress scenarios and the shipped traces. Each compiler
+# What a change must pass: formatting, both compilers, models, sanitizers, the stress scenarios and the shipped traces. Each compiler
 # is used once with a sanitizer; all combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml.
-# It takes some 22 minutes on two cores, two thirds of them for compiling.
+# It takes some 25 minutes on two cores, two thirds of them for compiling.
 # usage: ci/all.sh
 set -euo pipefail
 [ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
@@ -13,6 +13,8 @@ step "formatting"
 ci/format.sh
 step "g++, contracts checked"
 ci/test.sh
+step "models"
+ci/model.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
 ci/asan.sh clang++-19 20 # longer than the other: it is hardly optimized
 step "g++, ThreadSanitizer"

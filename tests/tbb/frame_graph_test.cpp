@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
@@ -252,6 +253,17 @@ TEST_F(frame_graph_test, a_task_may_cancel_the_run) {
     EXPECT_EQ(done.failure, nullptr);
     EXPECT_THAT(take_ran(), ElementsAre("before", "after", "before", "after", "before"));
     EXPECT_EQ(frame.run(2).frames, 2U) << "the next run is another one";
+}
+
+// ThreadSanitizer tells when nothing orders the reason.
+TEST_F(frame_graph_test, what_a_thread_did_before_it_cancelled_happens_before_the_end_of_the_run) {
+    std::string reason;
+    const std::jthread other([&] {
+        reason = "enough";
+        frame.cancel();
+    });
+    EXPECT_TRUE(frame.run(std::numeric_limits<std::uint64_t>::max()).cancelled);
+    EXPECT_EQ(reason, "enough");
 }
 
 TEST_F(frame_graph_test, a_frame_whose_last_task_cancels_was_run_to_its_end) {

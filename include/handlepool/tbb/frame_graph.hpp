@@ -107,8 +107,11 @@ public:
     // ---- Any thread, at any time
 
     /// Ends the current run, or the next one if there is none: tasks that have begun end as they would,
-    /// others don't begin.
-    void cancel() noexcept { cancelled_.store(true, std::memory_order::release); }
+    /// others don't begin. All that came before the call happens before that run's return.
+    void cancel() noexcept {
+        // (30) release: pairs with (31)
+        cancelled_.store(true, std::memory_order::release);
+    }
 
 private:
     using clock = std::chrono::steady_clock;
@@ -126,8 +129,9 @@ private:
         node run;
     };
 
+    // Relaxed: who ends early reads nothing that others have written.
     bool ending() const noexcept {
-        return cancelled_.load(std::memory_order::acquire) || failed_.load(std::memory_order::acquire);
+        return cancelled_.load(std::memory_order::relaxed) || failed_.load(std::memory_order::relaxed);
     }
     void run_task(task& one);
     void compact();
@@ -186,7 +190,7 @@ inline void frame_graph::fail(std::string name) {
         failure_ = std::current_exception();
         failed_task_ = std::move(name);
     }
-    failed_.store(true, std::memory_order::release);
+    failed_.store(true, std::memory_order::relaxed);
 }
 
 inline frame_report frame_graph::report_of(clock::time_point begin, clock::time_point end) {
@@ -238,6 +242,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
     done.failure = failure_;
     done.failed_task = failed_task_;
     // One that came too late for this run, or while there was nothing to run, is for the next.
+    // (31) acquire: pairs with (30)
     done.cancelled = done.frames != frames && cancelled_.exchange(false, std::memory_order::acquire);
     return done;
 }
