@@ -6,12 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 deep=false
-if [ "$*" = --deep ]; then
-    deep=true
-elif [ $# -ne 0 ]; then
-    sed -n '2,4s/^# //p' "$0" >&2
-    exit 2
-fi
+usage() { sed -n '2,4s/^# //p' "$0"; }
+case "$*" in
+    "") ;;
+    --deep) deep=true ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+esac
 
 ci/install.sh
 cmake --preset release -B build/model -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_BUILD_MODELS=ON >/dev/null

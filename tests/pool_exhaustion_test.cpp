@@ -4,11 +4,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/stop_at_every_access.hpp>
 #include <support/threads.hpp>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -83,6 +87,24 @@ TEST(full_pool, idle_threads_claims_do_not_count) {
         ++created;
     }
     EXPECT_EQ(created + 2, 20'000U);
+}
+
+struct large_enough_for_claims_of_two {
+    pool<int, default_layout, stress::step_policy> objects{
+        {.name = "full", .capacity = 512, .max_threads = 8}};
+    std::size_t created = 0;
+};
+
+// The slots that it takes beside the one that it needs are nobody's yet.
+TEST(full_pool, a_claim_that_another_thread_is_about_to_make_does_not_count) {
+    test::stop_at_every_access<large_enough_for_claims_of_two>(
+        [](auto& scene) { scene.objects.try_emplace(1); },
+        [](auto& scene) {
+            while (scene.objects.try_emplace(2)) {
+                ++scene.created;
+            }
+        },
+        [](auto& scene) { EXPECT_GE(scene.created, scene.objects.capacity() - 1); });
 }
 
 TEST(full_pool, slots_that_a_failed_emplace_n_gives_back_are_for_all_threads) {

@@ -117,6 +117,7 @@ private:
     void enter(std::uint32_t index) noexcept {
         // (9) seq_cst, also where another thread has raised the count already: see count()
         std::uint32_t count = count_.load(std::memory_order::seq_cst);
+        // (9) seq_cst, the failure too: it is the same look at the count once more
         while (count <= index && !count_.compare_exchange_weak(count, index + 1, std::memory_order::seq_cst,
                                                                std::memory_order::seq_cst)) {
         }

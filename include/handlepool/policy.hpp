@@ -34,6 +34,9 @@ struct default_policy {
 
     /// Slots that a lane claims at once, at the most.
     static constexpr std::size_t claim_size = 64;
+    /// The larger, the smaller the share of the capacity that a lane claims at once; see claim_share. Less
+    /// than 128 is for checkers with few threads: pools have room for what idle lanes hold with 128.
+    static constexpr std::size_t claim_divisor = 128;
     /// Positions of the nursery that a lane claims at once.
     static constexpr std::size_t nursery_chunk = 64;
     /// Records of removals that a lane claims room for at once.

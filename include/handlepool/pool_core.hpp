@@ -231,7 +231,7 @@ private:
     std::string name_;
     pool_geometry geometry_;
     pool_id_holder id_;
-    tag_type fresh_tag_; // what a slot starts from, not alive
+    typename Policy::template plain<tag_type> fresh_tag_; // what a slot starts from, not alive
 
     slot_table<Layout, Policy> slots_;
     dense_store<T, Policy> dense_;

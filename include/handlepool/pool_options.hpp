@@ -73,8 +73,9 @@ struct geometry_limits {
 /// A pool with this capacity lets one of `lanes` lanes claim so many slots at once that all lanes together,
 /// however many there are, hold back no more than an eighth of the capacity and one slot each: with 128 in
 /// the divisor, the sum over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
-constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes) noexcept {
-    return capacity / 128 / lanes;
+constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes,
+                                  std::size_t divisor = 128) noexcept {
+    return capacity / divisor / lanes;
 }
 
 /// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,

@@ -233,13 +233,13 @@ private:
     mutable typename Policy::mutex mutex_;          // for what follows
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
     std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::vector<std::unique_ptr<pool_type>> removed_; // until the next compaction
-    std::set<std::string, std::less<>> limits_taken_; // by a pool
-    std::uint64_t changes_ = 0;                       // of pools_
+    std::vector<std::unique_ptr<pool_type>> removed_;           // until the next compaction
+    std::set<std::string, std::less<>> limits_taken_;           // by a pool
+    typename Policy::template plain<std::uint64_t> changes_{0}; // of pools_
 
     // Compaction's copy of pools_, and the changes it has.
     std::vector<pool_type*> frame_pools_;
-    std::uint64_t frame_changes_ = 0;
+    typename Policy::template plain<std::uint64_t> frame_changes_{0};
     typename Policy::template atomic<std::uint64_t> frames_{0};
 };
 
@@ -316,7 +316,7 @@ Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_optio
     // (17) release: pairs with (18)
     routes_[made->id()].store(made.get(), std::memory_order::release);
     pools_.push_back(std::move(made));
-    ++changes_;
+    changes_ = changes_ + 1;
     return result;
 }
 
@@ -334,7 +334,7 @@ bool basic_service<Layout, Policy>::remove_pool(std::string_view name) {
     removed_.push_back(std::move(*position));
     pools_.erase(position);
     by_name_.erase(found);
-    ++changes_;
+    changes_ = changes_ + 1;
     return true;
 }
 

@@ -99,8 +99,15 @@ private:
     }
 
     std::uint32_t refill(lane<Policy>& mine) noexcept {
-        const std::size_t share = claim_share(geometry_.capacity, lanes_.count());
-        std::size_t claimed = claim(mine, std::clamp<std::size_t>(share, 1, Policy::claim_size), 0);
+        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), Policy::claim_divisor);
+        const std::size_t wanted = std::clamp<std::size_t>(share, 1, Policy::claim_size);
+        // Told before the claim, whose exchange, (11) or (15), carries it: who finds the pool full because of
+        // this claim finds those of its slots that nobody uses yet, too.
+        mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
+        std::size_t claimed = claim(mine, wanted, 0);
+        if (claimed == 0) {
+            mine.held.store(0, std::memory_order::relaxed);
+        }
         while (claimed == 0) {
             const std::size_t idle = held();
             const std::size_t retired_before = retired();

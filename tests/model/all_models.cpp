@@ -11,7 +11,11 @@ std::vector<model_entry> all_models() {
     add_lane_models(all);
     add_gate_models(all);
     add_pool_models(all);
+    add_claim_models(all);
     add_compaction_models(all);
+    add_parallel_models(all);
+    add_destructor_models(all);
+    add_reset_models(all);
     add_service_models(all);
     return all;
 }

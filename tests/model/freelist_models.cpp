@@ -75,6 +75,44 @@ private:
     std::array<indices, 2> held_;
 };
 
+/// Two threads claim while blocks of two are used again, and the ring of blocks comes round.
+class ring_comes_round : public model {
+public:
+    ring_comes_round() : list_("list", {.index_limit = 4, .waiting_limit = 4, .reuse_delay = 0}) {
+        std::array<std::uint32_t, 4> out{};
+        list_.claim(out.data(), 4, 4);
+        list_.release(0);
+        list_.publish();
+        // An entry further, so that four entries lie in three blocks.
+        list_.claim(out.data(), 1, 4);
+        for (std::uint32_t i = 0; i != 4; ++i) {
+            list_.release(i);
+        }
+        list_.publish();
+    }
+    void run(unsigned index) override {
+        std::array<std::uint32_t, 4> out{};
+        const std::size_t count = list_.claim(out.data(), 2, 4);
+        held_[index].assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    void check() override {
+        std::vector<std::uint32_t> all;
+        std::array<std::uint32_t, 4> out{};
+        while (const std::size_t count = list_.claim(out.data(), 4, 4)) {
+            all.insert(all.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
+        }
+        for (const auto& held : held_) {
+            all.insert(all.end(), held.begin(), held.end());
+        }
+        std::ranges::sort(all);
+        require(all == std::vector<std::uint32_t>{0, 1, 2, 3}, "each index went out once, and none was lost");
+    }
+
+private:
+    fifo_freelist<pair_policy> list_;
+    std::array<std::vector<std::uint32_t>, 2> held_;
+};
+
 /// Of three that may be in use never more than two are, but fresh and freed ones take turns.
 template <std::size_t ReuseDelay>
 class refused_only_when_full : public model {
@@ -111,6 +149,44 @@ private:
     indices mine_;
 };
 
+/// The reuse delay under contention: between the freeing of an index and its next use others were freed.
+class reuse_distance_kept : public model {
+public:
+    reuse_distance_kept() : list_("list", {.index_limit = 6, .waiting_limit = 6, .reuse_delay = 2}) {
+        for (int i = 0; i != 3; ++i) {
+            free_one(claim_one());
+        }
+    }
+    void run(unsigned index) override {
+        if (index == 2) {
+            free_one(mine_);
+            list_.publish();
+        } else {
+            claim_one();
+        }
+    }
+
+private:
+    // Of the model: threads change only at accesses to atomics.
+    std::uint32_t claim_one() {
+        std::uint32_t index = 0;
+        require(list_.claim(&index, 1, 6) == 1, "there are indices");
+        if (freed_at_.at(index) != 0) {
+            require(freed_ - freed_at_.at(index) >= 2, "an index waits until others were freed after it");
+        }
+        return index;
+    }
+    void free_one(std::uint32_t index) {
+        list_.release(index);
+        list_.publish();
+        freed_at_.at(index) = ++freed_;
+    }
+    fifo_freelist<model_policy> list_;
+    std::array<std::uint64_t, 6> freed_at_{};
+    std::uint64_t freed_ = 0;
+    std::uint32_t mine_ = 5;
+};
+
 /// Views of a list in motion, which has two indices.
 class views : public model {
 public:
@@ -139,10 +215,14 @@ void add_freelist_models(std::vector<model_entry>& to) {
     to.push_back(entry<claims_against_recycling>(
         "claims against recycling", 3,
         "no index has two holders, none is lost; entries are read before their memory is used again"));
+    to.push_back(
+        entry<ring_comes_round>("ring comes round", 2, "the ring of blocks has room for all that wait"));
     to.push_back(entry<refused_only_when_full<0>>("claims near the limit", 2,
                                                   "a claim is refused only when the limit is reached"));
     to.push_back(entry<refused_only_when_full<1>>("claims behind a reuse delay", 2,
                                                   "the same, while an index has to wait"));
+    to.push_back(entry<reuse_distance_kept>("reuse distance", 3,
+                                            "an index goes out again only behind the reuse delay"));
     to.push_back(entry<views>("views of a freelist", 2, "no view is larger than what is in service"));
 }
 

@@ -85,6 +85,9 @@ public:
         if (index == 0) {
             const access_guard<model_policy> outer(gate, *lanes.mine());
             read();
+            const std::uint32_t before = data;
+            model_policy::wait(); // where others may come in between
+            require(data == before, "the outer guard holds compaction off when the inner one has ended");
         } else {
             gate.close();
             change();

@@ -36,21 +36,21 @@ int main(int argc, char** argv) {
     };
 
     run_options run;
-    CLI::App& run_command =
-        *app.add_subcommand("run", "Searches the executions of models for one that fails");
+    CLI::App& run_command = *app.add_subcommand(
+        "run", "Searches the executions of models for one that fails. Without a search that is named: "
+               "20000 by chance, and all with 2 preemptions");
     run_command.add_option("MODEL", run.models, "Names of models; all when left out");
-    const CLI::Option& random =
-        *run_command.add_option("--random", run.random, "So many executions, chosen by chance");
-    const CLI::Option& preemptions = *run_command
-                                          .add_option("--preemptions", run.preemptions,
-                                                      "All executions with so many preemptions; may be "
-                                                      "repeated. Without any search named: 20000 by "
-                                                      "chance and all with 2 preemptions")
-                                          ->check(CLI::Range(0U, 100U));
+    run_command.add_option("--random", run.random, "So many executions, chosen by chance")
+        ->check(CLI::Range(1UL, 1'000'000'000'000UL));
+    run_command
+        .add_option("--preemptions", run.preemptions,
+                    "All executions with so many preemptions; may be repeated")
+        ->check(CLI::Range(0U, 100U))
+        ->allow_extra_args(false);
     run_command.add_flag("--exhaustive", run.exhaustive, "All executions");
     run_command.add_option("--seconds", run.seconds, "Limit of each search that is not by chance")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(0.001, 1e6));
     run_command.add_flag("--history", run.history, "Print the execution that failed, access by access");
     run_command.add_flag("--first-failure", run.first_failure, "End at the first search that fails");
     common(run_command, run);
@@ -63,19 +63,24 @@ int main(int argc, char** argv) {
     CLI::App& orders_command = *app.add_subcommand(
         "orders",
         "Makes each numbered access of the headers weaker, one at a time, and shows that a model sees it");
-    orders_command.add_option("--headers", orders.headers, "Folder of the headers")->capture_default_str();
+    orders_command.add_option("--headers", orders.headers, "Folder of the headers")
+        ->capture_default_str()
+        ->check(CLI::ExistingDirectory);
     orders_command.add_option("--witnesses", orders.witnesses, "List of the models that must see it")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(CLI::ExistingFile);
     orders_command.add_flag("--find", orders.find, "Print all models that see each, instead");
     common(orders_command, orders);
 
     stop_options stops;
     CLI::App& stops_command = *app.add_subcommand(
         "stops", "Stops a thread for ever before each of its accesses, and shows that the others finish");
-    stops_command.add_option("--preemptions", stops.preemptions, "Beside the stop")->capture_default_str();
+    stops_command.add_option("--preemptions", stops.preemptions, "Beside the stop")
+        ->capture_default_str()
+        ->check(CLI::Range(0U, 100U));
     stops_command.add_option("--seconds", stops.seconds, "Limit of each search")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(0.001, 1e6));
     common(stops_command, stops);
 
     try {
@@ -91,7 +96,7 @@ int main(int argc, char** argv) {
             return 0;
         }
         if (app.got_subcommand(&run_command)) {
-            if (random.count() == 0 && preemptions.count() == 0 && !run.exhaustive) {
+            if (run.random == 0 && run.preemptions.empty() && !run.exhaustive) {
                 run.random = 20000;
                 run.preemptions = {2};
             }

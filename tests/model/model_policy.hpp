@@ -258,8 +258,8 @@ private:
     Element* data_;
 };
 
-/// Policy of pools and parts under the checker. Batches of one, so that two or three threads reach all rare
-/// paths.
+/// Policy of pools and parts under the checker. With batches of one, claims, chunks and rings end all the
+/// time.
 struct model_policy : stress::tiny_policy<1> {
     template <class T>
     using atomic = model_atomic<T>;
@@ -278,6 +278,15 @@ struct model_policy : stress::tiny_policy<1> {
         const own_exceptions exceptions;
         rl::ctx().yield(1, {"", "wait", 0});
     }
+};
+
+/// The same with batches of two, so that claims, chunks and blocks are left half used.
+struct pair_policy : model_policy {
+    static constexpr std::size_t claim_size = 2;
+    static constexpr std::size_t claim_divisor = 1;
+    static constexpr std::size_t nursery_chunk = 2;
+    static constexpr std::size_t removal_chunk = 2;
+    static constexpr std::size_t freelist_block = 2;
 };
 
 } // namespace handlepool::model

@@ -11,7 +11,11 @@ void add_freelist_models(std::vector<model_entry>& to);
 void add_lane_models(std::vector<model_entry>& to);
 void add_gate_models(std::vector<model_entry>& to);
 void add_pool_models(std::vector<model_entry>& to);
+void add_claim_models(std::vector<model_entry>& to);
 void add_compaction_models(std::vector<model_entry>& to);
+void add_parallel_models(std::vector<model_entry>& to);
+void add_destructor_models(std::vector<model_entry>& to);
+void add_reset_models(std::vector<model_entry>& to);
 void add_service_models(std::vector<model_entry>& to);
 
 } // namespace handlepool::model

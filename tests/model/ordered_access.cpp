@@ -9,7 +9,7 @@
 #include <optional>
 #include <regex>
 #include <stdexcept>
-#include <string_view>
+#include <utility>
 
 namespace handlepool::model {
 
@@ -64,18 +64,18 @@ call_arguments arguments_of(const std::string& text, std::size_t open) {
     return found;
 }
 
-/// The number in the last comment above the access, in which nothing but its own expression may stand
-/// between.
+/// The number in the comment above the access; nothing but the begin of its own statement may stand between.
 std::string number_above(const source_text& source, std::size_t access) {
     static const std::regex comment(R"(^\s*//)");
     static const std::regex number(R"(\((\d+)\))");
+    static const std::regex end_of_another(R"([;{}]$)");
     std::size_t position = begin_of_line(source.text, access);
     std::string block;
     for (int lines = 0; lines != 12 && position != 0; ++lines) {
         const std::string line = source.line_before(position);
         if (std::regex_search(line, comment)) {
             block = line + "\n" + block;
-        } else if (!block.empty()) {
+        } else if (!block.empty() || std::regex_search(line, end_of_another)) {
             break;
         }
     }
@@ -99,15 +99,31 @@ std::string function_around(const source_text& source, std::size_t place) {
     return {};
 }
 
+/// Throws std::runtime_error when an order stands outside of the calls that were understood.
+void require_understood(const source_text& source,
+                        const std::vector<std::pair<std::size_t, std::size_t>>& calls) {
+    static const std::regex order(R"(std::memory_order::(acquire|release|acq_rel|seq_cst))");
+    for (std::sregex_iterator at(source.text.begin(), source.text.end(), order), end; at != end; ++at) {
+        const auto place = static_cast<std::size_t>(at->position());
+        const auto holds = [place](const auto& call) { return call.first <= place && place < call.second; };
+        if (std::ranges::none_of(calls, holds)) {
+            throw std::runtime_error(source.name + ":" + std::to_string(source.line_of(place)) + ": " +
+                                     at->str() + " belongs to no access of the form WORD.OPERATION(...)");
+        }
+    }
+}
+
 void find_in(const source_text& source, std::vector<ordered_access>& to) {
-    static const std::regex call(
-        R"((\w+)(?:\[[^\]]*\])?\.(load|store|exchange|fetch_add|fetch_and|fetch_or|compare_exchange_(?:weak|strong))\()");
+    static const std::regex call(R"((\w+)(?:\[[^\]]*\])?\.(load|store|exchange|fetch_add|fetch_and|fetch_or|)"
+                                 R"(compare_exchange_weak|compare_exchange_strong)\()");
     static const std::regex order(R"(std::memory_order::(\w+))");
     const std::string& text = source.text;
+    std::vector<std::pair<std::size_t, std::size_t>> calls;
     for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {
         const auto begin = static_cast<std::size_t>(at->position());
         const std::size_t open = begin + static_cast<std::size_t>(at->length()) - 1;
         const call_arguments arguments = arguments_of(text, open);
+        calls.emplace_back(begin, arguments.behind);
         std::smatch found;
         if (!std::regex_search(arguments.own, found, order)) {
             continue;
@@ -126,7 +142,7 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
             .function = function_around(source, begin),
             .access = (*at)[1].str() + "." + (*at)[2].str(),
             .order = *success,
-            .place = {source.name, source.line_of(begin), source.line_of(arguments.behind)}};
+            .place = {"/" + source.name, source.line_of(begin), source.line_of(arguments.behind)}};
         if (access.number.empty()) {
             throw std::runtime_error(source.name + ":" + std::to_string(access.place.first_line) + ": " +
                                      access.access + " is " + name_of(access.order) +
@@ -134,6 +150,7 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
         }
         to.push_back(std::move(access));
     }
+    require_understood(source, calls);
 }
 
 } // namespace
@@ -176,6 +193,10 @@ std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& f
             throw std::runtime_error(file.string() + " can't be read");
         }
         find_in(source, found);
+    }
+    if (found.empty()) {
+        throw std::runtime_error(folder.string() +
+                                 ": no header there has an access that is more than relaxed");
     }
     return found;
 }

@@ -3,7 +3,6 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <array>
 #include <cstdint>
 #include <stdexcept>
 
@@ -82,6 +81,36 @@ public:
 
 private:
     handle_type last_;
+};
+
+/// What was erased before is stale in every thread that hears of it.
+class stale_everywhere : public pool_scene<> {
+public:
+    stale_everywhere() : pool_scene(tiny_options(2)) {
+        const auto first = objects.emplace(1U);
+        victim_ = objects.emplace(2U);
+        objects.compact();
+        objects.erase(first);
+    }
+    void run(unsigned index) override {
+        if (index == 0) {
+            require(objects.erase(victim_), "a living object can be erased");
+            done_.store(1, std::memory_order::release);
+        } else if (index == 1) {
+            if (done_.load(std::memory_order::acquire) != 0) {
+                require(!objects.contains(victim_) && !objects.erase(victim_) &&
+                            objects.find(victim_) == nullptr,
+                        "what was erased before is stale in every thread");
+            }
+        } else {
+            objects.compact(); // moves the victim
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+
+private:
+    handle_type victim_;
+    model_atomic<std::uint32_t> done_;
 };
 
 /// One thread makes objects while another compacts.
@@ -173,6 +202,29 @@ private:
     handle_type next_;
 };
 
+/// An old handle is looked up under a guard while its slot goes through another life.
+class look_up_of_a_reused_slot : public pool_scene<> {
+public:
+    look_up_of_a_reused_slot() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(old_);
+            objects.compact();
+            objects.emplace(2U);
+            objects.compact();
+        } else {
+            const auto guard = objects.access();
+            if (const payload* const found = objects.find(old_)) {
+                require(found->value == 1, "a handle resolves to its own object or to nothing");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 1); }
+
+private:
+    handle_type old_;
+};
+
 /// The object's maker and two threads that know it before: erase and look-up of the first life against the
 /// second.
 class erase_of_an_old_handle : public pool_scene<> {
@@ -196,55 +248,6 @@ private:
     handle_type old_;
     handle_type next_;
     int winners_ = 0;
-};
-
-/// As many threads create as there is room for.
-class full_pool : public pool_scene<> {
-public:
-    full_pool() : pool_scene(tiny_options(2)) {}
-
-    void run(unsigned index) override {
-        made_.at(index) = objects.try_emplace(index);
-        require(static_cast<bool>(made_.at(index)), "a pool has room for its capacity");
-    }
-    void check() override {
-        require(made_[0].index() != made_[1].index(), "no slot has two objects");
-        require_consistent(objects, 2);
-    }
-
-private:
-    std::array<handle_type, 2> made_;
-};
-
-/// A full pool, in which slots of dead objects come back while two threads wait for one.
-class slot_of_a_dead_object : public pool_scene<> {
-public:
-    slot_of_a_dead_object() : pool_scene(strict_options()) {
-        const auto dead = objects.emplace(9U);
-        objects.compact();
-        objects.erase(dead);
-    }
-
-    void run(unsigned index) override {
-        if (index == 2) {
-            objects.compact();
-        } else {
-            made_.at(index) = objects.try_emplace(index);
-        }
-    }
-    void check() override {
-        require(!made_[0] || !made_[1], "one slot goes to one thread");
-        require_consistent(objects, made_[0] || made_[1] ? 1 : 0);
-    }
-
-private:
-    static pool_options strict_options() {
-        pool_options options = tiny_options(1);
-        options.slot_limit = 1;
-        return options;
-    }
-
-    std::array<handle_type, 2> made_;
 };
 
 /// An object whose constructor makes another one in the same pool.
@@ -343,6 +346,8 @@ void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<racing_erases>("racing erases", 2, "exactly one of racing erases wins"));
     to.push_back(entry<erase_of_a_moving_object>(
         "erase of a moving object", 2, "an erase during a move counts; each object is destroyed once"));
+    to.push_back(
+        entry<stale_everywhere>("stale everywhere", 3, "what was erased before is stale in every thread"));
     to.push_back(entry<emplace_during_compaction>("emplace during compaction", 2,
                                                   "compaction takes complete objects alone, and loses none"));
     to.push_back(entry<newborn_erased_by_another>(
@@ -350,11 +355,10 @@ void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<newborn_erased_by_its_maker>(
         "newborn erased by its maker", 2, "a newborn that dies before or during its first compaction"));
     to.push_back(entry<reused_slot>("reused slot", 2, "what was stale stays stale in the slot's next life"));
+    to.push_back(entry<look_up_of_a_reused_slot>("look-up of a reused slot", 2,
+                                                 "a handle resolves to its own object or to nothing"));
     to.push_back(entry<erase_of_an_old_handle>("erase of an old handle", 2,
                                                "an erase never hits the slot's next object"));
-    to.push_back(entry<full_pool>("full pool", 2, "the capacity is guaranteed; no slot has two objects"));
-    to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3,
-                                              "a slot that comes back goes to one thread"));
     to.push_back(entry<reentrant_constructor>("re-entrant constructor", 2,
                                               "an object in construction is not taken for a newborn"));
     to.push_back(

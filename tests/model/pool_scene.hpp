@@ -8,6 +8,7 @@
 #include <handlepool/pool_id_registry.hpp>
 
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 
 namespace handlepool::model {
@@ -65,6 +66,36 @@ public:
 
 private:
     model_atomic<typename Handle::value_type> word_;
+};
+
+/// Whose turn it is, of threads that use a pool one after the other, as its users would order them.
+class turns {
+public:
+    void pass_to(std::uint32_t turn) { turn_.store(turn, std::memory_order::release); }
+    void await(std::uint32_t turn) const {
+        while (turn_.load(std::memory_order::acquire) < turn) {
+            model_policy::wait();
+        }
+    }
+
+private:
+    model_atomic<std::uint32_t> turn_;
+};
+
+/// An object whose constructor makes others, which throw too, and throws: more slots come back than a lane
+/// keeps.
+struct nested_throwing : payload {
+    explicit nested_throwing(std::uint32_t number) noexcept : payload(number) {}
+    template <class Pool>
+    nested_throwing(Pool& inside, int depth) : payload(1) {
+        if (depth != 0) {
+            try {
+                inside.emplace(inside, depth - 1);
+            } catch (const std::runtime_error&) {
+            }
+        }
+        throw std::runtime_error("thrown by a constructor");
+    }
 };
 
 /// A quiescent pool: what its users have left is what it holds, each object is found by its handle and holds

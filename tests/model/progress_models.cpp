@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace handlepool::model {
 
@@ -35,7 +36,8 @@ struct spinlock {
 template <class Lock>
 class stopped_thread : public pool_scene<> {
 public:
-    explicit stopped_thread(operation stopped) : pool_scene(tiny_options(5)), stopped_(stopped) {
+    stopped_thread(operation stopped, bool tight)
+        : pool_scene(tight ? tight_options() : tiny_options(5)), stopped_(stopped), tight_(tight) {
         const auto dead = objects.emplace(1U);
         victims_ = objects.emplace(2U);
         others_ = objects.emplace(3U);
@@ -44,12 +46,11 @@ public:
     }
 
     void run(unsigned index) override {
+        handle_type made;
         if (index == 0) {
-            handle_type made;
             perform(stopped_, victims_, made);
             return;
         }
-        handle_type made;
         for (const operation each :
              {operation::emplace, operation::find, operation::contains, operation::erase}) {
             // Pointers are for those who keep away from a compaction.
@@ -61,17 +62,24 @@ public:
             std::size_t& most = most_accesses.at(static_cast<std::size_t>(each));
             most = std::max(most, all_steps.taken() - before);
         }
-        require(objects.contains(made) && !objects.contains(others_),
-                "who is not stopped gets everything done");
+        require(tight_ || objects.contains(made), "who is not stopped can create");
+        require(!objects.contains(others_), "who is not stopped can erase");
     }
     void check() override { require_consistent(objects, objects.size()); }
 
 private:
+    static pool_options tight_options() {
+        pool_options options = tiny_options(3);
+        options.slot_limit = 3;
+        options.removal_queue_size = 1;
+        return options;
+    }
+
     void perform(operation which, handle_type handle, handle_type& made) {
         const std::scoped_lock alone(lock_);
         switch (which) {
         case operation::emplace:
-            made = objects.emplace(4U);
+            made = objects.try_emplace(4U);
             break;
         case operation::find:
             require(objects.find(handle) != nullptr, "a living object is found");
@@ -89,26 +97,27 @@ private:
     }
 
     operation stopped_;
+    bool tight_;
     handle_type victims_;
     handle_type others_;
     Lock lock_;
 };
 
-template <class Lock>
-model_entry entry_for(operation stopped) {
-    return {.name = std::string("stopped in ") + operation_names.at(static_cast<std::size_t>(stopped)),
-            .threads = 2,
-            .shows = "a thread stopped for ever keeps no other from emplace, find, contains and erase",
-            .make = [stopped] { return std::make_unique<stopped_thread<Lock>>(stopped); }};
-}
-
 } // namespace
 
-model_entry progress_model(operation stopped) {
-    return entry_for<no_lock>(stopped);
-}
-model_entry spinlock_model(operation stopped) {
-    return entry_for<spinlock>(stopped);
+model_entry progress_model(operation stopped, scene where) {
+    model_entry entry{
+        .name = std::string("stopped in ") + operation_names.at(static_cast<std::size_t>(stopped)),
+        .threads = 2,
+        .shows = "a thread stopped for ever keeps no other from emplace, find, contains and erase",
+        .make = {}};
+    if (where == scene::behind_a_lock) {
+        entry.make = [stopped] { return std::make_unique<stopped_thread<spinlock>>(stopped, false); };
+    } else {
+        const bool tight = where == scene::tight;
+        entry.make = [stopped, tight] { return std::make_unique<stopped_thread<no_lock>>(stopped, tight); };
+    }
+    return entry;
 }
 
 } // namespace handlepool::model

@@ -17,10 +17,15 @@ inline constexpr std::array<const char*, 5> operation_names = {"emplace", "find"
 /// The most accesses to atomics that a call of each operation has made in a thread that was not stopped.
 inline std::array<std::size_t, operation_names.size()> most_accesses{};
 
-/// A model whose first thread does `stopped`, and whose second one does everything else.
-model_entry progress_model(operation stopped);
+/// In which pool that is.
+enum class scene : unsigned {
+    roomy,
+    tight,        ///< no room is left when all idle slots are used: creation may fail, but not wait
+    behind_a_lock ///< a spinlock, so that the model must fail
+};
+inline constexpr std::array<const char*, 3> scene_names = {"roomy", "tight", "behind a spinlock"};
 
-/// The same for a pool behind a spinlock, which must fail.
-model_entry spinlock_model(operation stopped);
+/// A model whose first thread does `stopped`, and whose second one does everything else.
+model_entry progress_model(operation stopped, scene where);
 
 } // namespace handlepool::model

@@ -26,7 +26,7 @@ std::string name_of(const search_options& options) {
     case strategy::random:
         return "random";
     case strategy::bounded:
-        return fmt::format("{} preemptions", options.preemptions);
+        return fmt::format("{} preemption{}", options.preemptions, options.preemptions == 1 ? "" : "s");
     case strategy::exhaustive:
         break;
     }
@@ -69,6 +69,7 @@ bool run_models(const run_options& options) {
                 {"of them", 9},
                 {"seconds", 8},
                 {"result", 0}});
+    json_file file(options.json);
     nlohmann::json results = nlohmann::json::array();
     bool all_passed = true;
     // Far more than a search takes: it is for a library that waits for ever without an access to atomics.
@@ -106,7 +107,7 @@ bool run_models(const run_options& options) {
             results.push_back(std::move(result));
             return passed || !options.first_failure;
         });
-    write_json(options.json, {{"searches", results}});
+    file.write({{"searches", results}});
     return all_passed;
 }
 

@@ -120,6 +120,7 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     const std::map<std::string, std::string> witnesses = read_witnesses(options.witnesses);
     require_complete(mutants, witnesses, options.witnesses);
     table rows({{"access, one step weaker", 86}, {"seen by", 34}, {"executions", 10}, {"as", 0}});
+    json_file file(options.json);
     nlohmann::json results = nlohmann::json::array();
     std::vector<order_mutant> visible;
     std::vector<order_mutant> invisible;
@@ -162,7 +163,7 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     }
     fmt::print("\nweakened accesses seen: {} of {}; explained: {}\n", killed, mutants.size(),
                invisible.size());
-    write_json(options.json, {{"orders", results}});
+    file.write({{"orders", results}});
     return killed == visible.size();
 }
 

@@ -6,6 +6,7 @@
 #include <handlepool/service.hpp>
 
 #include <cstdint>
+#include <stdexcept>
 
 namespace handlepool::model {
 
@@ -75,11 +76,50 @@ private:
     bool erased_ = false;
 };
 
+class pool_added_during_a_compaction : public service_scene {
+public:
+    pool_added_during_a_compaction() { world.erase(world.add_pool<payload>("old", with_id(1)).emplace(1U)); }
+    void run(unsigned index) override {
+        if (index == 0) {
+            new_ = world.add_pool<payload>("new", with_id(2)).emplace(2U);
+        } else {
+            world.compact();
+        }
+    }
+    void check() override {
+        world.compact();
+        require(world.size() == 2 && world.contains(new_), "a new pool is there");
+        require(payload::living == 1, "the compaction has all pools");
+    }
+
+private:
+    handle_type new_;
+};
+
+class pools_of_one_name : public service_scene {
+public:
+    void run(unsigned index) override {
+        try {
+            world.add_pool<payload>("same", with_id(index + 1));
+            ++added_;
+        } catch (const std::invalid_argument&) {
+        }
+    }
+    void check() override {
+        require(added_ == 1 && world.size() == 1, "one of two pools of a name is added");
+    }
+
+private:
+    int added_ = 0;
+};
+
 /// A pool is removed and its memory given back at the next compaction, while another thread uses its handles
 /// under a guard.
 class pool_removed_under_a_guard : public service_scene {
 public:
-    pool_removed_under_a_guard() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
+    pool_removed_under_a_guard() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {
+        world.compact(); // so that it has its list of the pools
+    }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -106,6 +146,9 @@ private:
 void add_service_models(std::vector<model_entry>& to) {
     to.push_back(entry<pool_added_while_handles_are_routed>("pool added while handles are routed", 2,
                                                             "who is routed to a pool sees it complete"));
+    to.push_back(entry<pool_added_during_a_compaction>("pool added during a compaction", 2,
+                                                       "a compaction meets a pool that is being added"));
+    to.push_back(entry<pools_of_one_name>("pools of one name", 2, "one of two pools of a name is added"));
     to.push_back(entry<pool_removed_under_a_guard>(
         "pool removed under a guard", 2, "a removed pool lives until the guards before it are gone"));
 }

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -30,15 +29,26 @@ void table::add(const std::vector<std::string>& cells) const {
     std::fflush(stdout);
 }
 
-void write_json(const std::filesystem::path& file, const nlohmann::json& value) {
-    if (file.empty()) {
+json_file::json_file(std::filesystem::path path) : path_(std::move(path)) {
+    if (path_.empty()) {
         return;
     }
-    std::ofstream out(file);
-    out << value.dump(2) << '\n';
-    out.close();
-    if (!out) {
-        throw std::runtime_error(file.string() + " can't be written");
+    out_.open(path_, std::ios::app); // what it holds now stays until there is something better
+    if (!out_) {
+        throw std::runtime_error(path_.string() + " can't be written");
+    }
+}
+
+void json_file::write(const nlohmann::json& value) {
+    if (path_.empty()) {
+        return;
+    }
+    out_.close();
+    out_.open(path_, std::ios::trunc);
+    out_ << value.dump(2) << '\n';
+    out_.close();
+    if (!out_) {
+        throw std::runtime_error(path_.string() + " can't be written");
     }
 }
 

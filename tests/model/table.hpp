@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,16 @@ private:
     std::vector<column> columns_;
 };
 
-/// Writes a file, unless the path is empty. Throws std::runtime_error when that fails.
-void write_json(const std::filesystem::path& file, const nlohmann::json& value);
+/// A file of results; none when the path is empty. It is opened before the work and written behind it. Both
+/// throw std::runtime_error when that fails.
+class json_file {
+public:
+    explicit json_file(std::filesystem::path path);
+    void write(const nlohmann::json& value);
+
+private:
+    std::filesystem::path path_;
+    std::ofstream out_;
+};
 
 } // namespace handlepool::model

@@ -1,0 +1,147 @@
+// Destructors that use their own pool.
+
+#include "loop_crew.hpp"
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <handlepool/error.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace handlepool::model {
+
+namespace {
+
+/// An object with the number 1 does something in its destructor.
+struct last_words : payload {
+    explicit last_words(std::uint32_t number) noexcept : payload(number) {}
+    last_words(last_words&& other) noexcept : payload(std::move(other)) { other.value = 0; }
+    ~last_words() {
+        if (value == 1) {
+            at_end();
+        }
+    }
+
+    inline static std::function<void()> at_end;
+};
+
+/// A destructor erases another object of the pool and makes a new one, while another thread erases the same.
+class reentrant_destructor : public pool_scene<last_words> {
+public:
+    reentrant_destructor() : pool_scene(tiny_options(3)) {
+        const auto first = objects.emplace(1U);
+        partner_ = objects.emplace(2U);
+        objects.compact();
+        objects.erase(first);
+        last_words::at_end = [this] {
+            winners_ += objects.erase(partner_) ? 1 : 0;
+            objects.emplace(3U);
+        };
+    }
+    ~reentrant_destructor() override { last_words::at_end = nullptr; }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+        } else {
+            winners_ += objects.erase(partner_) ? 1 : 0;
+        }
+    }
+    void check() override {
+        require(winners_ == 1, "exactly one of racing erases wins");
+        require_consistent(objects, 1);
+    }
+
+private:
+    handle_type partner_;
+    int winners_ = 0;
+};
+
+/// Destructors that use the pool, in both threads of a compaction.
+class reentrant_destructors_in_parallel : public pool_scene<last_words> {
+public:
+    reentrant_destructors_in_parallel() : pool_scene(tiny_options(6)) {
+        std::array<handle_type, 4> old;
+        for (std::uint32_t i = 0; i != 4; ++i) {
+            old.at(i) = objects.emplace(i < 2 ? 1U : 2U);
+        }
+        partner_ = old[2];
+        objects.compact();
+        objects.erase(old[0]);
+        objects.erase(old[1]);
+        last_words::at_end = [this] {
+            winners_ += objects.erase(partner_) ? 1 : 0;
+            objects.emplace(3U);
+        };
+    }
+    ~reentrant_destructors_in_parallel() override { last_words::at_end = nullptr; }
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact(crew_);
+            crew_.dismiss();
+        } else {
+            crew_.serve();
+        }
+    }
+    void check() override {
+        require(winners_ == 1, "exactly one of racing erases wins");
+        require_consistent(objects, 3);
+    }
+
+private:
+    handle_type partner_;
+    int winners_ = 0;
+    loop_crew crew_;
+};
+
+class guard_in_a_destructor : public pool_scene<last_words> {
+public:
+    guard_in_a_destructor() : pool_scene(tiny_options(2)) {
+        const auto dead = objects.emplace(1U);
+        objects.compact();
+        objects.erase(dead);
+        last_words::at_end = [this] {
+            try {
+                const auto guard = objects.access();
+                require(false, "a destructor gets no guard");
+            } catch (const compaction_conflict&) {
+                refused_ = true;
+            }
+        };
+    }
+    ~guard_in_a_destructor() override { last_words::at_end = nullptr; }
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.try_compact();
+        } else {
+            try {
+                objects.shrink_to_fit();
+            } catch (const compaction_conflict&) {
+            }
+        }
+    }
+    void check() override {
+        objects.compact();
+        require(refused_, "the destructor has run");
+        require_consistent(objects, 0);
+    }
+
+private:
+    bool refused_ = false;
+};
+
+} // namespace
+
+void add_destructor_models(std::vector<model_entry>& to) {
+    to.push_back(entry<reentrant_destructor>("re-entrant destructor", 2,
+                                             "a destructor may erase and create in its own pool"));
+    to.push_back(entry<reentrant_destructors_in_parallel>("re-entrant destructors in parallel", 2,
+                                                          "destructors that use the pool, on two threads"));
+    to.push_back(entry<guard_in_a_destructor>(
+        "guard in a destructor", 2, "a destructor is refused a guard, whoever else wants to compact"));
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,140 @@
+// Compactions whose loops run on two threads.
+
+#include "loop_crew.hpp"
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::model {
+
+namespace {
+
+/// A compaction on two threads: removals, newborns and holes in the same frame.
+class parallel_compaction : public pool_scene<> {
+public:
+    parallel_compaction() : parallel_compaction(4) {
+        for (std::uint32_t number = 0; number != 3; ++number) {
+            old_.at(number) = objects.emplace(number + 1);
+        }
+        objects.compact();
+        objects.erase(old_[0]);
+        objects.erase(old_[1]);
+        objects.emplace(4U);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact(crew_);
+            crew_.dismiss();
+        } else {
+            crew_.serve();
+        }
+    }
+    void check() override {
+        require_consistent(objects, 2);
+        require(objects.find(old_[2])->value == 3, "the survivor is whole");
+    }
+
+protected:
+    explicit parallel_compaction(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
+
+    std::array<handle_type, 3> old_;
+    loop_crew crew_;
+};
+
+/// A compaction of whose loops each has two items for two threads.
+struct finest_policy : model_policy {
+    static constexpr std::size_t compaction_grain = 0; // an item a range, also among parts of the nursery
+};
+
+class wide_parallel_compaction : public pool_scene<payload, model_layout, finest_policy> {
+public:
+    wide_parallel_compaction() : pool_scene(tiny_options(10)) {
+        for (std::uint32_t number = 0; number != 8; ++number) {
+            old_.at(number) = objects.emplace(number + 1);
+        }
+        objects.compact();
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            objects.erase(old_.at(number));
+        }
+        objects.emplace(9U);
+        objects.emplace(10U);
+    }
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact(crew_);
+            crew_.dismiss();
+        } else {
+            crew_.serve();
+        }
+    }
+    void check() override {
+        require_consistent(objects, 6);
+        for (std::uint32_t number = 4; number != 8; ++number) {
+            require(objects.find(old_.at(number))->value == number + 1, "the survivors are whole");
+        }
+    }
+
+private:
+    std::array<handle_type, 8> old_;
+    loop_crew crew_;
+};
+
+/// The same, while a third thread erases the object that fills the hole.
+class parallel_compaction_against_erase : public parallel_compaction {
+public:
+    parallel_compaction_against_erase() : parallel_compaction(2) {
+        old_[0] = objects.emplace(1U);
+        old_[1] = objects.emplace(2U);
+        objects.compact();
+        objects.erase(old_[0]);
+    }
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            require(objects.erase(old_[1]), "a living object can be erased");
+        } else {
+            parallel_compaction::run(index);
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+};
+
+/// The same, while a third thread creates an object.
+class parallel_compaction_against_emplace : public parallel_compaction {
+public:
+    parallel_compaction_against_emplace() : parallel_compaction(2) { objects.emplace(1U); }
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            new_ = objects.emplace(3U);
+        } else {
+            parallel_compaction::run(index);
+        }
+    }
+    void check() override {
+        require_consistent(objects, 2);
+        require(objects.find(new_)->value == 3, "the newborn is whole");
+    }
+
+private:
+    handle_type new_;
+};
+
+} // namespace
+
+void add_parallel_models(std::vector<model_entry>& to) {
+    to.push_back(entry<parallel_compaction>("parallel compaction", 2,
+                                            "the loops of a compaction are independent; nothing is lost"));
+    to.push_back(entry<wide_parallel_compaction>("wide parallel compaction", 2,
+                                                 "each loop of a compaction on two threads"));
+    to.push_back(entry<parallel_compaction_against_erase>("parallel compaction against erase", 3,
+                                                          "the same, while another thread erases"));
+    to.push_back(entry<parallel_compaction_against_emplace>("parallel compaction against emplace", 3,
+                                                            "the same, while another thread creates"));
+}
+
+} // namespace handlepool::model

@@ -1,0 +1,223 @@
+// The end of many lives at once, and of slots: clear, reset, retirement, memory given back.
+
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+namespace handlepool::model {
+
+namespace {
+
+/// clear while another thread creates and erases.
+class clear_against_emplace : public pool_scene<> {
+public:
+    clear_against_emplace() : pool_scene(tiny_options(2)), old_(objects.emplace(1U)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.clear();
+            require(!objects.contains(old_), "what lived when clear began is erased");
+        } else {
+            new_ = objects.emplace(2U);
+            objects.erase(old_);
+        }
+    }
+    void check() override { require_consistent(objects, objects.contains(new_) ? 1 : 0); }
+
+private:
+    handle_type old_;
+    handle_type new_;
+};
+
+/// reset between two threads' uses of the pool, which are ordered by a flag.
+class reset_between_uses : public pool_scene<> {
+public:
+    reset_between_uses() : pool_scene(tiny_options(2)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            old_ = objects.emplace(1U);
+            turn_.pass_to(1);
+            turn_.await(2);
+            require(!objects.contains(old_) && !objects.erase(old_), "old handles stay dead behind a reset");
+            require(objects.emplace(2U) != old_, "no handle is given out twice");
+        } else {
+            turn_.await(1);
+            objects.reset();
+            require(!objects.contains(old_), "old handles stay dead behind a reset");
+            turn_.pass_to(2);
+        }
+    }
+    void check() override { require_consistent(objects, 1); }
+
+private:
+    turns turn_;
+    handle_type old_;
+};
+
+/// Reset of a pool whose lanes hold all there is: spare slots, newborns, records.
+template <class Policy>
+class reset_of_a_used_pool : public pool_scene<nested_throwing, model_layout, Policy> {
+    using base = pool_scene<nested_throwing, model_layout, Policy>;
+    using base::objects;
+    using typename base::handle_type;
+
+public:
+    reset_of_a_used_pool() : base(tiny_options(4)) {}
+    void run(unsigned index) override {
+        if (index == 0) {
+            const auto one = objects.emplace(1U);
+            old_ = objects.emplace(2U);
+            objects.erase(one);
+            try {
+                objects.emplace(objects, 0);
+            } catch (const std::runtime_error&) {
+            }
+            turn_.pass_to(1);
+            turn_.await(2);
+            for (auto& each : made_) {
+                each = objects.emplace(3U);
+            }
+        } else {
+            turn_.await(1);
+            objects.reset();
+            turn_.pass_to(2);
+        }
+    }
+    void check() override {
+        require(!objects.contains(old_), "old handles stay dead behind a reset");
+        for (std::size_t i = 0; i != made_.size(); ++i) {
+            for (std::size_t j = 0; j != i; ++j) {
+                require(made_[i].index() != made_[j].index(), "no slot goes out twice");
+            }
+        }
+        require_consistent(objects, made_.size());
+    }
+
+private:
+    turns turn_;
+    handle_type old_;
+    std::array<handle_type, 3> made_;
+};
+
+/// Objects without a destructor, whose removals reset drops unburied.
+struct simple {
+    std::uint32_t value;
+};
+
+class reset_of_simple_objects : public pool_scene<simple> {
+public:
+    reset_of_simple_objects() : pool_scene(tiny_options(3)) {}
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(objects.emplace(1U));
+            turn_.pass_to(1);
+            turn_.await(2);
+            made_[0] = objects.emplace(2U);
+            objects.erase(objects.emplace(4U));
+            made_[1] = objects.emplace(3U);
+        } else {
+            turn_.await(1);
+            objects.reset();
+            turn_.pass_to(2);
+            objects.compact();
+        }
+    }
+    void check() override {
+        objects.compact();
+        require(objects.size() == 2 && objects.items().size() == 2, "as many as live");
+        require(objects.find(made_[0])->value == 2 && objects.find(made_[1])->value == 3, "whole");
+    }
+
+private:
+    turns turn_;
+    std::array<handle_type, 2> made_;
+};
+
+/// The last life of a slot ends while an old handle of it is used; the next object gets another slot.
+using narrow_layout = handle_layout<32, 3, 29>;
+
+class retirement : public pool_scene<payload, narrow_layout> {
+public:
+    retirement() : pool_scene(two_slots()) {
+        first_ = objects.emplace(1U);
+        last_ = first_;
+        for (int life = 0; life != 2; ++life) {
+            objects.erase(last_);
+            objects.compact();
+            last_ = objects.emplace(1U);
+        }
+        require(last_.index() == first_.index(), "the slot has three lives");
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(last_);
+            objects.compact();
+            next_ = objects.emplace(2U);
+            require(next_.index() != first_.index(), "a used-up slot stays out");
+        } else {
+            require(!objects.contains(first_) && !objects.erase(first_),
+                    "a handle of a former life stays stale");
+        }
+    }
+    void check() override {
+        require_consistent(objects, 1);
+        require(objects.stats().slots_retired == 1, "a used-up slot is counted");
+        require(objects.find(next_)->value == 2, "the next object is whole");
+    }
+
+private:
+    static pool_options two_slots() {
+        pool_options options = tiny_options<narrow_layout>(1);
+        options.slot_limit = 2;
+        return options;
+    }
+
+    handle_type first_;
+    handle_type last_;
+    handle_type next_;
+};
+
+/// Memory is given back while another thread creates and erases.
+class shrinking : public pool_scene<> {
+public:
+    shrinking() : pool_scene(tiny_options(2)), old_(objects.emplace(1U)) { objects.compact(); }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.shrink_to_fit();
+        } else {
+            objects.erase(old_);
+            objects.emplace(2U);
+        }
+    }
+    void check() override { require_consistent(objects, 1); }
+
+private:
+    handle_type old_;
+};
+
+} // namespace
+
+void add_reset_models(std::vector<model_entry>& to) {
+    to.push_back(entry<clear_against_emplace>("clear against emplace", 2,
+                                              "clear erases all that lived when it began"));
+    to.push_back(entry<reset_between_uses>(
+        "reset between uses", 2, "old handles stay dead behind a reset, and no handle is given out twice"));
+    to.push_back(
+        entry<reset_of_a_used_pool<model_policy>>("reset of a used pool", 2, "lanes forget what they hold"));
+    to.push_back(entry<reset_of_a_used_pool<pair_policy>>("reset of a used pool, pairs", 2,
+                                                          "lanes forget what they hold"));
+    to.push_back(entry<reset_of_simple_objects>("reset of simple objects", 2,
+                                                "the same, with removals that nobody buries"));
+    to.push_back(entry<retirement>("retirement", 2, "a used-up slot never comes back"));
+    to.push_back(entry<shrinking>("shrinking", 2, "memory given back was nobody's"));
+}
+
+} // namespace handlepool::model
