@@ -123,7 +123,8 @@ private:
                      const std::source_location& where) {
         const std::memory_order real = effective(success, where);
         // The checker has no failure that is stronger than the success.
-        const std::memory_order real_failure = real == success ? failure : load_part(real);
+        const std::memory_order real_failure =
+            real == success ? effective(failure, where, true) : load_part(real);
         return word_.compare_exchange(rl::bool_t<Weak>(), expected, value, checkers(real),
                                       checkers(real_failure), at(where));
     }

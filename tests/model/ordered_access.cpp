@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <regex>
 #include <stdexcept>
 #include <utility>
@@ -18,11 +17,12 @@ namespace {
 constexpr std::array<const char*, 6> order_names = {"relaxed", "consume", "acquire",
                                                     "release", "acq_rel", "seq_cst"};
 
-std::optional<std::memory_order> order_of(const std::string& name) {
+std::memory_order order_of(const std::string& name) {
     const auto found = std::ranges::find(order_names, name);
-    return found == order_names.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::memory_order>(found - order_names.begin()));
+    if (found == order_names.end()) {
+        throw std::runtime_error("there is no memory order '" + name + "'");
+    }
+    return static_cast<std::memory_order>(found - order_names.begin());
 }
 
 struct source_text {
@@ -124,31 +124,29 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
         const std::size_t open = begin + static_cast<std::size_t>(at->length()) - 1;
         const call_arguments arguments = arguments_of(text, open);
         calls.emplace_back(begin, arguments.behind);
-        std::smatch found;
-        if (!std::regex_search(arguments.own, found, order)) {
-            continue;
+        // The first is that of the access, the second that of an exchange that fails.
+        bool of_failure = false;
+        for (std::sregex_iterator named(arguments.own.begin(), arguments.own.end(), order); named != end;
+             ++named) {
+            const std::memory_order wanted = order_of((*named)[1].str());
+            if (wanted != std::memory_order::relaxed) {
+                ordered_access access{
+                    .number = number_above(source, begin),
+                    .file = source.name,
+                    .function = function_around(source, begin),
+                    .access = (*at)[1].str() + "." + (*at)[2].str() + (of_failure ? " that fails" : ""),
+                    .order = wanted,
+                    .of_failure = of_failure,
+                    .place = {"/" + source.name, source.line_of(begin), source.line_of(arguments.behind)}};
+                if (access.number.empty()) {
+                    throw std::runtime_error(source.name + ":" + std::to_string(access.place.first_line) +
+                                             ": " + access.access + " is " + name_of(access.order) +
+                                             ", and no number in a comment before it tells why");
+                }
+                to.push_back(std::move(access));
+            }
+            of_failure = true;
         }
-        const std::optional<std::memory_order> success = order_of(found[1].str());
-        if (!success) {
-            throw std::runtime_error(source.name + ":" + std::to_string(source.line_of(begin)) +
-                                     ": there is no memory order '" + found[1].str() + "'");
-        }
-        if (*success == std::memory_order::relaxed) {
-            continue;
-        }
-        ordered_access access{
-            .number = number_above(source, begin),
-            .file = source.name,
-            .function = function_around(source, begin),
-            .access = (*at)[1].str() + "." + (*at)[2].str(),
-            .order = *success,
-            .place = {"/" + source.name, source.line_of(begin), source.line_of(arguments.behind)}};
-        if (access.number.empty()) {
-            throw std::runtime_error(source.name + ":" + std::to_string(access.place.first_line) + ": " +
-                                     access.access + " is " + name_of(access.order) +
-                                     ", and no number in a comment before it tells why");
-        }
-        to.push_back(std::move(access));
     }
     require_understood(source, calls);
 }
@@ -161,7 +159,7 @@ const char* name_of(std::memory_order order) noexcept {
 
 std::vector<std::memory_order> ordered_access::weaker() const {
     using enum std::memory_order;
-    const bool loads = access.ends_with(".load");
+    const bool loads = of_failure || access.ends_with(".load");
     const bool stores = access.ends_with(".store");
     switch (order) {
     case acquire:

@@ -16,6 +16,7 @@ struct ordered_access {
     std::string function; ///< in which it stands
     std::string access;   ///< the word and what is done to it: "tag.load"
     std::memory_order order = std::memory_order::seq_cst;
+    bool of_failure = false; ///< is it the order of an exchange that fails?
     access_place place;
 
     /// The orders one step weaker than its own: release or acquire to relaxed, acq_rel to either half,

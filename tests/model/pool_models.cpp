@@ -343,7 +343,7 @@ private:
 void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<publication>("publication", 2, "find sees a complete object"));
     to.push_back(entry<liveness>("liveness", 2, "who knows that an object lives sees it complete"));
-    to.push_back(entry<racing_erases>("racing erases", 2, "exactly one of racing erases wins"));
+    to.push_back(entry<racing_erases>("racing erases", 3, "exactly one of racing erases wins"));
     to.push_back(entry<erase_of_a_moving_object>(
         "erase of a moving object", 2, "an erase during a move counts; each object is destroyed once"));
     to.push_back(

@@ -17,5 +17,3 @@
 #include <relacy/test_suite.hpp>
 #include <relacy/thread_local.hpp>
 #include <relacy/var.hpp>
-
-#undef $

@@ -30,8 +30,7 @@ namespace {
 /// An access of the headers, made weaker by one step.
 struct order_mutant {
     std::string name; ///< as it stands in the list of witnesses
-    std::memory_order order;
-    access_place place;
+    weakening change;
 };
 
 std::vector<order_mutant> all_mutants(const std::filesystem::path& headers) {
@@ -41,7 +40,7 @@ std::vector<order_mutant> all_mutants(const std::filesystem::path& headers) {
             mutants.push_back(
                 {fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file, access.function,
                              access.access, name_of(access.order), name_of(weaker)),
-                 weaker, access.place});
+                 {true, access.place, weaker, access.of_failure}});
         }
     }
     return mutants;
@@ -131,7 +130,7 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     in_children(
         visible.size(), options.jobs, std::chrono::minutes(20),
         [&](std::size_t i) {
-            weakened = {true, visible[i].place, visible[i].order};
+            weakened = visible[i].change;
             const search_result found =
                 try_to_fail(models_named({witnesses.at(visible[i].name)}).front(), 120);
             return nlohmann::json{
@@ -173,7 +172,7 @@ bool find_witnesses(const std::vector<order_mutant>& mutants, const order_option
     in_children(
         mutants.size(), options.jobs, std::chrono::hours(1),
         [&](std::size_t i) {
-            weakened = {true, mutants[i].place, mutants[i].order};
+            weakened = mutants[i].change;
             std::map<std::uint64_t, std::string> by_executions;
             for (const model_entry& entry : all_models()) {
                 if (const search_result found = try_to_fail(entry, 4); !found.passed) {

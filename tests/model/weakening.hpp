@@ -25,13 +25,16 @@ struct weakening {
     bool active = false;
     access_place place{};
     std::memory_order order = std::memory_order::relaxed;
+    bool of_failure = false; ///< is it that of an exchange that fails?
 };
 
 inline weakening weakened;
 
 /// The order that an access gets for which the headers say `order`.
-inline std::memory_order effective(std::memory_order order, const std::source_location& where) noexcept {
-    const bool hit = weakened.active && order != std::memory_order::relaxed && weakened.place.holds(where);
+inline std::memory_order effective(std::memory_order order, const std::source_location& where,
+                                   bool of_failure = false) noexcept {
+    const bool hit = weakened.active && weakened.of_failure == of_failure &&
+                     order != std::memory_order::relaxed && weakened.place.holds(where);
     return hit ? weakened.order : order;
 }
 
