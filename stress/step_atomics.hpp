@@ -162,6 +162,14 @@ public:
         stepper::step();
         return value_.fetch_add(value, order);
     }
+    T fetch_and(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        return value_.fetch_and(value, order);
+    }
+    T fetch_or(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        return value_.fetch_or(value, order);
+    }
     bool compare_exchange_strong(T& expected, T value, std::memory_order success,
                                  std::memory_order failure) noexcept {
         stepper::step();
