@@ -165,7 +165,7 @@ run_test() {
 run_models() {
     (
         ulimit -c 0 -f 100000
-        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --preemptions 2 --seconds 2 --first-failure &&
+        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --preemptions 2 --seconds 1 --first-failure &&
             timeout 600 "$1/models" stops --jobs 1 --preemptions 0 --seconds 1
     )
 }
