@@ -113,6 +113,7 @@ public:
     void check() override { require_consistent(objects, 5); }
 };
 
+/// Constructors that throw inside each other give back more slots than a lane keeps.
 class slots_of_throwing_constructors : public pool_scene<nested_throwing> {
 public:
     slots_of_throwing_constructors() : pool_scene(tiny_options(2)) {}
@@ -144,8 +145,7 @@ struct numbered : Base {
     inline static std::array<std::uint32_t, most_threads> numbers{};
 };
 
-/// A thread uses the pool and ends; the next one may get its lane, with claimed slots and a nursery chunk
-/// half used.
+/// A thread uses the pool and ends; the next one may get its lane.
 class lane_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<model_policy>> {
 public:
     lane_of_a_dead_thread() : pool_scene(tiny_options(2)) {}

@@ -4,17 +4,25 @@
 #include "pool_scene.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace handlepool::model {
 
 namespace {
 
+/// Each thread's queue holds one removal.
+pool_options short_queues(std::size_t capacity) {
+    pool_options options = tiny_options(capacity);
+    options.removal_queue_size = 1;
+    return options;
+}
+
 /// A queue for one removal, and two that come while compaction runs: the second may overflow it, or come
 /// late, behind the sweep that has found its object.
 class overflow_and_sweep : public pool_scene<> {
 public:
-    overflow_and_sweep() : pool_scene(short_queues()), victims_{objects.emplace(1U), objects.emplace(2U)} {
+    overflow_and_sweep() : pool_scene(short_queues(2)), victims_{objects.emplace(1U), objects.emplace(2U)} {
         objects.compact();
     }
 
@@ -31,19 +39,13 @@ public:
     void check() override { require_consistent(objects, 0); }
 
 private:
-    static pool_options short_queues() {
-        pool_options options = tiny_options(2);
-        options.removal_queue_size = 1;
-        return options;
-    }
-
     std::array<handle_type, 2> victims_;
 };
 
 /// A newborn that is swept: its maker's queue is full when it is erased.
 class sweep_of_a_newborn : public pool_scene<> {
 public:
-    sweep_of_a_newborn() : pool_scene(short_queues()), old_(objects.emplace(1U)) { objects.compact(); }
+    sweep_of_a_newborn() : pool_scene(short_queues(2)), old_(objects.emplace(1U)) { objects.compact(); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -56,19 +58,13 @@ public:
     void check() override { require_consistent(objects, 0); }
 
 private:
-    static pool_options short_queues() {
-        pool_options options = tiny_options(2);
-        options.removal_queue_size = 1;
-        return options;
-    }
-
     handle_type old_;
 };
 
 /// A record that comes after the sweep that has found its object, whose slot may live again by then.
 class late_record : public pool_scene<> {
 public:
-    late_record() : pool_scene(short_queues()) {
+    late_record() : pool_scene(short_queues(4)) {
         std::array<handle_type, 3> old;
         for (auto& each : old) {
             each = objects.emplace(1U);
@@ -100,11 +96,6 @@ public:
     }
 
 private:
-    static pool_options short_queues() {
-        pool_options options = tiny_options(4);
-        options.removal_queue_size = 1;
-        return options;
-    }
     handle_type victim_;
     std::array<handle_type, 3> made_;
 };

@@ -78,14 +78,7 @@ public:
         };
     }
     ~reentrant_destructors_in_parallel() override { last_words::at_end = nullptr; }
-    void run(unsigned index) override {
-        if (index == 0) {
-            objects.compact(crew_);
-            crew_.dismiss();
-        } else {
-            crew_.serve();
-        }
-    }
+    void run(unsigned index) override { crew_.compact(objects, index); }
     void check() override {
         require(winners_ == 1, "exactly one of racing erases wins");
         require_consistent(objects, 3);
@@ -97,6 +90,7 @@ private:
     loop_crew crew_;
 };
 
+/// A destructor asks for a guard, and is refused, whoever else wants to compact.
 class guard_in_a_destructor : public pool_scene<last_words> {
 public:
     guard_in_a_destructor() : pool_scene(tiny_options(2)) {

@@ -6,6 +6,8 @@
 
 #include <handlepool/fifo_freelist.hpp>
 
+#include <support/freelist_tools.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -16,22 +18,9 @@ namespace handlepool::model {
 
 namespace {
 
-using indices = std::vector<std::uint32_t>;
-
-template <class List>
-indices claim(List& list, std::size_t wanted, std::size_t in_use_limit) {
-    std::array<std::uint32_t, 8> out{};
-    const std::size_t count = list.claim(out.data(), wanted, in_use_limit);
-    return {out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-template <class List>
-void free_all(List& list, const indices& freed) {
-    for (const std::uint32_t index : freed) {
-        list.release(index);
-    }
-    list.publish();
-}
+using test::claim;
+using test::free_all;
+using test::indices;
 
 /// Two threads claim while the producer frees and uses the memory of entries again. What belongs to an index
 /// is a variable that its holder writes: two holders at a time, or one that is not ordered behind the other,

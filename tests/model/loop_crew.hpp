@@ -32,7 +32,19 @@ public:
         ended_.fetch_add(1, std::memory_order::acquire);
     }
 
-    /// Takes part in loops until dismiss().
+    /// A thread's whole part in one compaction: number 0 leads it, any other serves its loops.
+    template <class Pool>
+    void compact(Pool& objects, unsigned index) {
+        if (index == 0) {
+            objects.compact(*this);
+            dismiss();
+        } else {
+            serve();
+        }
+    }
+
+private:
+    // Takes part in loops until dismiss().
     void serve() {
         while (true) {
             if (open_) {
@@ -55,7 +67,6 @@ public:
         helper_.wake();
     }
 
-private:
     /// A thread that may be asleep. No memory is ordered by that.
     class sleeper {
     public:

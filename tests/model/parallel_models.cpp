@@ -25,14 +25,7 @@ public:
         objects.emplace(4U);
     }
 
-    void run(unsigned index) override {
-        if (index == 0) {
-            objects.compact(crew_);
-            crew_.dismiss();
-        } else {
-            crew_.serve();
-        }
-    }
+    void run(unsigned index) override { crew_.compact(objects, index); }
     void check() override {
         require_consistent(objects, 2);
         require(objects.find(old_[2])->value == 3, "the survivor is whole");
@@ -63,14 +56,7 @@ public:
         objects.emplace(9U);
         objects.emplace(10U);
     }
-    void run(unsigned index) override {
-        if (index == 0) {
-            objects.compact(crew_);
-            crew_.dismiss();
-        } else {
-            crew_.serve();
-        }
-    }
+    void run(unsigned index) override { crew_.compact(objects, index); }
     void check() override {
         require_consistent(objects, 6);
         for (std::uint32_t number = 4; number != 8; ++number) {

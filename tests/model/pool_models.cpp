@@ -59,47 +59,45 @@ private:
     int winners_ = 0;
 };
 
-/// Compaction moves an object into a hole while another thread erases it.
-class erase_of_a_moving_object : public pool_scene<> {
-public:
-    erase_of_a_moving_object() : pool_scene(tiny_options(2)) {
+/// Two objects of the dense store, the first of which is erased: the next compaction moves the other into its
+/// place.
+class object_beside_a_hole : public pool_scene<> {
+protected:
+    object_beside_a_hole() : pool_scene(tiny_options(2)) {
         const auto first = objects.emplace(1U);
-        last_ = objects.emplace(2U);
+        survivor_ = objects.emplace(2U);
         objects.compact();
         objects.erase(first);
     }
 
+    handle_type survivor_;
+};
+
+/// Compaction moves an object into a hole while another thread erases it.
+class erase_of_a_moving_object : public object_beside_a_hole {
+public:
     void run(unsigned index) override {
         if (index == 0) {
             objects.compact();
         } else {
-            require(objects.erase(last_), "a living object can be erased");
-            require(!objects.contains(last_), "what was erased is stale");
+            require(objects.erase(survivor_), "a living object can be erased");
+            require(!objects.contains(survivor_), "what was erased is stale");
         }
     }
     void check() override { require_consistent(objects, 0); }
-
-private:
-    handle_type last_;
 };
 
 /// What was erased before is stale in every thread that hears of it.
-class stale_everywhere : public pool_scene<> {
+class stale_everywhere : public object_beside_a_hole {
 public:
-    stale_everywhere() : pool_scene(tiny_options(2)) {
-        const auto first = objects.emplace(1U);
-        victim_ = objects.emplace(2U);
-        objects.compact();
-        objects.erase(first);
-    }
     void run(unsigned index) override {
         if (index == 0) {
-            require(objects.erase(victim_), "a living object can be erased");
+            require(objects.erase(survivor_), "a living object can be erased");
             done_.store(1, std::memory_order::release);
         } else if (index == 1) {
             if (done_.load(std::memory_order::acquire) != 0) {
-                require(!objects.contains(victim_) && !objects.erase(victim_) &&
-                            objects.find(victim_) == nullptr,
+                require(!objects.contains(survivor_) && !objects.erase(survivor_) &&
+                            objects.find(survivor_) == nullptr,
                         "what was erased before is stale in every thread");
             }
         } else {
@@ -109,7 +107,6 @@ public:
     void check() override { require_consistent(objects, 0); }
 
 private:
-    handle_type victim_;
     model_atomic<std::uint32_t> done_;
 };
 
@@ -225,8 +222,7 @@ private:
     handle_type old_;
 };
 
-/// The object's maker and two threads that know it before: erase and look-up of the first life against the
-/// second.
+/// Two threads erase the same object, one of which makes the slot's next one behind it.
 class erase_of_an_old_handle : public pool_scene<> {
 public:
     erase_of_an_old_handle() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
@@ -311,21 +307,14 @@ public:
 };
 
 /// A guard's holder reads an object that the compaction wants to move.
-class guarded_reader : public pool_scene<> {
+class guarded_reader : public object_beside_a_hole {
 public:
-    guarded_reader() : pool_scene(tiny_options(2)) {
-        const auto first = objects.emplace(1U);
-        kept_ = objects.emplace(2U);
-        objects.compact();
-        objects.erase(first);
-    }
-
     void run(unsigned index) override {
         if (index == 0) {
             objects.compact();
         } else {
             const auto guard = objects.access();
-            const payload* const found = objects.find(kept_);
+            const payload* const found = objects.find(survivor_);
             require(found != nullptr && found->value == 2, "an object stays where it is under a guard");
             for (const payload& each : objects.items()) {
                 require(each.value != 0, "the dense store holds living objects");
@@ -333,9 +322,6 @@ public:
         }
     }
     void check() override { require_consistent(objects, 1); }
-
-private:
-    handle_type kept_;
 };
 
 } // namespace

@@ -138,9 +138,10 @@ private:
     std::array<handle_type, 2> made_;
 };
 
-/// The last life of a slot ends while an old handle of it is used; the next object gets another slot.
+// Three lives a slot.
 using narrow_layout = handle_layout<32, 3, 29>;
 
+/// The last life of a slot ends while an old handle of it is used; the next object gets another slot.
 class retirement : public pool_scene<payload, narrow_layout> {
 public:
     retirement() : pool_scene(two_slots()) {
