@@ -99,7 +99,7 @@ trap 'rm -rf "$work"' EXIT
 base=$work/base # the sources as they are; each mutant has a folder beside it
 mkdir "$base"
 cp -r "$here/include" "$here/src" "$here/tests" "$base"
-(cd "$here" && find stress -name '*.hpp' -exec cp --parents -t "$base" {} +)
+(cd "$here" && find stress \( -name '*.hpp' -o -name output_file.cpp \) -exec cp --parents -t "$base" {} +)
 
 # Like the preset dev: what takes long here is compiling, and optimizing would double it.
 compile=("${CXX:-g++}" -std=c++20 -DHANDLEPOOL_CHECKED=1)
@@ -124,7 +124,7 @@ build_library() {
 build_models() {
     local root=$1 changed=${2:-} source object
     mkdir "$root/model"
-    for source in "$base"/tests/model/*.cpp; do
+    for source in "$base"/tests/model/*.cpp "$base/stress/output_file.cpp"; do
         object=model/$(basename "$source" .cpp)
         if [[ -n $changed ]] && ! grep -qFf "$changed" "$base/$object.d"; then
             ln -s "$base/$object.o" "$root/$object.o"

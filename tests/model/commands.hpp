@@ -4,12 +4,16 @@
 #include <string>
 #include <vector>
 
+namespace handlepool::stress {
+class output_file;
+}
+
 namespace handlepool::model {
 
 /// What all commands have in common.
 struct command_options {
-    unsigned jobs = 1;            ///< processes at the same time
-    std::filesystem::path json{}; ///< also write the results there; empty for not
+    unsigned jobs = 1;                   ///< processes at the same time
+    stress::output_file* json = nullptr; ///< also write the results there
 };
 
 struct run_options : command_options {

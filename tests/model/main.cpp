@@ -1,11 +1,14 @@
 #include "commands.hpp"
 #include "model.hpp"
+#include "stress/output_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <string>
 #include <thread>
 
 int main(int argc, char** argv) {
@@ -27,12 +30,13 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
 
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    const auto common = [cores](CLI::App& command, command_options& options) {
+    std::string json_path;
+    const auto common = [&](CLI::App& command, command_options& options) {
         options.jobs = cores;
         command.add_option("--jobs", options.jobs, "Processes at the same time")
             ->capture_default_str()
             ->check(CLI::Range(1U, 1024U));
-        command.add_option("--json", options.json, "Also write the results to this file");
+        command.add_option("--json", json_path, "Also write the results to this file");
     };
 
     run_options run;
@@ -69,8 +73,10 @@ int main(int argc, char** argv) {
     orders_command.add_option("--witnesses", orders.witnesses, "List of the models that must see it")
         ->capture_default_str()
         ->check(CLI::ExistingFile);
-    orders_command.add_flag("--find", orders.find, "Print all models that see each, instead");
+    CLI::Option& find =
+        *orders_command.add_flag("--find", orders.find, "Print all models that see each, instead");
     common(orders_command, orders);
+    find.excludes(orders_command.get_option("--json"));
 
     stop_options stops;
     CLI::App& stops_command = *app.add_subcommand(
@@ -94,6 +100,10 @@ int main(int argc, char** argv) {
                 fmt::print("{:<38} {} threads: {}\n", each.name, each.threads, each.shows);
             }
             return 0;
+        }
+        std::optional<handlepool::stress::output_file> json;
+        if (!json_path.empty()) {
+            run.json = orders.json = stops.json = &json.emplace("--json", json_path);
         }
         if (app.got_subcommand(&run_command)) {
             if (run.random == 0 && run.preemptions.empty() && !run.exhaustive) {

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "model.hpp"
 #include "search.hpp"
+#include "stress/output_file.hpp"
 #include "table.hpp"
 
 #include <fmt/core.h>
@@ -69,7 +70,6 @@ bool run_models(const run_options& options) {
                 {"of them", 9},
                 {"seconds", 8},
                 {"result", 0}});
-    json_file file(options.json);
     nlohmann::json results = nlohmann::json::array();
     bool all_passed = true;
     // Far more than a search takes: it is for a library that waits for ever without an access to atomics.
@@ -107,7 +107,9 @@ bool run_models(const run_options& options) {
             results.push_back(std::move(result));
             return passed || !options.first_failure;
         });
-    file.write({{"searches", results}});
+    if (options.json != nullptr) {
+        options.json->write_json({{"searches", results}});
+    }
     return all_passed;
 }
 

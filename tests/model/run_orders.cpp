@@ -3,6 +3,7 @@
 #include "model.hpp"
 #include "ordered_access.hpp"
 #include "search.hpp"
+#include "stress/output_file.hpp"
 #include "table.hpp"
 #include "weakening.hpp"
 
@@ -119,7 +120,6 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     const std::map<std::string, std::string> witnesses = read_witnesses(options.witnesses);
     require_complete(mutants, witnesses, options.witnesses);
     table rows({{"access, one step weaker", 86}, {"seen by", 34}, {"executions", 10}, {"as", 0}});
-    json_file file(options.json);
     nlohmann::json results = nlohmann::json::array();
     std::vector<order_mutant> visible;
     std::vector<order_mutant> invisible;
@@ -162,7 +162,9 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     }
     fmt::print("\nweakened accesses seen: {} of {}; explained: {}\n", killed, mutants.size(),
                invisible.size());
-    file.write({{"orders", results}});
+    if (options.json != nullptr) {
+        options.json->write_json({{"orders", results}});
+    }
     return killed == visible.size();
 }
 

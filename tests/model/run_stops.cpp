@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "progress_models.hpp"
 #include "search.hpp"
+#include "stress/output_file.hpp"
 #include "table.hpp"
 
 #include <fmt/core.h>
@@ -54,7 +55,6 @@ bool run_stops(const stop_options& options) {
                              .executions = ~std::uint64_t{0},
                              .seconds = options.seconds};
     constexpr std::size_t operations = operation_names.size();
-    json_file file(options.json);
     nlohmann::json results = nlohmann::json::array();
     table rows({{"stopped for ever in", 20},
                 {"pool", 17},
@@ -110,7 +110,9 @@ bool run_stops(const stop_options& options) {
             bound_results[operation_names.at(each)] = most.at(each);
         }
     }
-    file.write({{"stops", results}, {"most_accesses", bound_results}});
+    if (options.json != nullptr) {
+        options.json->write_json({{"stops", results}, {"most_accesses", bound_results}});
+    }
     return as_expected;
 }
 
