@@ -121,7 +121,11 @@ private:
     }
 
     std::size_t claim(lane<Policy>& mine, std::size_t wanted, std::size_t beyond_capacity) noexcept {
-        return free_.claim(mine.claimed, wanted, geometry_.capacity + retired() + beyond_capacity);
+        std::uint32_t indices[Policy::claim_size];
+        const std::size_t claimed =
+            free_.claim(indices, wanted, geometry_.capacity + retired() + beyond_capacity);
+        std::copy_n(indices, claimed, mine.claimed);
+        return claimed;
     }
 
     pool_geometry geometry_;

@@ -26,7 +26,7 @@ public:
     }
     void check() override {
         require(made_[0].index() != made_[1].index(), "no slot has two objects");
-        require_consistent(objects, 2);
+        require_consistent(objects, {{made_[0], 0}, {made_[1], 1}});
     }
 
 private:
@@ -65,7 +65,12 @@ public:
     }
     void check() override {
         require(!made_[0] || !made_[1], "one slot goes to one thread");
-        require_consistent(objects, made_[0] || made_[1] ? 1 : 0);
+        if (made_[0] || made_[1]) {
+            require_consistent(objects, {made_[0] ? survivor<handle_type>{made_[0], 0}
+                                                  : survivor<handle_type>{made_[1], 1}});
+        } else {
+            require_consistent(objects, 0);
+        }
     }
 
 private:
@@ -86,31 +91,40 @@ public:
         if (index == 0) {
             objects.compact();
         } else {
-            objects.emplace(1U);
+            first_ = objects.emplace(1U);
             objects.erase(objects.emplace(2U));
-            objects.emplace(3U);
+            last_ = objects.emplace(3U);
         }
     }
-    void check() override { require_consistent(objects, 2); }
+    void check() override { require_consistent(objects, {{first_, 1}, {last_, 3}}); }
+
+private:
+    handle_type first_;
+    handle_type last_;
 };
 
-/// Chunks of the nursery that were drained go to two lanes, while a compaction looks.
+/// Chunks of the nursery that were drained are used again, while a compaction gives back more of them.
 class chunks_used_again : public pool_scene<> {
 public:
-    chunks_used_again() : pool_scene(tiny_options(5)) {
-        for (std::uint32_t i = 0; i != 3; ++i) {
-            objects.emplace(1U);
-        }
-        objects.compact(); // has done with two chunks
+    chunks_used_again() : pool_scene(tiny_options(4)) {
+        made_[0] = objects.emplace(1U);
+        made_[1] = objects.emplace(2U);
+        objects.compact(); // has done with a chunk
     }
     void run(unsigned index) override {
-        if (index == 2) {
+        if (index == 0) {
             objects.compact();
         } else {
-            objects.emplace(2U);
+            made_[2] = objects.emplace(3U);
+            made_[3] = objects.emplace(4U);
         }
     }
-    void check() override { require_consistent(objects, 5); }
+    void check() override {
+        require_consistent(objects, {{made_[0], 1}, {made_[1], 2}, {made_[2], 3}, {made_[3], 4}});
+    }
+
+private:
+    std::array<handle_type, 4> made_;
 };
 
 /// Constructors that throw inside each other give back more slots than a lane keeps.
@@ -164,30 +178,28 @@ private:
     thread_index_set<model_atomic, 1> numbers_;
 };
 
-/// A lane with a claimed slot and half a chunk goes to another thread, while a compaction drains it.
+/// A lane with a claimed slot and half a chunk goes to another thread, while a compaction drains it: that of
+/// the thread that has left it.
 class half_used_lane_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<pair_policy>> {
 public:
     half_used_lane_of_a_dead_thread() : pool_scene(tiny_options(4)) {}
 
     void run(unsigned index) override {
-        if (index == 2) {
-            numbered<pair_policy>::numbers.at(2) = 2;
-            objects.compact();
-            return;
-        }
         const std::uint32_t number = numbers_.claim();
-        numbered<pair_policy>::numbers.at(rl::thread_index()) = number;
-        const auto mine = objects.emplace(number);
-        require(objects.contains(mine), "what was created lives");
-        if (index == 1) {
-            require(objects.erase(mine), "a living object can be erased");
-        }
+        numbered<pair_policy>::numbers.at(index) = number;
+        made_.at(index) = objects.emplace(index);
+        require(objects.contains(made_.at(index)), "what was created lives");
         numbers_.give_back(number);
+        if (index == 0) {
+            numbered<pair_policy>::numbers.at(index) = 2; // its next life's; nobody else has that
+            objects.compact();
+        }
     }
-    void check() override { require_consistent(objects, 1); }
+    void check() override { require_consistent(objects, {{made_[0], 0}, {made_[1], 1}}); }
 
 private:
     thread_index_set<model_atomic, 1> numbers_;
+    std::array<handle_type, 2> made_;
 };
 
 } // namespace
@@ -200,13 +212,13 @@ void add_claim_models(std::vector<model_entry>& to) {
                                               "a slot that comes back goes to one thread"));
     to.push_back(entry<half_full_chunks>("half full chunks", 2,
                                          "chunks that are half full, half published, half drained"));
-    to.push_back(entry<chunks_used_again>("chunks used again", 3, "chunks that were drained are used again"));
+    to.push_back(entry<chunks_used_again>("chunks used again", 2, "chunks that were drained are used again"));
     to.push_back(entry<slots_of_throwing_constructors>("slots of throwing constructors", 2,
                                                        "slots of constructors that threw are not lost"));
     to.push_back(entry<lane_of_a_dead_thread>(
         "lane of a dead thread", 2, "a lane goes to its next thread as the one before has left it"));
     to.push_back(entry<half_used_lane_of_a_dead_thread>(
-        "half used lane of a dead thread", 3,
+        "half used lane of a dead thread", 2,
         "a lane with a claim and a chunk half used goes to its next thread"));
 }
 

@@ -27,9 +27,8 @@ struct run_options : command_options {
 };
 
 struct order_options : command_options {
-    std::filesystem::path headers;   ///< the folder of the library's headers
     std::filesystem::path witnesses; ///< the list of what each weakened access must be seen by
-    bool find = false;               ///< print such a list instead
+    bool find = false;               ///< print all models that see each, instead
 };
 
 struct stop_options : command_options {

@@ -11,18 +11,12 @@ namespace handlepool::model {
 
 namespace {
 
-/// Each thread's queue holds one removal.
-pool_options short_queues(std::size_t capacity) {
-    pool_options options = tiny_options(capacity);
-    options.removal_queue_size = 1;
-    return options;
-}
-
 /// A queue for one removal, and two that come while compaction runs: the second may overflow it, or come
 /// late, behind the sweep that has found its object.
 class overflow_and_sweep : public pool_scene<> {
 public:
-    overflow_and_sweep() : pool_scene(short_queues(2)), victims_{objects.emplace(1U), objects.emplace(2U)} {
+    overflow_and_sweep()
+        : pool_scene(tiny_options(2, 1)), victims_{objects.emplace(1U), objects.emplace(2U)} {
         objects.compact();
     }
 
@@ -45,7 +39,7 @@ private:
 /// A newborn that is swept: its maker's queue is full when it is erased.
 class sweep_of_a_newborn : public pool_scene<> {
 public:
-    sweep_of_a_newborn() : pool_scene(short_queues(2)), old_(objects.emplace(1U)) { objects.compact(); }
+    sweep_of_a_newborn() : pool_scene(tiny_options(2, 1)), old_(objects.emplace(1U)) { objects.compact(); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -61,43 +55,39 @@ private:
     handle_type old_;
 };
 
+/// Where a thread finds no lane, its erases leave no records: the next compaction sweeps.
+struct sweeping_policy : model_policy {
+    static std::uint32_t thread_index() noexcept { return has_lane ? model_policy::thread_index() : 99; }
+
+    inline static bool has_lane = true;
+};
+
 /// A record that comes after the sweep that has found its object, whose slot may live again by then.
-class late_record : public pool_scene<> {
+class late_record : public pool_scene<payload, model_layout, sweeping_policy> {
 public:
-    late_record() : pool_scene(short_queues(4)) {
-        std::array<handle_type, 3> old;
-        for (auto& each : old) {
-            each = objects.emplace(1U);
-        }
+    late_record() : pool_scene(tiny_options(2)) {
+        victim_ = objects.emplace(1U);
+        const auto dead = objects.emplace(1U);
         objects.compact();
-        victim_ = old[2];
-        objects.erase(old[0]);
-        objects.erase(old[1]); // overflows: the next compaction sweeps
+        sweeping_policy::has_lane = false;
+        objects.erase(dead);
+        sweeping_policy::has_lane = true;
     }
 
     void run(unsigned index) override {
         if (index == 0) {
             objects.compact();
-            for (auto& each : made_) {
-                each = objects.emplace(2U); // as many slots as there are, so the victim's too, if it is free
-            }
+            next_ = objects.emplace(2U); // in the victim's slot, if that is free
             objects.compact();
         } else {
             require(objects.erase(victim_), "a living object can be erased");
         }
     }
-    void check() override {
-        objects.compact();
-        for (const auto each : made_) {
-            require(objects.contains(each) && objects.find(each)->value == 2,
-                    "a record that comes late buries nobody else");
-        }
-        require_consistent(objects, 3);
-    }
+    void check() override { require_consistent(objects, {{next_, 2}}); }
 
 private:
     handle_type victim_;
-    std::array<handle_type, 3> made_;
+    handle_type next_;
 };
 
 /// The first two threads find no lane, and leave no records.

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace handlepool::model {
 
@@ -28,6 +27,7 @@ using test::indices;
 class claims_against_recycling : public model {
 public:
     claims_against_recycling() : list_("list", {.index_limit = 3, .waiting_limit = 3, .reuse_delay = 0}) {
+        shadowed_word::forget_reads();
         claim(list_, 3, 3);
         free_all(list_, {0, 1});
     }
@@ -64,42 +64,41 @@ private:
     std::array<indices, 2> held_;
 };
 
-/// Two threads claim while blocks of two are used again, and the ring of blocks comes round.
+/// A thread claims while the producer frees more than the ring of blocks has places for. At first four
+/// entries lie in three blocks, as far from each other as they can.
 class ring_comes_round : public model {
 public:
     ring_comes_round() : list_("list", {.index_limit = 4, .waiting_limit = 4, .reuse_delay = 0}) {
-        std::array<std::uint32_t, 4> out{};
-        list_.claim(out.data(), 4, 4);
-        list_.release(0);
-        list_.publish();
-        // An entry further, so that four entries lie in three blocks.
-        list_.claim(out.data(), 1, 4);
-        for (std::uint32_t i = 0; i != 4; ++i) {
-            list_.release(i);
-        }
-        list_.publish();
+        list_.preset(5); // in the middle of a block; two blocks on, the ring begins anew
+        free_all(list_, claim(list_, 4, 4));
     }
+
     void run(unsigned index) override {
-        std::array<std::uint32_t, 4> out{};
-        const std::size_t count = list_.claim(out.data(), 2, 4);
-        held_[index].assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
+        if (index == 0) {
+            held_ = claim(list_, 2, 4);
+            for (const std::uint32_t won : held_) {
+                things_.at(won) = 1;
+            }
+        } else {
+            for (int round = 0; round != 4; ++round) {
+                const indices own = claim(list_, 1, 4);
+                things_.at(own.at(0)) = 2; // there are two that nobody else takes
+                free_all(list_, own);
+            }
+        }
     }
+
     void check() override {
-        std::vector<std::uint32_t> all;
-        std::array<std::uint32_t, 4> out{};
-        while (const std::size_t count = list_.claim(out.data(), 4, 4)) {
-            all.insert(all.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count));
-        }
-        for (const auto& held : held_) {
-            all.insert(all.end(), held.begin(), held.end());
-        }
+        indices all = claim(list_, 4, 4);
+        all.insert(all.end(), held_.begin(), held_.end());
         std::ranges::sort(all);
-        require(all == std::vector<std::uint32_t>{0, 1, 2, 3}, "each index went out once, and none was lost");
+        require(all == indices{0, 1, 2, 3}, "each index went out once, and none was lost");
     }
 
 private:
     fifo_freelist<pair_policy> list_;
-    std::array<std::vector<std::uint32_t>, 2> held_;
+    std::array<model_plain<std::uint32_t>, 4> things_;
+    indices held_;
 };
 
 /// Of three that may be in use never more than two are, but fresh and freed ones take turns.
@@ -142,6 +141,7 @@ private:
 class reuse_distance_kept : public model {
 public:
     reuse_distance_kept() : list_("list", {.index_limit = 6, .waiting_limit = 6, .reuse_delay = 2}) {
+        mine_ = claim_one();
         for (int i = 0; i != 3; ++i) {
             free_one(claim_one());
         }
@@ -149,7 +149,6 @@ public:
     void run(unsigned index) override {
         if (index == 2) {
             free_one(mine_);
-            list_.publish();
         } else {
             claim_one();
         }
@@ -170,10 +169,11 @@ private:
         list_.publish();
         freed_at_.at(index) = ++freed_;
     }
+
     fifo_freelist<model_policy> list_;
     std::array<std::uint64_t, 6> freed_at_{};
     std::uint64_t freed_ = 0;
-    std::uint32_t mine_ = 5;
+    std::uint32_t mine_ = 0;
 };
 
 /// Views of a list in motion, which has two indices.

@@ -55,21 +55,18 @@ int main(int argc, char** argv) {
     run_command.add_option("--seconds", run.seconds, "Limit of each search that is not by chance")
         ->capture_default_str()
         ->check(CLI::Range(0.001, 1e6));
-    run_command.add_flag("--history", run.history, "Print the execution that failed, access by access");
+    run_command.add_flag("--history", run.history,
+                         "Print the execution that failed, access by access; one process at a time");
     run_command.add_flag("--first-failure", run.first_failure, "End at the first search that fails");
     common(run_command, run);
 
     app.add_subcommand("list", "Names the models and what they show");
 
     order_options orders;
-    orders.headers = HANDLEPOOL_SOURCE_DIR "/include/handlepool";
     orders.witnesses = HANDLEPOOL_SOURCE_DIR "/tests/mutants/orders/witnesses.txt";
     CLI::App& orders_command = *app.add_subcommand(
         "orders",
         "Makes each numbered access of the headers weaker, one at a time, and shows that a model sees it");
-    orders_command.add_option("--headers", orders.headers, "Folder of the headers")
-        ->capture_default_str()
-        ->check(CLI::ExistingDirectory);
     orders_command.add_option("--witnesses", orders.witnesses, "List of the models that must see it")
         ->capture_default_str()
         ->check(CLI::ExistingFile);
@@ -109,6 +106,9 @@ int main(int argc, char** argv) {
             if (run.random == 0 && run.preemptions.empty() && !run.exhaustive) {
                 run.random = 20000;
                 run.preemptions = {2};
+            }
+            if (run.history) { // searches at the same time would print into each other
+                run.jobs = 1;
             }
             return run_models(run) ? 0 : 1;
         }

@@ -1,161 +1,26 @@
 #pragma once
 
+#include "model_atomic.hpp"
+#include "own_exceptions.hpp"
 #include "relacy.hpp"
+#include "require.hpp"
 #include "steps.hpp"
-#include "weakening.hpp"
 
 #include <handlepool/policy.hpp>
 
-#include <cxxabi.h>
 #include <stress/tiny_policy.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <source_location>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
 /// What pools and their parts are made of under the model checker.
 namespace handlepool::model {
-
-/// What the last requirement that did not hold was about.
-inline std::string last_requirement;
-
-/// Ends the execution as a failed one, unless the condition holds.
-inline void require(bool condition, const char* what,
-                    const std::source_location& where = std::source_location::current()) {
-    if (!condition) {
-        last_requirement = what;
-        rl::ctx().fail_test(what, rl::test_result_user_assert_failed,
-                            {where.function_name(), where.file_name(), where.line()});
-    }
-}
-
-/// Keeps the exceptions that the calling fiber is handling: the language has one list of them for each
-/// thread, and the checker's fibers share a thread.
-class own_exceptions {
-public:
-    own_exceptions() noexcept { std::memcpy(saved_, abi::__cxa_get_globals(), sizeof saved_); }
-    ~own_exceptions() { std::memcpy(abi::__cxa_get_globals(), saved_, sizeof saved_); }
-
-    own_exceptions(const own_exceptions&) = delete;
-    own_exceptions& operator=(const own_exceptions&) = delete;
-
-    static void forget() noexcept { std::memset(abi::__cxa_get_globals(), 0, 2 * sizeof(void*)); }
-
-private:
-    void* saved_[2]; // the list, and the count of exceptions in flight
-};
-
-/// std::atomic under the checker.
-template <class T>
-class model_atomic {
-public:
-    model_atomic() : model_atomic(T{}) {}
-    model_atomic(T value) { word_.store(value, rl::mo_relaxed, {}); } // NOLINT: implicit, like std::atomic's
-
-    T load(std::memory_order order,
-           const std::source_location& where = std::source_location::current()) const noexcept {
-        const access turn;
-        return word_.load(checkers(effective(order, where)), at(where));
-    }
-    void store(T value, std::memory_order order,
-               const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        word_.store(value, checkers(effective(order, where)), at(where));
-    }
-    T exchange(T value, std::memory_order order,
-               const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        return word_.exchange(value, checkers(effective(order, where)), at(where));
-    }
-    T fetch_add(T value, std::memory_order order,
-                const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        return word_.fetch_add(value, checkers(effective(order, where)), at(where));
-    }
-    T fetch_and(T value, std::memory_order order,
-                const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        return word_.fetch_and(value, checkers(effective(order, where)), at(where));
-    }
-    T fetch_or(T value, std::memory_order order,
-               const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        return word_.fetch_or(value, checkers(effective(order, where)), at(where));
-    }
-    bool
-    compare_exchange_strong(T& expected, T value, std::memory_order success, std::memory_order failure,
-                            const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        return exchange_if<false>(expected, value, success, failure, where);
-    }
-    bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
-                               const std::source_location& where = std::source_location::current()) noexcept {
-        const access turn;
-        // Before the threads and after them, a failure without a reason would show nothing but that there is
-        // a loop.
-        return all_steps.threads_run() ? exchange_if<true>(expected, value, success, failure, where)
-                                       : exchange_if<false>(expected, value, success, failure, where);
-    }
-    bool compare_exchange_weak(T& expected, T value, std::memory_order order,
-                               const std::source_location& where = std::source_location::current()) noexcept {
-        return compare_exchange_weak(expected, value, order, order, where);
-    }
-
-    /// The last value that was stored, for a model's own use.
-    T latest() const noexcept { return word_.debug_value(); }
-
-private:
-    struct access {
-        access() { all_steps.take(); }
-        own_exceptions exceptions;
-    };
-
-    template <bool Weak>
-    bool exchange_if(T& expected, T value, std::memory_order success, std::memory_order failure,
-                     const std::source_location& where) {
-        const std::memory_order real = effective(success, where);
-        // The checker has no failure that is stronger than the success.
-        const std::memory_order real_failure =
-            real == success ? effective(failure, where, true) : load_part(real);
-        return word_.compare_exchange(rl::bool_t<Weak>(), expected, value, checkers(real),
-                                      checkers(real_failure), at(where));
-    }
-
-    static std::memory_order load_part(std::memory_order order) noexcept {
-        const bool acquires = order == std::memory_order::acquire || order == std::memory_order::acq_rel;
-        return acquires ? std::memory_order::acquire : std::memory_order::relaxed;
-    }
-    static rl::memory_order checkers(std::memory_order order) noexcept {
-        switch (order) {
-        case std::memory_order::relaxed:
-            return rl::mo_relaxed;
-        case std::memory_order::consume:
-            return rl::mo_consume;
-        case std::memory_order::acquire:
-            return rl::mo_acquire;
-        case std::memory_order::release:
-            return rl::mo_release;
-        case std::memory_order::acq_rel:
-            return rl::mo_acq_rel;
-        case std::memory_order::seq_cst:
-            break;
-        }
-        return rl::mo_seq_cst;
-    }
-    static rl::debug_info at(const std::source_location& where) noexcept {
-        return {where.function_name(), where.file_name(), where.line()};
-    }
-
-    rl::atomic<T> word_;
-};
 
 /// A variable that the checker watches for data races.
 template <class T>
@@ -192,10 +57,6 @@ public:
     void unlock() {
         const own_exceptions exceptions;
         mutex_.unlock({"", "mutex", 0});
-    }
-    bool try_lock() {
-        const own_exceptions exceptions;
-        return mutex_.try_lock({"", "mutex", 0});
     }
 
 private:
@@ -259,7 +120,7 @@ private:
     Element* data_;
 };
 
-/// Policy of pools and parts under the checker. With batches of one, claims, chunks and rings end all the
+/// Policy of pools and parts under the checker. With batches of one, claims, chunks and blocks end all the
 /// time.
 struct model_policy : stress::tiny_policy<1> {
     template <class T>
@@ -270,7 +131,7 @@ struct model_policy : stress::tiny_policy<1> {
     using array = model_array<T>;
     using mutex = model_mutex;
 
-    // After a failed try nothing else can happen than what happens after two.
+    // Two, so that a try that fails is followed by another and by giving up; more tries repeat that.
     static constexpr std::size_t removal_claim_tries = 2;
 
     // Before the threads and after them, whatever is done is done by the first of them.

@@ -102,13 +102,15 @@ std::string function_around(const source_text& source, std::size_t place) {
 /// Throws std::runtime_error when an order stands outside of the calls that were understood.
 void require_understood(const source_text& source,
                         const std::vector<std::pair<std::size_t, std::size_t>>& calls) {
-    static const std::regex order(R"(std::memory_order::(acquire|release|acq_rel|seq_cst))");
+    static const std::regex order(R"((?:std::)?memory_order(::|_)(acquire|release|acq_rel|seq_cst))");
     for (std::sregex_iterator at(source.text.begin(), source.text.end(), order), end; at != end; ++at) {
         const auto place = static_cast<std::size_t>(at->position());
         const auto holds = [place](const auto& call) { return call.first <= place && place < call.second; };
-        if (std::ranges::none_of(calls, holds)) {
+        if ((*at)[1] == "_" || std::ranges::none_of(calls, holds)) {
             throw std::runtime_error(source.name + ":" + std::to_string(source.line_of(place)) + ": " +
-                                     at->str() + " belongs to no access of the form WORD.OPERATION(...)");
+                                     at->str() +
+                                     " belongs to no access of the form "
+                                     "WORD.OPERATION(..., std::memory_order::ORDER)");
         }
     }
 }

@@ -22,23 +22,21 @@ public:
         objects.compact();
         objects.erase(old_[0]);
         objects.erase(old_[1]);
-        objects.emplace(4U);
+        new_ = objects.emplace(4U);
     }
 
     void run(unsigned index) override { crew_.compact(objects, index); }
-    void check() override {
-        require_consistent(objects, 2);
-        require(objects.find(old_[2])->value == 3, "the survivor is whole");
-    }
+    void check() override { require_consistent(objects, {{old_[2], 3}, {new_, 4}}); }
 
 protected:
     explicit parallel_compaction(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
 
     std::array<handle_type, 3> old_;
+    handle_type new_;
     loop_crew crew_;
 };
 
-/// A compaction of whose loops each has two items for two threads.
+/// A compaction each of whose loops has work for both threads.
 struct finest_policy : model_policy {
     static constexpr std::size_t compaction_grain = 0; // an item a range, also among parts of the nursery
 };
@@ -53,23 +51,46 @@ public:
         for (std::uint32_t number = 0; number != 4; ++number) {
             objects.erase(old_.at(number));
         }
-        objects.emplace(9U);
-        objects.emplace(10U);
+        new_ = {objects.emplace(9U), objects.emplace(10U)};
     }
     void run(unsigned index) override { crew_.compact(objects, index); }
     void check() override {
-        require_consistent(objects, 6);
-        for (std::uint32_t number = 4; number != 8; ++number) {
-            require(objects.find(old_.at(number))->value == number + 1, "the survivors are whole");
-        }
+        require_consistent(
+            objects, {{old_[4], 5}, {old_[5], 6}, {old_[6], 7}, {old_[7], 8}, {new_[0], 9}, {new_[1], 10}});
     }
 
 private:
     std::array<handle_type, 8> old_;
+    std::array<handle_type, 2> new_;
     loop_crew crew_;
 };
 
-/// The same, while a third thread erases the object that fills the hole.
+/// Two removals that have records, which are buried on two threads, and one that has none: the sweep behind
+/// them finds that alone.
+class parallel_compaction_and_sweep : public pool_scene<payload, model_layout, finest_policy> {
+public:
+    parallel_compaction_and_sweep() : pool_scene(tiny_options(4, 2)) {
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            old_.at(number) = objects.emplace(number + 1);
+        }
+        objects.compact();
+        for (std::uint32_t number = 0; number != 3; ++number) {
+            objects.erase(old_.at(number));
+        }
+    }
+
+    void run(unsigned index) override { crew_.compact(objects, index); }
+    void check() override {
+        require(objects.stats().sweeps == 1, "the third removal has no record");
+        require_consistent(objects, {{old_[3], 4}});
+    }
+
+private:
+    std::array<handle_type, 4> old_;
+    loop_crew crew_;
+};
+
+/// Two threads bury and move, while a third thread erases the object that fills the hole.
 class parallel_compaction_against_erase : public parallel_compaction {
 public:
     parallel_compaction_against_erase() : parallel_compaction(2) {
@@ -92,7 +113,7 @@ public:
 /// The same, while a third thread creates an object.
 class parallel_compaction_against_emplace : public parallel_compaction {
 public:
-    parallel_compaction_against_emplace() : parallel_compaction(2) { objects.emplace(1U); }
+    parallel_compaction_against_emplace() : parallel_compaction(2) { old_[0] = objects.emplace(1U); }
 
     void run(unsigned index) override {
         if (index == 2) {
@@ -101,13 +122,7 @@ public:
             parallel_compaction::run(index);
         }
     }
-    void check() override {
-        require_consistent(objects, 2);
-        require(objects.find(new_)->value == 3, "the newborn is whole");
-    }
-
-private:
-    handle_type new_;
+    void check() override { require_consistent(objects, {{old_[0], 1}, {new_, 3}}); }
 };
 
 } // namespace
@@ -117,6 +132,8 @@ void add_parallel_models(std::vector<model_entry>& to) {
                                             "the loops of a compaction are independent; nothing is lost"));
     to.push_back(entry<wide_parallel_compaction>("wide parallel compaction", 2,
                                                  "each loop of a compaction on two threads"));
+    to.push_back(entry<parallel_compaction_and_sweep>("parallel compaction and sweep", 2,
+                                                      "all records are buried before the sweep"));
     to.push_back(entry<parallel_compaction_against_erase>("parallel compaction against erase", 3,
                                                           "the same, while another thread erases"));
     to.push_back(entry<parallel_compaction_against_emplace>("parallel compaction against emplace", 3,

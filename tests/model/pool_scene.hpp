@@ -7,7 +7,9 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_id_registry.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 
@@ -47,40 +49,15 @@ pool_options tiny_options(std::size_t capacity) {
     return options;
 }
 
+/// The same, with queues of each thread that hold so many removals.
+inline pool_options tiny_options(std::size_t capacity, std::size_t removal_queue_size) {
+    pool_options options = tiny_options(capacity);
+    options.removal_queue_size = removal_queue_size;
+    return options;
+}
+
 template <class Object = payload, class Layout = model_layout, class Policy = model_policy>
 using model_pool = pool<Object, Layout, Policy>;
-
-/// A word by which threads tell each other a handle without ordering anything.
-template <class Handle>
-class mailbox {
-public:
-    void put(Handle handle) { word_.store(handle.value(), std::memory_order::relaxed); }
-    Handle look() const { return Handle::from_value(word_.load(std::memory_order::relaxed)); }
-    /// Looks until there is one.
-    Handle await() const {
-        while (!look()) {
-            model_policy::wait();
-        }
-        return look();
-    }
-
-private:
-    model_atomic<typename Handle::value_type> word_;
-};
-
-/// Whose turn it is, of threads that use a pool one after the other, as its users would order them.
-class turns {
-public:
-    void pass_to(std::uint32_t turn) { turn_.store(turn, std::memory_order::release); }
-    void await(std::uint32_t turn) const {
-        while (turn_.load(std::memory_order::acquire) < turn) {
-            model_policy::wait();
-        }
-    }
-
-private:
-    model_atomic<std::uint32_t> turn_;
-};
 
 /// An object whose constructor makes others, which throw too, and throws: more slots come back than a lane
 /// keeps.
@@ -98,8 +75,8 @@ struct nested_throwing : payload {
     }
 };
 
-/// A quiescent pool: what its users have left is what it holds, each object is found by its handle and holds
-/// its number, and the dense store is exactly those objects.
+/// A quiescent pool: it has so many objects, the dense store is exactly those, and all that is counted
+/// agrees.
 template <class Pool>
 void require_consistent(Pool& objects, std::size_t alive) {
     objects.compact();
@@ -116,6 +93,24 @@ void require_consistent(Pool& objects, std::size_t alive) {
     require(view.created == alive + view.destroyed, "created are as many as live and were destroyed");
     require(view.slots_in_service == alive + view.slots_free + view.slots_claimed + view.slots_retired,
             "each slot lives, is free, claimed or retired");
+}
+
+/// An object that must live, and what it holds.
+template <class Handle>
+struct survivor {
+    Handle handle;
+    std::uint32_t number;
+};
+
+/// The same of a pool that holds exactly these objects, each under its own handle.
+template <class Pool>
+void require_consistent(Pool& objects, std::initializer_list<survivor<typename Pool::handle_type>> alive) {
+    require_consistent(objects, alive.size());
+    for (const auto& [handle, number] : alive) {
+        const auto* const found = objects.find(handle);
+        require(found != nullptr, "what was created and not erased is found by its handle");
+        require(found->value == number, "each object is found by its own handle");
+    }
 }
 
 /// Model of a pool. What the pool's end leaves behind, the checker tells: each payload has a variable.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 namespace handlepool::model {
 
@@ -59,8 +60,11 @@ public:
             }
             const std::size_t before = all_steps.taken();
             perform(each, others_, made);
+            const std::size_t accesses = all_steps.taken() - before;
             std::size_t& most = most_accesses.at(static_cast<std::size_t>(each));
-            most = std::max(most, all_steps.taken() - before);
+            most = std::max(most, accesses);
+            require(waits || accesses <= allowed_accesses.at(static_cast<std::size_t>(each)),
+                    "a call ends within its bound of accesses");
         }
         require(tight_ || objects.contains(made), "who is not stopped can create");
         require(!objects.contains(others_), "who is not stopped can erase");
@@ -69,9 +73,8 @@ public:
 
 private:
     static pool_options tight_options() {
-        pool_options options = tiny_options(3);
+        pool_options options = tiny_options(3, 1);
         options.slot_limit = 3;
-        options.removal_queue_size = 1;
         return options;
     }
 
@@ -95,6 +98,8 @@ private:
             break;
         }
     }
+
+    static constexpr bool waits = !std::is_same_v<Lock, no_lock>;
 
     operation stopped_;
     bool tight_;

@@ -15,13 +15,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace handlepool::model {
@@ -78,6 +81,10 @@ std::map<std::string, std::string> read_witnesses(const std::filesystem::path& f
 void require_complete(const std::vector<order_mutant>& mutants,
                       const std::map<std::string, std::string>& witnesses,
                       const std::filesystem::path& file) {
+    std::set<std::string> models;
+    for (const model_entry& each : all_models()) {
+        models.insert(each.name);
+    }
     std::set<std::string> names;
     std::string wrong;
     for (const order_mutant& each : mutants) {
@@ -89,6 +96,9 @@ void require_complete(const std::vector<order_mutant>& mutants,
     for (const auto& [name, model] : witnesses) {
         if (!names.contains(name)) {
             wrong += "\n  is no access of the headers: " + name;
+        }
+        if (!model.starts_with(explained) && !models.contains(model)) {
+            wrong += "\n  is no model: " + model;
         }
     }
     if (!wrong.empty()) {
@@ -133,8 +143,9 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
             weakened = visible[i].change;
             const search_result found =
                 try_to_fail(models_named({witnesses.at(visible[i].name)}).front(), 120);
-            return nlohmann::json{
-                {"killed", !found.passed}, {"failure", found.failure}, {"executions", found.executions}}
+            return nlohmann::json{{"killed", !found.passed},
+                                  {"failure", weakened.was_made ? found.failure : "never makes this access"},
+                                  {"executions", found.executions}}
                 .dump();
         },
         [&](std::size_t i, const child_end& end) {
@@ -168,21 +179,22 @@ bool check_orders(const std::vector<order_mutant>& mutants, const order_options&
     return killed == visible.size();
 }
 
-/// Prints a list of witnesses: for each mutant the model that fails first.
+/// Prints for each mutant the models that see it, those that need the fewest executions first.
 bool find_witnesses(const std::vector<order_mutant>& mutants, const order_options& options) {
     bool all = true;
     in_children(
         mutants.size(), options.jobs, std::chrono::hours(1),
         [&](std::size_t i) {
             weakened = mutants[i].change;
-            std::map<std::uint64_t, std::string> by_executions;
+            std::vector<std::pair<std::uint64_t, std::string>> seen_by;
             for (const model_entry& entry : all_models()) {
                 if (const search_result found = try_to_fail(entry, 4); !found.passed) {
-                    by_executions.emplace(found.executions, entry.name);
+                    seen_by.emplace_back(found.executions, entry.name);
                 }
             }
-            return by_executions.empty() ? std::string("NOBODY")
-                                         : fmt::format("{}", fmt::join(by_executions, " | "));
+            std::ranges::sort(seen_by);
+            return seen_by.empty() ? std::string("NOBODY")
+                                   : fmt::format("{}", fmt::join(std::views::values(seen_by), " | "));
         },
         [&](std::size_t i, const child_end& end) {
             all = all && end.failure.empty() && end.text != "NOBODY";
@@ -196,7 +208,7 @@ bool find_witnesses(const std::vector<order_mutant>& mutants, const order_option
 } // namespace
 
 bool run_orders(const order_options& options) {
-    const std::vector<order_mutant> mutants = all_mutants(options.headers);
+    const std::vector<order_mutant> mutants = all_mutants(HANDLEPOOL_SOURCE_DIR "/include/handlepool");
     return options.find ? find_witnesses(mutants, options) : check_orders(mutants, options);
 }
 

@@ -25,7 +25,7 @@ struct current_search {
     std::uint64_t executions = 0;
     bool enough = false;
 };
-current_search now;
+current_search current;
 
 /// Gives access to the count that makes the checker leave memory to malloc. Its own accounting would draw a
 /// random choice for each string that is freed; the objects are watched by their variables.
@@ -39,7 +39,7 @@ struct suite : rl::test_suite<suite<Threads>, Threads> {
         allocation::count() = 1;
         own_exceptions::forget();
         all_steps.begin(0);
-        model_ = now.entry->make();
+        model_ = current.entry->make();
     }
     ~suite() {
         model_.reset();
@@ -47,13 +47,13 @@ struct suite : rl::test_suite<suite<Threads>, Threads> {
     }
 
     void before() {
-        const double seconds = std::chrono::duration<double>(clock::now() - now.start).count();
+        const double seconds = std::chrono::duration<double>(clock::now() - current.start).count();
         // The bounded and the full search know no limit of their own.
-        if (now.executions == now.options->executions || seconds > now.options->seconds) {
-            now.enough = true;
+        if (current.executions == current.options->executions || seconds > current.options->seconds) {
+            current.enough = true;
             rl::ctx().rl_until("enough", {});
         }
-        ++now.executions;
+        ++current.executions;
         all_steps.begin(Threads);
     }
     void thread(unsigned index) {
@@ -71,12 +71,12 @@ struct suite : rl::test_suite<suite<Threads>, Threads> {
 };
 
 template <int Threads>
-bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
+bool run_threads(rl::test_params& params, rl::ostringstream& state, bool again) {
     using test = suite<Threads>;
-    now.executions = 0;
-    now.enough = false;
-    now.start = clock::now();
-    switch (now.options->how) {
+    current.executions = 0;
+    current.enough = false;
+    current.start = clock::now();
+    switch (current.options->how) {
     case strategy::random:
         rl::run_test<test, rl::random_scheduler<Threads>>(params, state, again);
         break;
@@ -91,11 +91,11 @@ bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
 }
 
 bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
-    switch (now.entry->threads) {
+    switch (current.entry->threads) {
     case 2:
-        return run<2>(params, state, again);
+        return run_threads<2>(params, state, again);
     case 3:
-        return run<3>(params, state, again);
+        return run_threads<3>(params, state, again);
     default:
         throw std::logic_error("models have 2 or 3 threads");
     }
@@ -104,7 +104,7 @@ bool run(rl::test_params& params, rl::ostringstream& state, bool again) {
 } // namespace
 
 search_result search(const model_entry& which, const search_options& options) {
-    now = {&which, &options, clock::now(), 0, false};
+    current = {&which, &options, clock::now(), 0, false};
     std::ostream nowhere(nullptr);
     rl::test_params params;
     params.iteration_count = options.executions;
@@ -128,21 +128,22 @@ search_result search(const model_entry& which, const search_options& options) {
     search_result result;
     rl::ostringstream state;
     const bool passed = run(params, state, false);
-    result.seconds = std::chrono::duration<double>(clock::now() - now.start).count();
-    result.executions = now.executions;
-    result.passed = passed || now.enough;
+    result.seconds = std::chrono::duration<double>(clock::now() - current.start).count();
+    result.executions = current.executions;
+    result.passed = passed || current.enough;
     result.stopped = all_steps.reached();
     result.complete = passed && options.how != strategy::random;
     if (!result.passed) {
         result.failure = params.test_result == rl::test_result_user_assert_failed
                              ? last_requirement
                              : rl::test_result_str(params.test_result);
-        // The same execution once more, this time with its history.
-        params.collect_history = true;
-        params.output_stream = options.tell_history ? &std::cout : &nowhere;
-        params.initial_state = state.str();
-        rl::ostringstream unused;
-        run(params, unused, true);
+        if (options.tell_history) { // by the same execution once more
+            params.collect_history = true;
+            params.output_stream = &std::cout;
+            params.initial_state = state.str();
+            rl::ostringstream unused;
+            run(params, unused, true);
+        }
     }
     return result;
 }

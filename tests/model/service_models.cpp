@@ -1,5 +1,6 @@
 // A service of pools: handles are routed while pools come and go.
 
+#include "mailbox.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
 

@@ -43,6 +43,13 @@ public:
         mine.clear();
     }
 
+    /// Forgets the reads of an execution that ended in the middle. Before the first claim.
+    static void forget_reads() {
+        for (auto& each : read_) {
+            each.clear();
+        }
+    }
+
 private:
     model_atomic<std::uint32_t> word_;
     model_plain<std::uint32_t> shadow_;

@@ -26,6 +26,7 @@ struct weakening {
     access_place place{};
     std::memory_order order = std::memory_order::relaxed;
     bool of_failure = false; ///< is it that of an exchange that fails?
+    bool was_made = false;   ///< has a model made this access?
 };
 
 inline weakening weakened;
@@ -35,6 +36,7 @@ inline std::memory_order effective(std::memory_order order, const std::source_lo
                                    bool of_failure = false) noexcept {
     const bool hit = weakened.active && weakened.of_failure == of_failure &&
                      order != std::memory_order::relaxed && weakened.place.holds(where);
+    weakened.was_made = weakened.was_made || hit;
     return hit ? weakened.order : order;
 }
 
