@@ -106,6 +106,10 @@ cp -r "$here/include" "$here/src" "$here/tests" "$base"
 compile=("${CXX:-g++}" -std=c++20 -DHANDLEPOOL_CHECKED=1)
 test_includes=(-I "$base/tests" -I "$base/stress" -I "$base")
 libraries=(-lgtest_main -lgmock -lgtest -lfmt -ltbb -pthread)
+# All models are one text, which compiles in half the time.
+printf '#include "%s"\n' "$base"/tests/model/*_models.cpp >"$base/models.cpp"
+mapfile -t checker_sources < <(find "$base/tests/model" -name '*.cpp' ! -name '*_models.cpp')
+checker_sources+=("$base/stress/output_file.cpp")
 
 # build_library ROOT [CHANGED]: makes ROOT/objects; of a mutant, only those for which a file of the list CHANGED matters.
 build_library() {
@@ -125,7 +129,7 @@ build_library() {
 build_models() {
     local root=$1 changed=${2:-} source object
     mkdir "$root/model"
-    for source in "$base"/tests/model/*.cpp "$base/stress/output_file.cpp"; do
+    for source in "$base/models.cpp" "${checker_sources[@]}"; do
         object=model/$(basename "$source" .cpp)
         if [[ -n $changed ]] && ! grep -qFf "$changed" "$base/$object.d"; then
             ln -s "$base/$object.o" "$root/$object.o"
@@ -133,7 +137,7 @@ build_models() {
             # What the checker needs, as in tests/model/CMakeLists.txt; it runs for so long that optimizing pays.
             "${compile[@]}" -O1 -fno-sized-deallocation -U_FORTIFY_SOURCE -fno-lifetime-dse -Wno-mismatched-new-delete \
                 -DRL_DO_ASSERT=1 -DHANDLEPOOL_SOURCE_DIR="\"$base\"" -MMD -I "$root/include" "${test_includes[@]}" \
-                -c "$source" -o "$root/$object.o" || return 1
+                -I "$base/tests/model" -c "$source" -o "$root/$object.o" || return 1
         fi
     done
     "${compile[@]}" "$root"/model/*.o "$root"/objects/*.o -lfmt -pthread -o "$root/models"
@@ -166,7 +170,7 @@ run_test() {
 run_models() {
     (
         ulimit -c 0 -f 100000
-        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --preemptions 2 --seconds 1 --first-failure &&
+        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --seconds 1 --first-failure &&
             timeout 600 "$1/models" stops --jobs 1 --preemptions 0 --seconds 1
     )
 }
