@@ -1,5 +1,6 @@
-// The witnesses of ORDERING.md: each numbered access, made weaker, turns one of these red, on any machine.
-// What is handed over is a relaxed word, so that nothing but the accesses under test orders it.
+// Witnesses of ORDERING.md: a numbered access that it lists beside one of these, made weaker, turns that red,
+// on any machine. What is handed over is a relaxed word, so that nothing but the accesses under test orders
+// it.
 
 #include "support/drain_newborns.hpp"
 #include "support/freelist_tools.hpp"
