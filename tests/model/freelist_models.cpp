@@ -137,6 +137,32 @@ private:
     indices mine_;
 };
 
+/// Two threads claim what they can get, of an index that was freed and of fresh ones.
+class claims_up_to_the_limit : public model {
+public:
+    claims_up_to_the_limit() : list_("list", {.index_limit = 10, .waiting_limit = 10, .reuse_delay = 0}) {
+        free_all(list_, claim(list_, 1, 3));
+    }
+
+    void run(unsigned index) override {
+        indices& held = held_.at(index);
+        for (indices more = claim(list_, 2, 3); !more.empty(); more = claim(list_, 2, 3)) {
+            held.insert(held.end(), more.begin(), more.end());
+        }
+    }
+
+    void check() override {
+        indices all = held_[0];
+        all.insert(all.end(), held_[1].begin(), held_[1].end());
+        std::ranges::sort(all);
+        require(all == indices{0, 1, 2}, "as many go out as the limit says, each once");
+    }
+
+private:
+    fifo_freelist<model_policy> list_;
+    std::array<indices, 2> held_;
+};
+
 /// The reuse delay under contention: between the freeing of an index and its next use others were freed.
 class reuse_distance_kept : public model {
 public:
@@ -210,6 +236,8 @@ void add_freelist_models(std::vector<model_entry>& to) {
                                                   "a claim is refused only when the limit is reached"));
     to.push_back(entry<refused_only_when_full<1>>("claims behind a reuse delay", 2,
                                                   "the same, while an index has to wait"));
+    to.push_back(entry<claims_up_to_the_limit>("claims up to the limit", 2,
+                                               "no more go out than the limit says, and no fewer"));
     to.push_back(entry<reuse_distance_kept>("reuse distance", 3,
                                             "an index goes out again only behind the reuse delay"));
     to.push_back(entry<views>("views of a freelist", 2, "no view is larger than what is in service"));

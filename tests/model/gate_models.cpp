@@ -94,6 +94,20 @@ public:
     }
 };
 
+/// A guard of a thread that has compacted, while another does.
+class guard_behind_a_compaction : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+        if (index == 0) {
+            read(); // is refused to who is compacting, by an exception
+        }
+    }
+};
+
 /// Three that want to compact, and may be refused.
 class racing_compactions : public gate_scene {
 public:
@@ -118,6 +132,8 @@ void add_gate_models(std::vector<model_entry>& to) {
                                            "no object moves under a guard; the compaction gets its turn"));
     to.push_back(entry<nested_guard>(
         "nested guard", 2, "a guard inside a guard does not wait for the compaction that waits for it"));
+    to.push_back(entry<guard_behind_a_compaction>("guard behind a compaction", 2,
+                                                  "only who is compacting is refused a guard"));
     to.push_back(
         entry<racing_compactions>("racing compactions", 3, "one compaction at a time; not all are refused"));
 }

@@ -38,6 +38,7 @@ public:
             publication::run(0);
         } else if (const auto handle = told_.await(); objects.contains(handle)) {
             require(objects[handle].value == 7, "an object that is known to live is complete");
+            require(objects.size() == 1, "an object that is known to live is counted");
         }
     }
 };
@@ -355,7 +356,8 @@ public:
 
 void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<publication>("publication", 2, "find sees a complete object"));
-    to.push_back(entry<liveness>("liveness", 2, "who knows that an object lives sees it complete"));
+    to.push_back(
+        entry<liveness>("liveness", 2, "who knows that an object lives sees it complete, and counted"));
     to.push_back(entry<racing_erases>("racing erases", 3, "exactly one of racing erases wins"));
     to.push_back(entry<erase_of_a_moving_object>(
         "erase of a moving object", 2, "an erase during a move counts; each object is destroyed once"));
