@@ -1,11 +1,13 @@
 // Removals that overflow their queues, sweeps, and more than one who compacts.
 
+#include "mailbox.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace handlepool::model {
 
@@ -90,6 +92,72 @@ private:
     handle_type next_;
 };
 
+/// The same, when the slot is free, and what was behind the object has moved into its place.
+class late_record_of_a_free_slot : public pool_scene<payload, model_layout, sweeping_policy> {
+public:
+    late_record_of_a_free_slot() : pool_scene(tiny_options(3)) {
+        victim_ = objects.emplace(1U);
+        const auto dead = objects.emplace(2U);
+        other_ = objects.emplace(3U);
+        objects.compact();
+        sweeping_policy::has_lane = false;
+        objects.erase(dead);
+        sweeping_policy::has_lane = true;
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+            objects.compact();
+        } else {
+            require(objects.erase(victim_), "a living object can be erased");
+        }
+    }
+    void check() override { require_consistent(objects, {{other_, 3}}); }
+
+private:
+    handle_type victim_;
+    handle_type other_;
+};
+
+/// What gives a compaction work: an erase with a record, one without, a constructor that leaves places
+/// behind.
+enum class work : std::uint8_t { recorded_erase, swept_erase, throwing_constructor };
+
+/// A thread does that, and another asks behind it whether there is something to do.
+template <work Work>
+class idleness : public pool_scene<nested_throwing, model_layout, sweeping_policy> {
+public:
+    idleness() : pool_scene(tiny_options(3)), old_(objects.emplace(1U)) { objects.compact(); }
+
+    void run(unsigned index) override {
+        if (index == 1) {
+            turn_.await(1);
+            require(!objects.idle(), "a pool with something to do is not idle");
+            return;
+        }
+        if (Work == work::throwing_constructor) {
+            try {
+                objects.emplace(objects, 1);
+            } catch (const std::runtime_error&) {
+            }
+        } else {
+            sweeping_policy::has_lane = Work == work::recorded_erase;
+            objects.erase(old_);
+            sweeping_policy::has_lane = true;
+        }
+        turn_.pass_to(1);
+    }
+    void check() override {
+        objects.erase(old_);
+        require_consistent(objects, 0);
+    }
+
+private:
+    handle_type old_;
+    turns turn_;
+};
+
 /// The first two threads find no lane, and leave no records.
 struct laneless_policy : model_policy {
     static std::uint32_t thread_index() noexcept {
@@ -143,6 +211,13 @@ void add_compaction_models(std::vector<model_entry>& to) {
     to.push_back(entry<sweep_of_a_newborn>("sweep of a newborn", 2, "the same, in the nursery"));
     to.push_back(
         entry<late_record>("late record", 2, "a record that comes behind a sweep buries nobody else"));
+    to.push_back(entry<late_record_of_a_free_slot>("late record of a free slot", 2,
+                                                   "the same, when another object has moved into its place"));
+    to.push_back(entry<idleness<work::recorded_erase>>("idleness, recorded erase", 2,
+                                                       "a pool with something to do is not idle"));
+    to.push_back(entry<idleness<work::swept_erase>>("idleness, swept erase", 2, "the same"));
+    to.push_back(
+        entry<idleness<work::throwing_constructor>>("idleness, throwing constructor", 2, "the same"));
     to.push_back(entry<demands_of_two_threads>("demands of two threads", 3,
                                                "a sweep sees all erases that have asked for one"));
     to.push_back(
