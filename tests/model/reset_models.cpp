@@ -68,7 +68,7 @@ private:
     handle_type new_;
 };
 
-/// Reset of a pool whose lanes hold all there is: spare slots, newborns, records.
+/// Reset of a pool whose first lane holds all there is: spare slots, newborns, records.
 template <class Policy>
 class reset_of_a_used_pool : public pool_scene<nested_throwing, model_layout, Policy> {
     using base = pool_scene<nested_throwing, model_layout, Policy>;
@@ -76,25 +76,25 @@ class reset_of_a_used_pool : public pool_scene<nested_throwing, model_layout, Po
     using typename base::handle_type;
 
 public:
-    reset_of_a_used_pool() : base(tiny_options(4)) {}
+    reset_of_a_used_pool() : base(tiny_options(4)) {
+        const auto dead = objects.emplace(1U);
+        old_ = objects.emplace(2U);
+        objects.erase(dead);
+        try {
+            objects.emplace(objects, 0);
+        } catch (const std::runtime_error&) {
+        }
+    }
+
     void run(unsigned index) override {
         if (index == 0) {
-            const auto one = objects.emplace(1U);
-            old_ = objects.emplace(2U);
-            objects.erase(one);
-            try {
-                objects.emplace(objects, 0);
-            } catch (const std::runtime_error&) {
-            }
-            turn_.pass_to(1);
-            turn_.await(2);
+            turn_.await(1);
             for (std::uint32_t i = 0; i != 3; ++i) {
                 made_.at(i) = objects.emplace(i + 3);
             }
         } else {
-            turn_.await(1);
             objects.reset();
-            turn_.pass_to(2);
+            turn_.pass_to(1);
         }
     }
     void check() override {
@@ -115,18 +115,17 @@ struct simple {
 
 class reset_of_simple_objects : public pool_scene<simple> {
 public:
-    reset_of_simple_objects() : pool_scene(tiny_options(3)) {}
+    reset_of_simple_objects() : pool_scene(tiny_options(3)) { objects.erase(objects.emplace(1U)); }
+
     void run(unsigned index) override {
         if (index == 0) {
-            objects.erase(objects.emplace(1U));
-            turn_.pass_to(1);
-            turn_.await(2);
+            turn_.await(1);
             made_ = objects.emplace(2U);
             objects.erase(objects.emplace(3U));
         } else {
-            turn_.await(1);
             objects.reset();
-            turn_.pass_to(2);
+            turn_.pass_to(1);
+            objects.compact();
         }
     }
     void check() override {
