@@ -125,7 +125,6 @@ public:
         } else {
             objects.reset();
             turn_.pass_to(1);
-            objects.compact();
         }
     }
     void check() override {
