@@ -45,7 +45,7 @@ struct alignas(cache_line) lane {
     chunk_chain<Policy> newborns;
     removal_chain<Policy> removals;
 
-    plain<std::uint32_t> claimed[Policy::claim_size + read_ahead]{};
+    std::uint32_t claimed[Policy::claim_size + read_ahead]{};
 
     /// Forgets slots, newborns and removals, whose memory is being forgotten too. Only while nobody uses the
     /// pool.

@@ -121,11 +121,7 @@ private:
     }
 
     std::size_t claim(lane<Policy>& mine, std::size_t wanted, std::size_t beyond_capacity) noexcept {
-        std::uint32_t indices[Policy::claim_size];
-        const std::size_t claimed =
-            free_.claim(indices, wanted, geometry_.capacity + retired() + beyond_capacity);
-        std::copy_n(indices, claimed, mine.claimed);
-        return claimed;
+        return free_.claim(mine.claimed, wanted, geometry_.capacity + retired() + beyond_capacity);
     }
 
     pool_geometry geometry_;
