@@ -20,8 +20,8 @@ the seconds that building and running took.
   --json FILE        also write the results to FILE
   --list             print the mutants and what they do, and end
 
-Exits with 0 when all are killed, with 1 when one survived that must not, and with 2 when that could not be found out: a patch does not
-apply, something does not build, or a test is red without a patch.
+Exits with 0 when all are killed, with 1 when one survived that must not, and with 2 when that could not be found out: a
+patch does not apply, something does not build, or a test is red without a patch.
 TEXT
 }
 

@@ -1,8 +1,8 @@
 // Removals that overflow their queues, sweeps, and more than one who compacts.
 
-#include "mailbox.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
+#include "turns.hpp"
 
 #include <array>
 #include <cstddef>
@@ -57,24 +57,59 @@ private:
     handle_type old_;
 };
 
-/// Where a thread finds no lane, its erases leave no records: the next compaction sweeps.
-struct sweeping_policy : model_policy {
-    static std::uint32_t thread_index() noexcept { return has_lane ? model_policy::thread_index() : 99; }
+/// Threads find no lane while they say so.
+struct laneless_policy : model_policy {
+    static std::uint32_t thread_index() noexcept {
+        const std::uint32_t index = model_policy::thread_index();
+        return laneless.at(index) ? 99 : index;
+    }
 
-    inline static bool has_lane = true;
+    inline static std::array<bool, most_threads> laneless{};
+};
+
+/// A pool in which erases may leave no record, because their thread finds no lane: the next compaction
+/// sweeps.
+template <class Object = payload>
+class scene_without_records : public pool_scene<Object, model_layout, laneless_policy> {
+    using base = pool_scene<Object, model_layout, laneless_policy>;
+
+protected:
+    using typename base::handle_type;
+
+    explicit scene_without_records(std::size_t capacity) : base(tiny_options(capacity)) {
+        laneless_policy::laneless.fill(false); // an execution may have ended in the middle
+    }
+
+    bool erase_without_record(handle_type handle) {
+        bool& laneless = laneless_policy::laneless.at(model_policy::thread_index());
+        laneless = true;
+        const bool won = this->objects.erase(handle);
+        laneless = false;
+        return won;
+    }
+};
+
+/// An object, and behind it one that a sweep has to find, and maybe a third.
+class object_before_a_sweep : public scene_without_records<> {
+protected:
+    explicit object_before_a_sweep(std::size_t size) : scene_without_records(size) {
+        victim_ = objects.emplace(1U);
+        const auto dead = objects.emplace(2U);
+        if (size == 3) {
+            other_ = objects.emplace(3U);
+        }
+        objects.compact();
+        erase_without_record(dead);
+    }
+
+    handle_type victim_;
+    handle_type other_;
 };
 
 /// A record that comes after the sweep that has found its object, whose slot may live again by then.
-class late_record : public pool_scene<payload, model_layout, sweeping_policy> {
+class late_record : public object_before_a_sweep {
 public:
-    late_record() : pool_scene(tiny_options(2)) {
-        victim_ = objects.emplace(1U);
-        const auto dead = objects.emplace(1U);
-        objects.compact();
-        sweeping_policy::has_lane = false;
-        objects.erase(dead);
-        sweeping_policy::has_lane = true;
-    }
+    late_record() : object_before_a_sweep(2) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -88,22 +123,13 @@ public:
     void check() override { require_consistent(objects, {{next_, 2}}); }
 
 private:
-    handle_type victim_;
     handle_type next_;
 };
 
 /// The same, when the slot is free, and what was behind the object has moved into its place.
-class late_record_of_a_free_slot : public pool_scene<payload, model_layout, sweeping_policy> {
+class late_record_of_a_free_slot : public object_before_a_sweep {
 public:
-    late_record_of_a_free_slot() : pool_scene(tiny_options(3)) {
-        victim_ = objects.emplace(1U);
-        const auto dead = objects.emplace(2U);
-        other_ = objects.emplace(3U);
-        objects.compact();
-        sweeping_policy::has_lane = false;
-        objects.erase(dead);
-        sweeping_policy::has_lane = true;
-    }
+    late_record_of_a_free_slot() : object_before_a_sweep(3) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -114,10 +140,6 @@ public:
         }
     }
     void check() override { require_consistent(objects, {{other_, 3}}); }
-
-private:
-    handle_type victim_;
-    handle_type other_;
 };
 
 /// What gives a compaction work: an erase with a record, one without, a constructor that leaves places
@@ -126,9 +148,9 @@ enum class work : std::uint8_t { recorded_erase, swept_erase, throwing_construct
 
 /// A thread does that, and another asks behind it whether there is something to do.
 template <work Work>
-class idleness : public pool_scene<nested_throwing, model_layout, sweeping_policy> {
+class idleness : public scene_without_records<nested_throwing> {
 public:
-    idleness() : pool_scene(tiny_options(3)), old_(objects.emplace(1U)) { objects.compact(); }
+    idleness() : scene_without_records(3), old_(objects.emplace(1U)) { objects.compact(); }
 
     void run(unsigned index) override {
         if (index == 1) {
@@ -141,10 +163,10 @@ public:
                 objects.emplace(objects, 1);
             } catch (const std::runtime_error&) {
             }
-        } else {
-            sweeping_policy::has_lane = Work == work::recorded_erase;
+        } else if (Work == work::recorded_erase) {
             objects.erase(old_);
-            sweeping_policy::has_lane = true;
+        } else {
+            erase_without_record(old_);
         }
         turn_.pass_to(1);
     }
@@ -158,18 +180,10 @@ private:
     turns turn_;
 };
 
-/// The first two threads find no lane, and leave no records.
-struct laneless_policy : model_policy {
-    static std::uint32_t thread_index() noexcept {
-        return all_steps.threads_run() && rl::thread_index() != 2 ? 99 : model_policy::thread_index();
-    }
-};
-
 /// Two threads raise the demand for a sweep, a third consumes it: both erases must be seen.
-class demands_of_two_threads : public pool_scene<payload, model_layout, laneless_policy> {
+class demands_of_two_threads : public scene_without_records<> {
 public:
-    demands_of_two_threads()
-        : pool_scene(tiny_options(2)), victims_{objects.emplace(1U), objects.emplace(2U)} {
+    demands_of_two_threads() : scene_without_records(2), victims_{objects.emplace(1U), objects.emplace(2U)} {
         objects.compact();
     }
 
@@ -177,7 +191,7 @@ public:
         if (index == 2) {
             objects.compact();
         } else {
-            require(objects.erase(victims_.at(index)), "a living object can be erased");
+            require(erase_without_record(victims_.at(index)), "a living object can be erased");
         }
     }
     void check() override { require_consistent(objects, 0); }

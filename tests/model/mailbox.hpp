@@ -4,7 +4,6 @@
 #include "model_policy.hpp"
 
 #include <atomic>
-#include <cstdint>
 
 namespace handlepool::model {
 
@@ -24,20 +23,6 @@ public:
 
 private:
     model_atomic<typename Handle::value_type> word_;
-};
-
-/// Whose turn it is, of threads that use a pool one after the other, as its users would order them.
-class turns {
-public:
-    void pass_to(std::uint32_t turn) { turn_.store(turn, std::memory_order::release); }
-    void await(std::uint32_t turn) const {
-        while (turn_.load(std::memory_order::acquire) < turn) {
-            model_policy::wait();
-        }
-    }
-
-private:
-    model_atomic<std::uint32_t> turn_;
 };
 
 } // namespace handlepool::model

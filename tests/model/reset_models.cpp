@@ -1,8 +1,8 @@
 // The end of many lives at once, and of slots: clear, reset, retirement, memory given back.
 
-#include "mailbox.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
+#include "turns.hpp"
 
 #include <array>
 #include <cstddef>
