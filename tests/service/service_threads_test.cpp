@@ -69,15 +69,15 @@ TEST(service_threads, pools_are_added_while_others_route_handles_and_one_compact
     };
     in_threads(5, [&](std::size_t thread) {
         if (thread < 2) {
+            const std::string mine = "pool " + std::to_string(thread) + " ";
             for (std::size_t i = 0; i != 40; ++i) {
-                auto& pool = world.add_pool<std::uint64_t>(
-                    "pool " + std::to_string(thread) + " " + std::to_string(i), small);
+                auto& pool = world.add_pool<std::uint64_t>(mine + std::to_string(i), small);
                 for (std::size_t k = 0; k != 8; ++k) {
                     show(pool, i * 16 + thread * 8 + k);
                 }
             }
             while (resolved < 1000) { // until the others had their turns
-                show(*world.find_pool<std::uint64_t>("pool 0 0"), thread);
+                show(*world.find_pool<std::uint64_t>(mine + "0"), thread);
                 std::this_thread::yield();
             }
             --adding;
