@@ -56,7 +56,7 @@ struct frame_world {
     /// The same for a part of all rockets.
     void fly(std::size_t first, std::size_t last) {
         for (std::size_t i = first; i != last; ++i) {
-            fly(rockets.handle_at(i), rockets.items()[i]);
+            fly(rockets.handle_at(i), rockets.mutable_items()[i]);
         }
     }
 

@@ -1,4 +1,5 @@
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -45,6 +46,19 @@ reservation_failed::reservation_failed(std::string_view what_for, std::size_t by
 too_many_threads::too_many_threads(std::string_view owner, std::size_t max_threads)
     : std::runtime_error(std::string(owner) + ": more than max_threads = " + std::to_string(max_threads) +
                          " threads of the process use pools at the same time") {}
+
+foreign_module::foreign_module(std::string_view owner)
+    : std::runtime_error(std::string(owner) +
+                         " was made by another copy of the handlepool library in this process, which numbers "
+                         "threads in its own way; link all modules with the shared library, or let the "
+                         "program export its symbols (CMake: ENABLE_EXPORTS)") {}
+
+void throw_without_lane(std::string_view owner, bool of_this_module, std::size_t max_threads) {
+    if (!of_this_module) {
+        raise(foreign_module(owner));
+    }
+    raise(too_many_threads(owner, max_threads));
+}
 
 std::string quoted_pool(std::string_view name) {
     return "pool '" + std::string(name) + "'";

@@ -1,5 +1,6 @@
 #include <handlepool/error.hpp>
 #include <handlepool/pool_id_registry.hpp>
+#include <handlepool/process_state.hpp>
 
 #include <array>
 #include <stdexcept>
@@ -9,16 +10,16 @@ namespace handlepool {
 
 pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned generation_bits,
                                               unsigned pool_id_bits) {
-    static std::mutex mutex;
-    // Never destroyed: a pool of static storage duration may end later than this function's statics.
-    static auto& registries = *new std::map<std::array<unsigned, 3>, pool_id_registry>;
     const auto mask = [](unsigned bits) {
         return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
     };
-    const std::scoped_lock lock(mutex);
-    return registries
-        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
-                     mask(generation_bits) - 2)
+    const std::scoped_lock lock(this_process.registries_mutex);
+    if (this_process.registries == nullptr) {
+        this_process.registries = new std::map<std::array<unsigned, 3>, pool_id_registry>;
+    }
+    return this_process.registries
+        ->try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
+                      mask(generation_bits) - 2)
         .first->second;
 }
 

@@ -119,6 +119,7 @@ pool_options pool_limits::applied_to(pool_options options) const {
     options.removal_queue_size = removal_queue_size.value_or(options.removal_queue_size);
     options.max_threads = max_threads.value_or(options.max_threads);
     options.remember_frames = remember_frames.value_or(options.remember_frames);
+    options.source = source;
     return options;
 }
 

@@ -1,4 +1,5 @@
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/thread_index.hpp>
 
@@ -14,8 +15,13 @@ constexpr std::size_t most_locations = 0xffff'fffe;
 
 [[noreturn]] void refuse(const pool_options& options, const char* option, std::size_t value,
                          const std::string& allowed) {
-    throw std::invalid_argument(quoted_pool(options.name) + ": " + option + " = " + std::to_string(value) +
-                                " is not allowed; " + allowed);
+    std::string text = quoted_pool(options.name);
+    text.append(": ").append(option).append(" = ").append(std::to_string(value));
+    text.append(" is not allowed; ").append(allowed);
+    if (!options.source.empty()) {
+        text.append(" (limits from ").append(options.source).append(")");
+    }
+    raise(std::invalid_argument(text));
 }
 
 std::string range(std::size_t first, std::size_t last) {

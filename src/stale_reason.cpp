@@ -20,14 +20,14 @@ std::string reason(const refused_handle& handle) {
     if (handle.pool_id != handle.own_pool_id) {
         return "it belongs to another pool; this one has pool id " + std::to_string(handle.own_pool_id);
     }
+    if (handle.generation % 2 == 0) {
+        return "no object ever had this generation; an object's is odd";
+    }
     if (handle.generation <= handle.first_generation) {
         return "its object was forgotten by a reset, or lived in a former pool with this id";
     }
     if (handle.index >= handle.slots_in_service) {
         return "no such slot was ever used; there are " + std::to_string(handle.slots_in_service);
-    }
-    if (handle.generation % 2 == 0) {
-        return "no object ever had this generation; an object's is odd";
     }
     if (handle.generation > handle.slot_generation) {
         return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);

@@ -162,6 +162,10 @@ public:
         stepper::step();
         return value_.fetch_add(value, order);
     }
+    T fetch_sub(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        stepper::step();
+        return value_.fetch_sub(value, order);
+    }
     T fetch_and(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
         stepper::step();
         return value_.fetch_and(value, order);

@@ -344,7 +344,7 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nobody_else)
     }
 }
 
-// The owner of a slot without an object may keep any number where the location was.
+// The location of a slot without an object is an old one, where another object may live now.
 TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wherever_its_slot_points) {
     auto& rig = this->parts;
     const auto victim = rig.emplace(0);
@@ -357,8 +357,7 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wher
     EXPECT_EQ(rig.run().swept, 1U);
     const auto capacity = rig.dense.capacity();
     const auto locations = static_cast<std::uint32_t>(rig.dense.locations());
-    for (const std::uint32_t number :
-         {0U, 1U, capacity - 1, capacity, birthplace, locations - 1, locations, 0xffff'fff0U}) {
+    for (const std::uint32_t number : {0U, 1U, capacity - 1, capacity, birthplace, locations - 1}) {
         SCOPED_TRACE(number);
         rig.slots.set_location(slot, number);
         rig.record(victim);

@@ -18,7 +18,7 @@ namespace {
 /// Lets a test say which thread it is.
 struct chosen_thread : default_policy {
     inline static thread_local std::uint32_t chosen = 0;
-    static std::uint32_t thread_index() noexcept { return chosen; }
+    static std::uint32_t thread_index(std::uint64_t) noexcept { return chosen; }
 };
 
 class lane_table_test : public testing::Test {
@@ -76,33 +76,34 @@ TEST_F(lane_table_test, a_new_lane_holds_nothing) {
     const auto& mine = lane_of(3);
     EXPECT_EQ(mine.pins.load(), 0U);
     EXPECT_EQ(mine.held.load(), 0U);
-    EXPECT_EQ(mine.spares.load(), 0U);
     EXPECT_EQ(mine.created.load(), 0U);
-    EXPECT_EQ(mine.newborns.first.load(), 0U);
+    EXPECT_EQ(mine.newborns.positions.first.load(), 0U);
 }
 
 TEST_F(lane_table_test, forget_objects_drops_slots_and_queues_but_keeps_the_totals) {
     auto& mine = lane_of(0);
     mine.held.store(5);
-    mine.spares.store(2);
-    mine.spare = 7;
+    mine.claim_end = 7;
+    mine.newborns.vacant = 3;
+    mine.newborns.vacated.store(5);
     mine.created.store(10);
     mine.erased.store(4);
-    mine.newborns.put = 3;
-    mine.newborns.put_end = 4;
-    mine.newborns.first.store(1);
+    mine.newborns.positions.put = 3;
+    mine.newborns.positions.put_end = 4;
+    mine.newborns.positions.first.store(1);
     mine.removals.queued.store(9);
     mine.removals.drained.store(6);
     mine.removals.records.first.store(1);
     mine.pins.store(1);
     mine.forget_objects();
     EXPECT_EQ(mine.held.load(), 0U);
-    EXPECT_EQ(mine.spares.load(), 0U);
-    EXPECT_EQ(mine.spare, 0U);
+    EXPECT_EQ(mine.claim_end, 0U);
+    EXPECT_EQ(mine.newborns.vacant, 0U);
+    EXPECT_EQ(mine.newborns.vacated_seen.load(), 5U);
     EXPECT_EQ(mine.created.load(), 10U);
     EXPECT_EQ(mine.erased.load(), 10U); // none of its objects lives
-    EXPECT_EQ(mine.newborns.put, mine.newborns.put_end);
-    EXPECT_EQ(mine.newborns.first.load(), 0U);
+    EXPECT_EQ(mine.newborns.positions.put, mine.newborns.positions.put_end);
+    EXPECT_EQ(mine.newborns.positions.first.load(), 0U);
     EXPECT_EQ(mine.removals.queued.load(), mine.removals.drained.load());
     EXPECT_EQ(mine.removals.records.first.load(), 0U);
     EXPECT_EQ(mine.pins.load(), 1U); // a guard is no object

@@ -18,7 +18,7 @@ namespace {
 
 using layout = default_layout;
 using nursery_type = nursery<layout, default_policy, fifo_freelist>;
-using chain_type = chunk_chain<default_policy>;
+using chain_type = newborn_chain<default_policy>;
 using value_type = layout::value_type;
 using slots_of_newborns = std::vector<std::uint32_t>;
 
@@ -152,8 +152,117 @@ TEST_P(nursery_test, a_middle_position_that_is_given_back_is_skipped) {
     const std::uint32_t outer = take();
     emplace(2); // by the constructor at `outer`, which then throws
     newborns.give_back(chain, outer);
+    EXPECT_EQ(drain(), (slots_of_newborns{1, 2}));
     emplace(3);
-    EXPECT_EQ(drain(), (slots_of_newborns{1, 2, 3}));
+    EXPECT_EQ(drain(), slots_of_newborns{3});
+}
+
+TEST_P(nursery_test, a_vacated_position_is_used_again_before_another_chunk_is_taken) {
+    const std::uint32_t outer = take();
+    emplace(1); // by the constructor at `outer`, which then throws
+    newborns.give_back(chain, outer);
+    std::vector<std::uint32_t> rest;
+    for (std::uint32_t slot = 2; chain.positions.put != chain.positions.put_end; ++slot) {
+        rest.push_back(slot);
+        emplace(slot);
+    }
+    EXPECT_EQ(emplace(50), outer);
+    EXPECT_NE(emplace(51), outer);
+    slots_of_newborns expected{50, 1};
+    expected.insert(expected.end(), rest.begin(), rest.end());
+    expected.push_back(51);
+    EXPECT_EQ(drain(), expected);
+}
+
+TEST_P(nursery_test, a_vacated_position_that_was_passed_is_not_used_again) {
+    const std::uint32_t outer = take();
+    emplace(1);
+    newborns.give_back(chain, outer);
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    newborns.recycle([](std::uint32_t) {});
+    for (std::uint32_t slot = 2; slot != 14; ++slot) {
+        emplace(slot);
+    }
+    EXPECT_EQ(drain().size(), 12U);
+}
+
+TEST_P(nursery_test, all_vacated_positions_are_used_again_whatever_their_number) {
+    for (int round = 0; round != 3; ++round) {
+        std::vector<std::uint32_t> outer;
+        while (outer.size() != 11) {
+            outer.push_back(take());
+        }
+        emplace(20);
+        for (; !outer.empty(); outer.pop_back()) {
+            newborns.give_back(chain, outer.back());
+        }
+        for (std::uint32_t slot = 0; slot != 11; ++slot) {
+            emplace(slot); // 24 positions in all
+        }
+        EXPECT_EQ(drain().size(), 12U);
+        newborns.recycle([](std::uint32_t) {});
+        for (std::uint32_t slot = 0; slot != 11; ++slot) {
+            erase(slot);
+        }
+        erase(20);
+    }
+}
+
+TEST_P(nursery_test, a_batch_goes_behind_what_the_lane_has_taken) {
+    emplace(1);
+    newborn_batch batch;
+    ASSERT_TRUE(newborns.take(chain, 5, batch));
+    EXPECT_EQ(drain(), slots_of_newborns{1});
+    newborns.append(chain, 5, batch);
+    for (std::uint32_t i = 0; i != 5; ++i) {
+        own(newborns.position(batch, i), 10 + i);
+        publish(10 + i, newborns.position(batch, i));
+    }
+    emplace(2);
+    EXPECT_EQ(drain(), (slots_of_newborns{10, 11, 12, 13, 14, 2}));
+}
+
+TEST_P(nursery_test, a_batch_that_is_given_back_leaves_nothing_behind) {
+    emplace(1);
+    for (int round = 0; round != 10; ++round) {
+        newborn_batch batch;
+        ASSERT_TRUE(newborns.take(chain, 11, batch));
+        newborns.give_back(chain, batch);
+    }
+    chain_type other;
+    other.lane = 1;
+    newborn_batch batch;
+    EXPECT_TRUE(newborns.take(other, 12, batch)); // another lane has the chunks at once
+    newborns.give_back(other, batch);
+    newborn_batch too_many;
+    EXPECT_FALSE(newborns.take(chain, 25, too_many));
+    emplace(2);
+    EXPECT_EQ(drain(), (slots_of_newborns{1, 2}));
+}
+
+TEST_P(nursery_test, a_batch_whose_constructors_have_taken_positions_of_their_own) {
+    for (const bool fails : {false, true}) {
+        newborn_batch batch;
+        ASSERT_TRUE(newborns.take(chain, 4, batch));
+        emplace(1);
+        if (fails) {
+            newborns.give_back(chain, batch);
+        } else {
+            newborns.append(chain, 4, batch);
+            for (std::uint32_t i = 0; i != 4; ++i) {
+                own(newborns.position(batch, i), 10 + i);
+                publish(10 + i, newborns.position(batch, i));
+            }
+        }
+        emplace(2);
+        auto drained = drain();
+        std::ranges::sort(drained);
+        EXPECT_EQ(drained, fails ? (slots_of_newborns{1, 2}) : (slots_of_newborns{1, 2, 10, 11, 12, 13}));
+        newborns.recycle([](std::uint32_t) {});
+        for (const std::uint32_t slot : drained) {
+            erase(slot);
+        }
+    }
 }
 
 TEST_P(nursery_test, nested_constructors_that_all_throw_leave_nothing_behind) {
@@ -271,7 +380,9 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
 
     // Frees the chunks in the order 1, 0, 2.
     chain_type one;
+    one.lane = 1;
     chain_type other;
+    other.lane = 2;
     ASSERT_EQ(take(other), 0U);
     ASSERT_EQ(take(one), 1U);
     ASSERT_EQ(take(one), 2U);

@@ -109,7 +109,7 @@ TEST(ordering_nursery_test, what_a_throwing_constructor_wrote_happens_before_the
         slot_table<layout, weak_policy> slots("slots", 10, 0);
         nursery<layout, weak_policy, fifo_freelist> newborns("nursery", 2, 1);
         std::vector<word> memory(newborns.positions());
-        chunk_chain<weak_policy> lane;
+        newborn_chain<weak_policy> lane;
         std::uint32_t seen = 0;
         run.threads({[&] {
                          std::uint32_t outer = 0;
@@ -165,7 +165,7 @@ TEST(ordering_removal_queue_test, what_a_producer_did_happens_before_its_record_
 /// Lets a test say which thread it is.
 struct chosen_weak_thread : weak_policy {
     inline static thread_local std::uint32_t chosen = 0;
-    static std::uint32_t thread_index() noexcept { return chosen; }
+    static std::uint32_t thread_index(std::uint64_t) noexcept { return chosen; }
 };
 
 TEST(ordering_access_gate_test, a_guard_and_a_compaction_exclude_each_other_also_in_a_new_lane) {

@@ -16,7 +16,7 @@
 namespace handlepool::test {
 namespace {
 
-TEST(late_record, buries_nothing_where_a_spare_slots_link_leads) {
+TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
     using pool_type = pool<re_entrant, default_layout, stress::tiny_policy<1, stress::step_policy>>;
     // Before which access the eraser is stopped: among others, between the erase and its record.
     for (std::size_t steps = 0;; ++steps) {
@@ -38,7 +38,7 @@ TEST(late_record, buries_nothing_where_a_spare_slots_link_leads) {
         pool.erase(handles[1]);
         pool.erase(handles[2]); // its queue of one is full: a sweep
         pool.compact();
-        // Nested constructors that throw link their slots through the slots' locations.
+        // Constructors that throw give the slots back, some to the lane and some to all threads.
         const re_entrant::callback fail = [] { throw construction_failure(); };
         const re_entrant::callback nested = [&] {
             EXPECT_THROW(pool.emplace(fail), construction_failure);

@@ -303,7 +303,7 @@ TEST(pool, guards_hold_compaction_off) {
         const auto nested = pool.access();
         EXPECT_FALSE(pool.try_compact());
         EXPECT_THAT([&] { pool.compact(); },
-                    ThrowsMessage<compaction_conflict>(HasSubstr("holds an access guard")));
+                    ThrowsMessage<compaction_conflict>(HasSubstr("has made an access guard")));
     }
     EXPECT_TRUE(pool.try_compact());
 }

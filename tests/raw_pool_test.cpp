@@ -103,7 +103,7 @@ TEST(raw_pool_test, items_lie_one_stride_behind_the_other) {
     EXPECT_EQ(items.stride(), 16U);
     std::vector<std::uint64_t> values;
     for (std::size_t i = 0; i != items.size(); ++i) {
-        EXPECT_EQ(items[i], static_cast<std::byte*>(items.data()) + 16 * i);
+        EXPECT_EQ(items[i], static_cast<const std::byte*>(items.data()) + 16 * i);
         EXPECT_EQ(pool.find(pool.handle_at(i)), items[i]);
         EXPECT_EQ(pool.handle_of(items[i]), pool.handle_at(i));
         values.push_back(value_of(items[i]));

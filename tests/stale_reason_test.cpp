@@ -61,8 +61,11 @@ TEST(stale_reason_test, a_slot_that_was_never_used) {
 
 TEST(stale_reason_test, a_generation_that_no_object_has) {
     refused_handle handle = living();
-    handle.generation = 6;
-    EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("an object's is odd"));
+    for (const unsigned forged : {0U, 2U, 6U, 8U}) { // whatever the pool's own begin with
+        handle.generation = forged;
+        EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("an object's is odd"));
+        EXPECT_THAT(describe_handle("ships", false, handle), HasSubstr("an object's is odd"));
+    }
 }
 
 TEST(stale_reason_test, a_generation_that_is_still_to_come) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/access_gate.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
@@ -42,6 +43,7 @@ public:
     virtual void on_erase(erase_hook hook) = 0;
 
     virtual compaction_stats compact(executor_ref executor) = 0;
+    virtual compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) = 0;
     virtual std::optional<compaction_stats> try_compact(executor_ref executor) = 0;
     virtual bool idle() const noexcept = 0;
     virtual void skip_frame() noexcept = 0;
@@ -106,6 +108,9 @@ public:
     }
 
     compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
+    compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
+        return pool_.compact_inside(outer, executor);
+    }
     std::optional<compaction_stats> try_compact(executor_ref executor) override {
         return pool_.try_compact(executor);
     }

@@ -2,6 +2,7 @@
 
 #include <handlepool/config.hpp>
 #include <handlepool/freelist.hpp>
+#include <handlepool/index_supply.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -51,16 +52,38 @@ public:
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }
     std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
 
+    /// Producer: has its chunk a position left, so that the next take() meets no other thread?
+    static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
+
     /// Producer: takes the chain's next position. False when no chunk is left, or none was won in so many
     /// tries. Wait-free with bounded tries, else lock-free.
     bool take(chain& queue, std::uint32_t& position,
               std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
-        if (queue.put == queue.put_end && !extend(queue, tries)) {
+        if (!has_position(queue) && !extend(queue, tries)) {
             return false;
         }
         position = queue.put;
         queue.put = position + 1;
         return true;
+    }
+
+    /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). False when none
+    /// is left. Lock-free.
+    bool take_chunk(std::uint32_t& chunk) noexcept { return free_.claim(&chunk, 1, free_.limit()) != 0; }
+    /// Producer: gives such a chunk back. Wait-free.
+    void give_back_chunk(std::uint32_t chunk) noexcept { free_.give_back(chunk); }
+    /// Producer: makes such a chunk the chain's last one, where the next positions are taken. Those of the
+    /// former last chunk that were not taken must be passed in some other way.
+    void append(chain& queue, std::uint32_t chunk) noexcept {
+        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
+        // is seen late only makes the consumer stop early.
+        if (queue.put_end == 0) {
+            queue.first.store(chunk + 1, std::memory_order::relaxed);
+        } else {
+            next_[chunk_before(queue.put_end)].store(chunk + 1, std::memory_order::relaxed);
+        }
+        queue.put = chunk * chunk_size_;
+        queue.put_end = queue.put + chunk_size_;
     }
 
     /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk
@@ -140,15 +163,7 @@ private:
         if (free_.claim(&chunk, 1, free_.limit(), tries) == 0) {
             return false;
         }
-        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
-        // is seen late only makes the consumer stop early.
-        if (queue.put_end == 0) {
-            queue.first.store(chunk + 1, std::memory_order::relaxed);
-        } else {
-            next_[chunk_before(queue.put_end)].store(chunk + 1, std::memory_order::relaxed);
-        }
-        queue.put = chunk * chunk_size_;
-        queue.put_end = queue.put + chunk_size_;
+        append(queue, chunk);
         return true;
     }
 
@@ -160,7 +175,7 @@ private:
     std::uint32_t chunk_before(std::uint32_t end) const noexcept { return end / chunk_size_ - 1; }
 
     std::uint32_t chunk_size_;
-    Freelist<Policy> free_;
+    index_supply<Policy, Freelist> free_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> next_;
     // Of the consumer: the chunks that the chains have done with, linked; the first plus one, 0 for none.
     typename Policy::template plain<std::uint32_t> first_finished_{0};

@@ -133,8 +133,6 @@ private:
     };
     static constexpr std::uint32_t retired_slot = no_slot - 1;
     static constexpr std::uint32_t no_hole = 0xffff'ffff;
-    // The record gave back a slot that was taken and not used: its tag is not alive.
-    static constexpr std::uint32_t no_object = no_hole - 1;
 
     static_assert(std::is_same_v<tag_type, std::uint32_t>);
 
@@ -250,8 +248,8 @@ bool compactor<T, Layout, Policy, Freelist>::idle() const noexcept {
     std::uint64_t created = 0;
     for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
         const lane<Policy>& one = lanes_[i];
-        if (!one.removals.empty() || one.vacated.load(std::memory_order::relaxed) !=
-                                         one.vacated_seen.load(std::memory_order::relaxed)) {
+        if (!one.removals.empty() || one.newborns.vacated.load(std::memory_order::relaxed) !=
+                                         one.newborns.vacated_seen.load(std::memory_order::relaxed)) {
             return false;
         }
         created += one.created.load(std::memory_order::relaxed);
@@ -299,15 +297,10 @@ void compactor<T, Layout, Policy, Freelist>::bury(removal& record) noexcept {
     const std::uint32_t slot = record.slot;
     const tag_type tag = record.tag_or_hole;
     const std::uint32_t location = slots_.location(slot); // carried by (8) or (4)
-    if (!Layout::is_alive(tag)) {
-        record = {slot, no_object};
-        return;
-    }
     record = {no_slot, no_hole};
     // A record that comes after a sweep has found its object must not bury another. Then the slot's tag has
-    // moved on; or the slot is free, and its location an old one or a lane's link between spare slots: then
-    // no place that is in use has the record's owner.
-    if (slots_.known_tag(slot) != tag + 1 || location >= dense_.locations()) {
+    // moved on; or the slot is free and its location an old one, and no place in use has the record's owner.
+    if (slots_.known_tag(slot) != tag + 1) {
         return;
     }
     if (location < dense_.capacity()) {
@@ -367,10 +360,6 @@ void compactor<T, Layout, Policy, Freelist>::sort_out() {
         if (outcome.slot == no_slot) {
             continue;
         }
-        if (outcome.tag_or_hole == no_object) {
-            supply_.release(outcome.slot);
-            continue;
-        }
         ++stats_.removed;
         if (outcome.slot == retired_slot) {
             ++retired;
@@ -398,8 +387,9 @@ void compactor<T, Layout, Policy, Freelist>::collect_newborns(Executor& executor
     std::size_t part_count = 0;
     for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
         lane<Policy>& from = lanes_[i];
-        from.vacated_seen.store(from.vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
-        nursery_.for_pending(from.newborns, [&](std::uint32_t first, std::uint32_t behind) {
+        newborn_chain<Policy>& queue = from.newborns;
+        queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        nursery_.for_pending(queue, [&](std::uint32_t first, std::uint32_t behind) {
             parts_[part_count++] = {i, first, behind, 0};
         });
     }

@@ -60,6 +60,14 @@ public:
     too_many_threads(std::string_view owner, std::size_t max_threads);
 };
 
+/// The object was made by a module of the process that has a copy of the library of its own, which numbers
+/// threads in its own way.
+class foreign_module : public std::runtime_error {
+public:
+    /// `owner` is "pool 'ships'", say.
+    explicit foreign_module(std::string_view owner);
+};
+
 /// `at` was given a handle that names no living object of the pool.
 class stale_handle : public std::out_of_range {
 public:
@@ -72,6 +80,9 @@ class compaction_conflict : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
+
+/// Throws foreign_module or too_many_threads: why a thread has no lane of `owner`.
+[[noreturn]] void throw_without_lane(std::string_view owner, bool of_this_module, std::size_t max_threads);
 
 /// "pool 'NAME'", for messages.
 std::string quoted_pool(std::string_view name);

@@ -11,6 +11,10 @@ struct handle_layout;
 /// 4 billion slots, 2 million objects a slot, 1024 pools.
 using default_layout = handle_layout<32, 22, 10>;
 
+/// Handles that survive a double, as numbers in JavaScript, LuaJIT and many JSON readers do: 53 bits. 16
+/// million slots, half a million objects a slot, 512 pools.
+using script_layout = handle_layout<24, 20, 9>;
+
 template <class T, class Layout = default_layout>
 class handle;
 

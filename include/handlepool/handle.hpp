@@ -17,20 +17,21 @@ namespace handlepool {
 ///
 ///     | pool id | generation | index |
 ///
+/// Widths that add up to less than a word leave its upper bits 0: 53 bits survive a double.
+///
 /// The lowest bit of a generation is 1 exactly while the object is alive. Generations 2^n - 2 and 2^n - 1 are
 /// never alive: erasing the last living one can't carry into the pool id, and ~0 is never a valid handle.
 template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
 struct handle_layout {
-    static_assert(IndexBits + GenerationBits + PoolIdBits == 64 ||
-                      IndexBits + GenerationBits + PoolIdBits == 32,
-                  "the widths of a handle's parts add up to 64 or to 32 bits");
+    static_assert(IndexBits <= 64 && IndexBits + GenerationBits + PoolIdBits <= 64,
+                  "the widths of a handle's parts add up to 64 bits at the most");
     static_assert(GenerationBits + PoolIdBits <= 32, "generation and pool id share one 32-bit word");
     static_assert(IndexBits >= 1, "an index needs a bit");
     static_assert(GenerationBits >= 2, "a generation needs a bit beside the one for being alive");
     static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be told");
 
-    using value_type =
-        std::conditional_t<IndexBits + GenerationBits + PoolIdBits == 64, std::uint64_t, std::uint32_t>;
+    static constexpr unsigned bits = IndexBits + GenerationBits + PoolIdBits;
+    using value_type = std::conditional_t<(bits > 32), std::uint64_t, std::uint32_t>;
     using tag_type = std::uint32_t;
 
     static constexpr unsigned index_bits = IndexBits;
@@ -47,7 +48,21 @@ struct handle_layout {
 
     static constexpr std::uint64_t index_of(value_type value) noexcept { return value & index_mask; }
     static constexpr tag_type tag_of(value_type value) noexcept {
-        return static_cast<tag_type>(value >> index_bits);
+        if constexpr (bits == std::numeric_limits<value_type>::digits) {
+            return static_cast<tag_type>(value >> index_bits);
+        } else {
+            constexpr value_type tag_mask =
+                static_cast<value_type>((std::uint64_t{1} << (generation_bits + pool_id_bits)) - 1);
+            return static_cast<tag_type>((value >> index_bits) & tag_mask);
+        }
+    }
+    /// Are the bits zero that the layout leaves out?
+    static constexpr bool fits(value_type value) noexcept {
+        if constexpr (bits == std::numeric_limits<value_type>::digits) {
+            return true;
+        } else {
+            return value >> bits == 0;
+        }
     }
     static constexpr value_type value_of(std::uint64_t index, tag_type tag) noexcept {
         return static_cast<value_type>((static_cast<value_type>(tag) << index_bits) | (index & index_mask));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/config.hpp>
+#include <handlepool/nursery.hpp>
 #include <handlepool/removal_queue.hpp>
 
 #include <atomic>
@@ -30,19 +31,11 @@ struct alignas(cache_line) lane {
     /// Claimed slots that were not used yet: the last `held` of the first `claim_end` entries of `claimed`.
     atomic<std::uint32_t> held{0};
     plain<std::uint32_t> claim_end{0};
-    /// Slots that were taken and given back: the last one, plus one; the location of each names the next in
-    /// the same way.
-    plain<std::uint32_t> spare{0};
-    atomic<std::uint32_t> spares{0};
     /// Objects ever published, and ever erased, by the lane's threads.
     atomic<std::uint64_t> created{0};
     atomic<std::uint64_t> erased{0};
-    /// Nursery positions ever left without an object, and how many of them compaction had seen when it
-    /// looked.
-    atomic<std::uint64_t> vacated{0};
-    atomic<std::uint64_t> vacated_seen{0};
 
-    chunk_chain<Policy> newborns;
+    newborn_chain<Policy> newborns;
     removal_chain<Policy> removals;
 
     std::uint32_t claimed[Policy::claim_size + read_ahead]{};
@@ -51,21 +44,13 @@ struct alignas(cache_line) lane {
     /// pool.
     void forget_objects() noexcept {
         held.store(0, std::memory_order::relaxed);
-        spares.store(0, std::memory_order::relaxed);
-        spare = 0;
+        claim_end = 0;
         erased.store(created.load(std::memory_order::relaxed), std::memory_order::relaxed);
-        vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         newborns.forget();
         removals.records.forget();
         removals.drained.store(removals.queued.load(std::memory_order::relaxed), std::memory_order::relaxed);
     }
 };
-
-/// Adds to a counter that only the calling thread writes.
-template <class Counter>
-void add(Counter& counter, std::uint64_t amount) noexcept {
-    counter.store(counter.load(std::memory_order::relaxed) + amount, std::memory_order::relaxed);
-}
 
 /// The lanes of a pool, by thread index.
 template <class Policy>
@@ -73,16 +58,22 @@ class lane_table {
 public:
     lane_table(std::string_view what_for, std::size_t size) : lanes_(what_for, size, 0) {}
 
+    /// The calling thread's number, or what stands for none: the same in all lane tables.
+    std::uint32_t thread_index() const noexcept { return Policy::thread_index(numbering_); }
+    /// Was the table made under the numbering of threads that the calling code uses?
+    bool is_of_this_module() const noexcept { return numbering_ == Policy::numbering(); }
+
     /// The calling thread's lane, or null when the thread's index is past the table. Wait-free after a
     /// thread's first call, which is lock-free.
     lane<Policy>* mine() noexcept {
-        const std::uint32_t index = Policy::thread_index();
+        const std::uint32_t index = thread_index();
         if (index >= lanes_.size()) {
             return nullptr;
         }
         lane<Policy>& found = lanes_[index];
         if (found.registered == 0) {
             enter(index);
+            found.newborns.lane = index;
             found.registered = 1;
         }
         return &found;
@@ -124,6 +115,7 @@ private:
     }
 
     typename Policy::template array<lane<Policy>> lanes_;
+    std::uint64_t numbering_ = Policy::numbering();
     alignas(cache_line) typename Policy::template atomic<std::uint32_t> count_{0};
 };
 

@@ -48,8 +48,16 @@ struct default_policy {
     /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 
-    /// Which lane the calling thread works in.
-    static std::uint32_t thread_index() noexcept { return this_thread::index(); }
+    /// How often a guard waits for a compaction that itself waits for guards, before it passes: about a
+    /// millisecond.
+    static constexpr std::size_t guard_patience = 1000;
+
+    /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.
+    static std::uint64_t numbering() noexcept { return this_thread::numbering(); }
+    /// The calling thread's number under a numbering: that of the lane in which it works.
+    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
+        return this_thread::index(numbering);
+    }
 
     /// Called in loops that wait for another thread.
     static void wait() noexcept { std::this_thread::yield(); }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/dense_iterator.hpp>
+#include <handlepool/locked_object.hpp>
 #include <handlepool/pool_core.hpp>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -46,7 +49,7 @@ class pool : public pool_core<T, Layout, Policy, Freelist> {
 public:
     using value_type = T;
     using typename core::handle_type;
-    using iterator = T*;
+    using iterator = dense_iterator<T>;
     using const_iterator = const T*;
 
     /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the
@@ -67,7 +70,8 @@ public:
         requires std::constructible_from<T, Args...>
     handle_type emplace(Args&&... args);
 
-    /// The same, but the null handle instead of pool_exhausted; then `args` were not touched.
+    /// The same, but returns the null handle where emplace throws an error of its own: the pool is exhausted
+    /// or used up, or the process has too many threads. Then `args` were not touched.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     handle_type try_emplace(Args&&... args);
@@ -82,7 +86,18 @@ public:
     template <class OutputIt, class... Args>
         requires std::constructible_from<T, const Args&...> &&
                  std::output_iterator<OutputIt, handle<T, Layout>>
-    OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args);
+    OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+        if (auto end = try_emplace_n(count, std::move(out), args...)) {
+            return *std::move(end);
+        }
+        this->throw_refusal();
+    }
+
+    /// The same, but returns nothing where emplace_n throws an error of the pool.
+    template <class OutputIt, class... Args>
+        requires std::constructible_from<T, const Args&...> &&
+                 std::output_iterator<OutputIt, handle<T, Layout>>
+    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args);
 
     // ---- Objects: within the frame contract
 
@@ -94,6 +109,18 @@ public:
     T& at(handle_type handle) { return *this->object_or_throw(handle); }
     const T& at(handle_type handle) const { return const_cast<pool*>(this)->at(handle); }
 
+    /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
+    /// stale: for threads that are not ordered with the compactions, and for coroutines. Waits and throws
+    /// like access().
+    locked_object<T, Policy> lock(handle_type handle) {
+        auto guard = this->access();
+        return {find(handle), std::move(guard)};
+    }
+    locked_object<const T, Policy> lock(handle_type handle) const {
+        auto guard = const_cast<pool*>(this)->access();
+        return {find(handle), std::move(guard)};
+    }
+
     /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
     /// constant.
     T& operator[](handle_type handle) noexcept { return *this->living_object(handle); }
@@ -101,10 +128,15 @@ public:
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
-    std::span<T> items() noexcept { return {this->first_object(), this->dense_size()}; }
-    std::span<const T> items() const noexcept { return const_cast<pool*>(this)->items(); }
-    iterator begin() noexcept { return items().data(); }
-    iterator end() noexcept { return begin() + this->dense_size(); }
+    std::span<const T> items() const noexcept {
+        return {const_cast<pool*>(this)->first_object(), this->dense_size()};
+    }
+    /// The same, for loops that need pointers to objects that they change. What is exchanged here changes
+    /// what handles name: never sort it.
+    std::span<T> mutable_items() noexcept { return {this->first_object(), this->dense_size()}; }
+    /// The same, one object after the other, which may be changed but not exchanged.
+    iterator begin() noexcept { return iterator(this->first_object()); }
+    iterator end() noexcept { return iterator(this->first_object() + this->dense_size()); }
     const_iterator begin() const noexcept { return items().data(); }
     const_iterator end() const noexcept { return begin() + this->dense_size(); }
 
@@ -129,15 +161,9 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 template <class... Args>
     requires std::constructible_from<T, Args...>
 auto pool<T, Layout, Policy, Freelist>::try_emplace(Args&&... args) -> handle_type {
-    auto& mine = this->lane_or_throw();
-    typename core::place taken;
-    if (!this->take_place(mine, taken)) {
-        return {};
-    }
-    this->construct(mine, taken, [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+    return this->create([&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
         ::new (memory) T(std::forward<Args>(args)...);
     });
-    return this->publish(mine, taken);
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -146,7 +172,7 @@ template <class... Args>
 auto pool<T, Layout, Policy, Freelist>::emplace(Args&&... args) -> handle_type {
     const handle_type handle = try_emplace(std::forward<Args>(args)...);
     if (!handle) {
-        this->throw_exhausted();
+        this->throw_refusal();
     }
     return handle;
 }
@@ -154,45 +180,32 @@ auto pool<T, Layout, Policy, Freelist>::emplace(Args&&... args) -> handle_type {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <class OutputIt, class... Args>
     requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
-OutputIt pool<T, Layout, Policy, Freelist>::emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-    auto& mine = this->lane_or_throw();
-    if (count > this->object_limit()) {
-        this->throw_exhausted();
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::size_t count, OutputIt out,
+                                                                         const Args&... args) {
+    const std::vector<handle_type> made = this->create_many(
+        count, [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
+            ::new (memory) T(args...);
+        });
+    if (made.size() != count) {
+        return std::nullopt;
     }
-    std::vector<typename core::place> places;
-    places.reserve(count);
-    std::vector<handle_type> made;
-    made.reserve(count);
-    // Constructs all before it publishes any, so that nobody sees objects that are taken back.
-    const auto undo = [&] {
-        for (const auto& taken : places | std::views::reverse) {
-            this->destroy(taken);
-            this->give_back(mine, taken);
+    struct erase_unless_written {
+        ~erase_unless_written() {
+            if (!written) {
+                self.erase(made);
+            }
         }
-    };
-    for (std::size_t i = 0; i != count; ++i) {
-        typename core::place taken;
-        if (!this->take_place(mine, taken)) {
-            undo();
-            this->throw_exhausted();
-        }
-        try {
-            this->construct(mine, taken, [&](void* memory) { ::new (memory) T(args...); });
-        } catch (...) {
-            undo();
-            throw;
-        }
-        places.push_back(taken);
-    }
-    for (const auto& taken : places) {
-        made.push_back(this->publish(mine, taken));
-    }
-    try {
-        return std::ranges::copy(made, std::move(out)).out;
-    } catch (...) {
-        this->erase(made);
-        throw;
-    }
+        pool& self;
+        const std::vector<handle_type>& made;
+        bool written = false;
+    } undo{*this, made};
+    out = std::ranges::copy(made, std::move(out)).out;
+    undo.written = true;
+    return out;
 }
 
 } // namespace handlepool
+
+/// size() counts all living objects, iteration goes over those of the dense store.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+inline constexpr bool std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist>> = true;

@@ -107,10 +107,18 @@ public:
     /// last compaction. Throws std::out_of_range when there is no such position. Wait-free, constant.
     handle_type handle_at(std::size_t position) const;
 
-    /// Holds compaction off while it lives. Waits for a running one: not for destructors, which a compaction
-    /// waits for. Throws too_many_threads, and compaction_conflict when the calling thread is compacting.
-    /// Blocking; constant.
+    /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Waits for a
+    /// running compaction, and for about a millisecond for one that itself waits for guards: guards of
+    /// several pools and services may be taken in any order. Not for destructors, which a compaction waits
+    /// for. Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
+    /// compacting. Blocking; constant.
     [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
+    /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
+    [[nodiscard]] guard_type try_access() noexcept {
+        expect_in_use();
+        lane_type* const mine = lanes_.mine();
+        return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
+    }
 
     // ---- Frames: one thread at a time
 
@@ -124,6 +132,10 @@ public:
     }
     template <executor Executor>
     compaction_stats compact(Executor&& executor);
+    /// The same, as a part of what another gate keeps guards from: while it waits for guards of this pool,
+    /// those of `outer` may pass. Says why instead of throwing.
+    template <executor Executor>
+    compaction_attempt compact_inside(outer_gate* outer, Executor& executor);
 
     /// The same, but does nothing and returns nothing when it can't start at once. Never waits.
     std::optional<compaction_stats> try_compact() {
@@ -166,24 +178,16 @@ protected:
     using lane_type = lane<Policy>;
     using tag_type = typename Layout::tag_type;
 
-    // A slot and a nursery position that belong to one emplace.
-    struct place {
-        std::uint32_t slot;
-        std::uint32_t position;
-    };
-
     lane_type& lane_or_throw();
-    // An object is made in three steps: a place is taken, an object is constructed in its memory, and the
-    // object is published. Instead of the third, it may be destroyed and the place given back.
-    bool take_place(lane_type& mine, place& taken) noexcept;
+    // Creates an object that `construct(memory)` makes. Null when there is no room, or no lane.
     template <class Construct>
-    void construct(lane_type& mine, const place& taken, Construct construct);
-    void destroy(const place& taken) noexcept { dense_.destroy(location_of(taken)); }
-    void give_back(lane_type& mine, const place& taken) noexcept;
-    handle_type publish(lane_type& mine, const place& taken) noexcept;
-    [[noreturn]] void throw_exhausted() const;
-    // More objects than this can never be.
-    std::size_t object_limit() const noexcept { return geometry_.object_limit; }
+    handle_type create(Construct construct);
+    // Creates `count` objects, each made by `construct(memory)`, before it publishes any. Empty when there is
+    // no room, or no lane.
+    template <class Construct>
+    std::vector<handle_type> create_many(std::size_t count, Construct construct);
+    // Why nothing could be created.
+    [[noreturn]] void throw_refusal();
 
     T* find_object(handle_type handle) noexcept {
         expect_in_use();
@@ -208,9 +212,13 @@ protected:
     void add_hook(erase_hook hook);
 
 private:
-    std::uint32_t location_of(const place& taken) const noexcept {
-        return dense_.capacity() + taken.position;
-    }
+    // A slot and a nursery position for an object; at its end, those of an object that was not published are
+    // given back.
+    class place;
+    class place_batch;
+
+    std::uint32_t location_of(std::uint32_t position) const noexcept { return dense_.capacity() + position; }
+    handle_type publish(std::uint32_t slot, std::uint32_t position) noexcept;
     template <executor Executor>
     compaction_stats compact_alone(Executor& executor);
     refused_handle examine(handle_type handle) const;

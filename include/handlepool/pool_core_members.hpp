@@ -46,66 +46,170 @@ auto pool_core<T, Layout, Policy, Freelist>::lane_or_throw() -> lane_type& {
     expect_in_use();
     lane_type* const mine = lanes_.mine();
     if (mine == nullptr) {
-        throw too_many_threads(quoted_pool(name_), geometry_.max_threads);
+        throw_without_lane(quoted_pool(name_), lanes_.is_of_this_module(), geometry_.max_threads);
     }
     return *mine;
 }
 
+// An object is made in three steps: its place is taken, it is constructed in the place's memory, and it is
+// published. A constructor that throws ends the place before the third.
 template <class T, class Layout, class Policy, template <class> class Freelist>
-bool pool_core<T, Layout, Policy, Freelist>::take_place(lane_type& mine, place& taken) noexcept {
-    if (!supply_.take(mine, taken.slot)) {
-        return false;
+class pool_core<T, Layout, Policy, Freelist>::place {
+public:
+    place(pool_core& pool, lane_type& mine) noexcept : pool_(pool), lane_(mine) {
+        if (!pool_.supply_.take(lane_, slot_)) {
+            return;
+        }
+        taken_ = pool_.nursery_.take(lane_.newborns, position_);
+        if (!taken_) {
+            pool_.supply_.give_back(lane_, slot_);
+            return;
+        }
+        pool_.dense_.prefetch_object(pool_.location_of(position_) + newborns_ahead);
+        pool_.dense_.unpoison_objects(pool_.location_of(position_));
     }
-    if (!nursery_.take(mine.newborns, taken.position)) {
-        supply_.give_back(mine, taken.slot);
-        return false;
-    }
-    dense_.prefetch_object(location_of(taken) + newborns_ahead);
-    return true;
-}
-
-/// Calls `construct(memory)`; when it throws, the place is given back.
-template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class Construct>
-void pool_core<T, Layout, Policy, Freelist>::construct(lane_type& mine, const place& taken,
-                                                       Construct construct) {
-    dense_.unpoison_objects(location_of(taken));
-    void* const memory = dense_.memory(location_of(taken));
-    if constexpr (std::is_nothrow_invocable_v<Construct&, void*>) {
-        construct(memory);
-    } else {
-        try {
-            construct(memory);
-        } catch (...) {
-            dense_.poison_objects(location_of(taken));
-            give_back(mine, taken);
-            throw;
+    ~place() {
+        if (taken_) {
+            pool_.dense_.poison_objects(pool_.location_of(position_));
+            pool_.nursery_.give_back(lane_.newborns, position_);
+            pool_.supply_.give_back(lane_, slot_);
         }
     }
+
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    bool taken() const noexcept { return taken_; }
+    void* memory() noexcept { return pool_.dense_.memory(pool_.location_of(position_)); }
+
+    handle_type publish() noexcept {
+        taken_ = false;
+        add(lane_.created, 1); // before anybody can erase it
+        return pool_.publish(slot_, position_);
+    }
+
+private:
+    pool_core& pool_;
+    lane_type& lane_;
+    std::uint32_t slot_ = 0;
+    std::uint32_t position_ = 0;
+    bool taken_ = false;
+};
+
+// The same for objects of which nobody may see any before all are made.
+template <class T, class Layout, class Policy, template <class> class Freelist>
+class pool_core<T, Layout, Policy, Freelist>::place_batch {
+public:
+    place_batch(pool_core& pool, lane_type& mine, std::size_t count)
+        : pool_(pool), lane_(mine), slots_(count) {
+        // Those that the lane holds come first, so that it doesn't look idle beside them.
+        while (slots_taken_ != count && lane_.held.load(std::memory_order::relaxed) != 0) {
+            pool_.supply_.take(lane_, slots_[slots_taken_++]);
+        }
+        slots_taken_ += pool_.supply_.take_many(slots_.data() + slots_taken_, count - slots_taken_);
+        complete_ = slots_taken_ == count && pool_.nursery_.take(lane_.newborns, count, positions_);
+    }
+    ~place_batch() {
+        if (complete_ && constructed_ != slots_.size()) {
+            pool_.dense_.poison_objects(location(constructed_));
+        }
+        for (; constructed_ != 0; --constructed_) {
+            pool_.dense_.destroy(location(constructed_ - 1));
+        }
+        if (complete_) {
+            pool_.nursery_.give_back(lane_.newborns, positions_);
+        }
+        for (; slots_taken_ != 0; --slots_taken_) {
+            pool_.supply_.give_back(lane_, slots_[slots_taken_ - 1]);
+        }
+    }
+
+    place_batch(const place_batch&) = delete;
+    place_batch& operator=(const place_batch&) = delete;
+
+    bool taken() const noexcept { return complete_; }
+
+    template <class Construct>
+    void construct_all(Construct construct) {
+        for (; constructed_ != slots_.size(); ++constructed_) {
+            const std::uint32_t next = location(constructed_);
+            pool_.dense_.unpoison_objects(next);
+            construct(pool_.dense_.memory(next));
+        }
+    }
+
+    void publish_all(std::vector<handle_type>& made) noexcept {
+        const std::size_t count = std::exchange(constructed_, 0);
+        complete_ = false;
+        slots_taken_ = 0;
+        pool_.nursery_.append(lane_.newborns, count, positions_);
+        add(lane_.created, count); // before anybody can erase one
+        for (std::size_t i = 0; i != count; ++i) {
+            if (i + slots_ahead < count) {
+                pool_.slots_.prefetch_slot(slots_[i + slots_ahead]);
+            }
+            made[i] = pool_.publish(slots_[i], pool_.nursery_.position(positions_, i));
+        }
+    }
+
+private:
+    static constexpr std::size_t slots_ahead = 16;
+
+    std::uint32_t location(std::size_t object) const noexcept {
+        return pool_.location_of(pool_.nursery_.position(positions_, object));
+    }
+
+    pool_core& pool_;
+    lane_type& lane_;
+    std::vector<std::uint32_t> slots_;
+    newborn_batch positions_;
+    std::size_t slots_taken_ = 0;
+    std::size_t constructed_ = 0;
+    bool complete_ = false;
+};
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class Construct>
+auto pool_core<T, Layout, Policy, Freelist>::create(Construct construct) -> handle_type {
+    expect_in_use();
+    lane_type* const mine = lanes_.mine();
+    if (mine == nullptr) {
+        return {};
+    }
+    place taken(*this, *mine);
+    if (!taken.taken()) {
+        return {};
+    }
+    construct(taken.memory());
+    return taken.publish();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool_core<T, Layout, Policy, Freelist>::give_back(lane_type& mine, const place& taken) noexcept {
-    if (!nursery_.give_back(mine.newborns, taken.position)) {
-        add(mine.vacated, 1);
+template <class Construct>
+auto pool_core<T, Layout, Policy, Freelist>::create_many(std::size_t count, Construct construct)
+    -> std::vector<handle_type> {
+    expect_in_use();
+    lane_type* const mine = lanes_.mine();
+    if (mine == nullptr || count > geometry_.object_limit) {
+        return {};
     }
-    // A few slots the lane keeps for its next objects. The others go to compaction like those of dead
-    // objects, or they would be lost to other threads.
-    const auto unused = Layout::value_of(taken.slot, slots_.known_tag(taken.slot));
-    if (mine.spares.load(std::memory_order::relaxed) < Policy::claim_size ||
-        !removals_.push(mine.removals, unused)) {
-        supply_.give_back(mine, taken.slot);
+    std::vector<handle_type> made(count);
+    place_batch taken(*this, *mine, count);
+    if (!taken.taken()) {
+        return {};
     }
+    taken.construct_all(construct);
+    taken.publish_all(made);
+    return made;
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-auto pool_core<T, Layout, Policy, Freelist>::publish(lane_type& mine, const place& taken) noexcept
+auto pool_core<T, Layout, Policy, Freelist>::publish(std::uint32_t slot, std::uint32_t position) noexcept
     -> handle_type {
-    const tag_type tag = slots_.next_tag(taken.slot, fresh_tag_);
-    const auto handle = handle_type::from_value(Layout::value_of(taken.slot, tag));
-    nursery_.own(taken.position, handle.value());
-    add(mine.created, 1); // before anybody can erase it
-    slots_.publish(taken.slot, tag, location_of(taken));
+    const tag_type tag = slots_.next_tag(slot, fresh_tag_);
+    const auto handle = handle_type::from_value(Layout::value_of(slot, tag));
+    nursery_.own(position, handle.value());
+    slots_.publish(slot, tag, location_of(position));
     return handle;
 }
 
@@ -224,7 +328,7 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 T* pool_core<T, Layout, Policy, Freelist>::object_or_throw(handle_type handle) {
     T* const found = find_object(handle);
     if (found == nullptr) {
-        throw stale_handle(describe_refusal(name_, examine(handle)));
+        raise(stale_handle(describe_refusal(name_, examine(handle))));
     }
     return found;
 }
@@ -244,8 +348,8 @@ template <class T, class Layout, class Policy, template <class> class Freelist>
 auto pool_core<T, Layout, Policy, Freelist>::handle_at(std::size_t position) const -> handle_type {
     expect_in_use();
     if (position >= dense_.size()) {
-        throw std::out_of_range(quoted_pool(name_) + ": there is no position " + std::to_string(position) +
-                                "; the dense store has " + std::to_string(dense_.size()));
+        raise(std::out_of_range(quoted_pool(name_) + ": there is no position " + std::to_string(position) +
+                                "; the dense store has " + std::to_string(dense_.size())));
     }
     return handle_in_slot(dense_.owner(static_cast<std::uint32_t>(position)));
 }
@@ -262,9 +366,7 @@ auto pool_core<T, Layout, Policy, Freelist>::handle_of_address(const void* objec
         return {};
     }
     const auto owner = nursery_.owner(static_cast<std::uint32_t>(location) - dense_.capacity());
-    return Layout::generation_of(Layout::tag_of(owner)) <= Layout::last_generation
-               ? handle_type::from_value(owner)
-               : handle_type{};
+    return Layout::is_alive(Layout::tag_of(owner)) ? handle_type::from_value(owner) : handle_type{};
 }
 
 /// The gate is closed.
@@ -284,10 +386,21 @@ compaction_stats pool_core<T, Layout, Policy, Freelist>::compact_alone(Executor&
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <executor Executor>
 compaction_stats pool_core<T, Layout, Policy, Freelist>::compact(Executor&& executor) {
+    const compaction_attempt attempt = compact_inside(nullptr, executor);
+    throw_refused(gate_.owner(), attempt.refusal);
+    return attempt.done;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <executor Executor>
+compaction_attempt pool_core<T, Layout, Policy, Freelist>::compact_inside(outer_gate* outer,
+                                                                          Executor& executor) {
     expect_in_use();
-    gate_.close();
+    if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
+        return {.refusal = refusal, .done = {}};
+    }
     const closed_gate closed(gate_);
-    return compact_alone(executor);
+    return {.refusal = gate_refusal::none, .done = compact_alone(executor)};
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -304,7 +417,7 @@ std::optional<compaction_stats> pool_core<T, Layout, Policy, Freelist>::try_comp
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool_core<T, Layout, Policy, Freelist>::add_hook(erase_hook hook) {
     expect_in_use();
-    gate_.close();
+    gate_.close_or_throw();
     const closed_gate closed(gate_);
     compactor_.add_hook([hook = std::move(hook)](typename Layout::value_type handle, T* object) {
         hook(handle_type::from_value(handle), object);
@@ -335,7 +448,7 @@ std::uint32_t pool_core<T, Layout, Policy, Freelist>::next_generation() const no
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool_core<T, Layout, Policy, Freelist>::reset() {
     expect_in_use();
-    gate_.close();
+    gate_.close_or_throw();
     const closed_gate closed(gate_);
     destroy_all();
     const std::uint32_t generation = next_generation();
@@ -361,18 +474,19 @@ void pool_core<T, Layout, Policy, Freelist>::reset() {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 void pool_core<T, Layout, Policy, Freelist>::shrink_to_fit() {
     expect_in_use();
-    gate_.close();
+    gate_.close_or_throw();
     const closed_gate closed(gate_);
     dense_.shrink();
     compactor_.shrink();
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-void pool_core<T, Layout, Policy, Freelist>::throw_exhausted() const {
+void pool_core<T, Layout, Policy, Freelist>::throw_refusal() {
+    lane_or_throw();
     if (supply_.used_up()) {
-        throw pool_used_up(name_, geometry_.slot_limit);
+        raise(pool_used_up(name_, geometry_.slot_limit));
     }
-    throw pool_exhausted(name_, geometry_.capacity);
+    raise(pool_exhausted(name_, geometry_.capacity));
 }
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -396,7 +510,7 @@ pool_stats pool_core<T, Layout, Policy, Freelist>::stats() const {
     view.newborn = difference(view.created, compactor_.left_nursery());
     view.waiting_removals = difference(view.created, view.alive + view.destroyed);
     view.slots_in_service = slots_in_service();
-    view.slots_free = supply_.list().waiting();
+    view.slots_free = supply_.waiting();
     view.slots_claimed = supply_.held();
     view.slots_retired = supply_.retired();
     view.slot_limit = geometry_.slot_limit;

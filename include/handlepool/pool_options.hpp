@@ -43,6 +43,9 @@ struct pool_options {
     /// reports can tell. Costs 16 bytes a slot, and a few nanoseconds for each object of a compaction.
     bool remember_frames = false;
 
+    /// Where these options come from, a file for example; errors about them say so.
+    std::string source = {};
+
     /// The id in the pool's handles. Left out: one that no living pool of the same layout has.
     std::optional<unsigned> pool_id = std::nullopt;
 };

@@ -1,32 +1,41 @@
 #pragma once
 
+#include <handlepool/locked_object.hpp>
 #include <handlepool/pool_core.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 namespace handlepool {
 
-/// Objects that lie one after the other in memory, each `stride` bytes behind the one before.
-class raw_items {
-public:
-    raw_items(void* first, std::size_t stride, std::size_t count) noexcept
-        : first_(static_cast<std::byte*>(first)), stride_(stride), count_(count) {}
+/// Objects that lie one after the other in memory, each `stride` bytes behind the one before. Void is void,
+/// or const void.
+template <class Void>
+class basic_raw_items {
+    using byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
 
-    void* operator[](std::size_t position) const noexcept { return first_ + position * stride_; }
-    void* data() const noexcept { return first_; }
+public:
+    basic_raw_items(Void* first, std::size_t stride, std::size_t count) noexcept
+        : first_(static_cast<byte*>(first)), stride_(stride), count_(count) {}
+
+    Void* operator[](std::size_t position) const noexcept { return first_ + position * stride_; }
+    Void* data() const noexcept { return first_; }
     std::size_t stride() const noexcept { return stride_; }
     std::size_t size() const noexcept { return count_; }
     bool empty() const noexcept { return count_ == 0; }
 
 private:
-    std::byte* first_;
+    byte* first_;
     std::size_t stride_;
     std::size_t count_;
 };
+
+using raw_items = basic_raw_items<const void>;
+using mutable_raw_items = basic_raw_items<void>;
 
 /// A pool whose objects are of a type that the program learns of at run time. What is said of pool holds for
 /// it, with `void*` for references and untyped handles.
@@ -56,7 +65,7 @@ public:
     handle_type emplace(Construct&& construct) {
         const handle_type handle = try_emplace(std::forward<Construct>(construct));
         if (!handle) {
-            this->throw_exhausted();
+            this->throw_refusal();
         }
         return handle;
     }
@@ -66,17 +75,12 @@ public:
             [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
     }
 
-    /// The same, but the null handle instead of pool_exhausted; then `construct` was not called.
+    /// The same, but returns the null handle where emplace throws an error of its own; then `construct` was
+    /// not called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
     handle_type try_emplace(Construct&& construct) {
-        auto& mine = this->lane_or_throw();
-        typename core::place taken;
-        if (!this->take_place(mine, taken)) {
-            return {};
-        }
-        this->construct(mine, taken, std::ref(construct));
-        return this->publish(mine, taken);
+        return this->create(std::ref(construct));
     }
 
     // ---- Objects: within the frame contract
@@ -85,11 +89,22 @@ public:
     void* find(handle_type handle) noexcept { return this->find_object(handle); }
     const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
 
+    /// The handle's object with a guard that keeps it where it is; see pool::lock.
+    locked_object<void, Policy> lock(handle_type handle) {
+        auto guard = this->access();
+        return {find(handle), std::move(guard)};
+    }
+
     /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return this->object_or_throw(handle); }
 
-    /// The dense store, as of the last compaction.
-    raw_items items() noexcept { return {this->first_object(), this->type().stride(), this->dense_size()}; }
+    /// The dense store, as of the last compaction; see pool::items and pool::mutable_items.
+    raw_items items() const noexcept {
+        return {const_cast<raw_pool*>(this)->first_object(), this->type().stride(), this->dense_size()};
+    }
+    mutable_raw_items mutable_items() noexcept {
+        return {this->first_object(), this->type().stride(), this->dense_size()};
+    }
 
     /// The handle of an object of this pool; null for an address that is not in the pool.
     handle_type handle_of(const void* object) const noexcept { return this->handle_of_address(object); }

@@ -3,7 +3,9 @@
 #include <handlepool/access_gate.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/executor_ref.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/lane.hpp>
+#include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
@@ -15,7 +17,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -139,19 +140,17 @@ public:
     // that destroys the pool begins; who is not ordered with the frames rules it out by a guard.
 
     bool contains(handle_type handle) const noexcept {
-        const pool_type* const owner = route(handle);
+        const pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->contains(handle);
     }
     bool erase(handle_type handle) noexcept {
-        pool_type* const owner = route(handle);
+        pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->erase(handle);
     }
 
-    /// The handle's pool, alive or not as its object may be; null when the service has none with its id.
-    pool_type* route(handle_type handle) const noexcept {
-        // (18) acquire: pairs with (17), so that the pool is seen complete
-        return routes_[Layout::pool_id_of(handle.tag())].load(std::memory_order::acquire);
-    }
+    /// The handle's pool, whether its object is alive or not. Null for the null handle, and when the service
+    /// has no pool with its id.
+    pool_type* route(handle_type handle) const noexcept { return handle ? pool_with_id_of(handle) : nullptr; }
 
     /// The handle with its type, or the null handle when its pool is not one of T.
     template <class T>
@@ -164,9 +163,17 @@ public:
     /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T.
     template <class T>
     T* find(handle_type handle) const noexcept {
-        pool_type* const owner = route(handle);
+        pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->template holds<T>() ? static_cast<T*>(owner->find(handle))
                                                               : nullptr;
+    }
+
+    /// The object together with a guard of the service that keeps it where it is, like pool::lock; nothing
+    /// when find() has nothing.
+    template <class T>
+    locked_object<T, Policy> lock(handle_type handle) {
+        guard_type guard = access();
+        return {find<T>(handle), std::move(guard)};
     }
 
     /// Name of the handle's pool; empty when there is none.
@@ -178,8 +185,10 @@ public:
     /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago".
     std::string describe(handle_type handle) const;
 
-    /// Holds the service's compaction off while it lives, like pool::access.
+    /// Holds the service's compaction off while the guard lives, like pool::access and pool::try_access.
+    /// Guards of a service and of its pools may be taken in any order.
     [[nodiscard]] guard_type access();
+    [[nodiscard]] guard_type try_access() noexcept;
 
     // ---- Frames: one thread at a time
 
@@ -195,8 +204,9 @@ public:
         return compact(executor_ref(executor));
     }
 
-    /// The same, but never waits: returns nothing when a guard of the service is held, and leaves those pools
-    /// out whose guards are held.
+    /// The same, but never waits: returns nothing when a guard of the service is held, leaves those pools out
+    /// whose guards are held, and what another thread is just changing or looking at: pools that are being
+    /// added may miss this frame, and removed ones live one longer.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
     std::optional<service_compaction> try_compact(executor_ref executor);
     template <executor Executor>
@@ -207,7 +217,8 @@ public:
     /// Compactions so far. Any thread.
     std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
 
-    // ---- Views: any thread, at any time; these block adding and removing pools
+    // ---- Views: any thread, at any time; these block each other and what adds and removes pools, briefly.
+    // Removed pools live until none of them is being taken.
 
     service_stats stats() const;
 
@@ -216,10 +227,18 @@ public:
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
+    using pool_list = std::vector<pool_type*>;
+    using lock_type = std::unique_lock<typename Policy::mutex>;
+    class view;
+
+    pool_type* pool_with_id_of(handle_type handle) const noexcept {
+        // (18) acquire: pairs with (17), so that the pool is seen complete
+        return routes_[Layout::pool_id_of(handle.tag())].load(std::memory_order::acquire);
+    }
     template <class Pool, class... Args>
     Pool& add(std::string_view name, const pool_options& options, const Args&... args);
-    template <class Compact>
-    service_compaction compact_all(Compact compact_one);
+    template <class LockNow, class Compact>
+    service_compaction compact_all(LockNow lock_now, Compact compact_one);
     lane<Policy>& lane_or_throw();
 
     service_options options_;
@@ -230,16 +249,16 @@ private:
     // By pool id.
     typename Policy::template array<typename Policy::template atomic<pool_type*>> routes_;
 
-    mutable typename Policy::mutex mutex_;          // for what follows
+    // Held briefly, for what follows.
+    mutable typename Policy::mutex mutex_;
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
     std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::vector<std::unique_ptr<pool_type>> removed_;           // until the next compaction
-    std::set<std::string, std::less<>> limits_taken_;           // by a pool
-    typename Policy::template plain<std::uint64_t> changes_{0}; // of pools_
+    std::vector<std::unique_ptr<pool_type>> removed_;                             // until the next compaction
+    std::set<std::string, std::less<>> limits_taken_;                             // by a pool
+    std::shared_ptr<const pool_list> list_ = std::make_shared<const pool_list>(); // of pools_
+    mutable typename Policy::template plain<std::size_t> views_{0};               // being taken
 
-    // Compaction's copy of pools_, and the changes it has.
-    std::vector<pool_type*> frame_pools_;
-    typename Policy::template plain<std::uint64_t> frame_changes_{0};
+    std::shared_ptr<const pool_list> frame_list_ = list_; // compaction's
     typename Policy::template atomic<std::uint64_t> frames_{0};
 };
 
@@ -277,83 +296,79 @@ template <class Pool, class... Args>
 Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_options& options,
                                          const Args&... args) {
     if (name.empty()) {
-        throw std::invalid_argument("handlepool: a pool of a service needs a name");
+        raise(std::invalid_argument("handlepool: a pool of a service needs a name"));
     }
-    const auto already_there = [&] {
-        return std::invalid_argument("handlepool: the service has a pool '" + std::string(name) +
-                                     "' already");
+    const auto expect_new_name = [&] {
+        if (by_name_.contains(name)) {
+            raise(std::invalid_argument("handlepool: the service has a pool '" + std::string(name) +
+                                        "' already"));
+        }
     };
     pool_options wanted = options;
     wanted.name = name;
-    std::string source;
     {
-        const std::scoped_lock lock(mutex_);
-        if (by_name_.contains(name)) {
-            throw already_there();
-        }
+        const lock_type lock(mutex_);
+        expect_new_name();
         if (const auto limits = options_.limits.find(name); limits != options_.limits.end()) {
             wanted = limits->second.applied_to(std::move(wanted));
-            source = limits->second.source;
         }
     }
     // Not under the lock: it asks the system for address space.
-    std::unique_ptr<pool_as_any<Pool>> made;
-    try {
-        made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
-    } catch (const std::invalid_argument& refusal) {
-        throw std::invalid_argument(
-            source.empty() ? std::string(refusal.what())
-                           : std::string(refusal.what()).append(" (limits from ").append(source).append(")"));
-    }
+    auto made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
     Pool& result = made->get();
 
-    const std::scoped_lock lock(mutex_);
+    const lock_type lock(mutex_);
+    expect_new_name();
+    auto list = std::make_shared<pool_list>(*list_);
+    list->push_back(made.get());
     pools_.reserve(pools_.size() + 1);
     limits_taken_.insert(wanted.name);
-    if (!by_name_.try_emplace(wanted.name, made.get()).second) {
-        throw already_there();
-    }
+    by_name_.try_emplace(wanted.name, made.get());
+    // What follows can't fail.
+    list_ = std::move(list);
     // (17) release: pairs with (18)
     routes_[made->id()].store(made.get(), std::memory_order::release);
     pools_.push_back(std::move(made));
-    changes_ = changes_ + 1;
     return result;
 }
 
 template <class Layout, class Policy>
 bool basic_service<Layout, Policy>::remove_pool(std::string_view name) {
-    const std::scoped_lock lock(mutex_);
+    const lock_type lock(mutex_);
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) {
         return false;
     }
-    removed_.reserve(removed_.size() + 1); // what follows can't fail
+    removed_.reserve(removed_.size() + 1);
+    auto list = std::make_shared<pool_list>(*list_);
+    std::erase(*list, found->second);
+    // What follows can't fail.
+    list_ = std::move(list);
     const auto position =
         std::ranges::find(pools_, found->second, [](const auto& owned) { return owned.get(); });
     routes_[found->second->id()].store(nullptr, std::memory_order::relaxed);
     removed_.push_back(std::move(*position));
     pools_.erase(position);
     by_name_.erase(found);
-    changes_ = changes_ + 1;
     return true;
 }
 
 template <class Layout, class Policy>
 auto basic_service<Layout, Policy>::find_any_pool(std::string_view name) -> pool_type* {
-    const std::scoped_lock lock(mutex_);
+    const lock_type lock(mutex_);
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
 }
 
 template <class Layout, class Policy>
 std::size_t basic_service<Layout, Policy>::size() const {
-    const std::scoped_lock lock(mutex_);
+    const lock_type lock(mutex_);
     return pools_.size();
 }
 
 template <class Layout, class Policy>
 std::vector<std::string> basic_service<Layout, Policy>::unused_limits() const {
-    const std::scoped_lock lock(mutex_);
+    const lock_type lock(mutex_);
     std::vector<std::string> names;
     for (const auto& [name, limits] : options_.limits) {
         if (!limits_taken_.contains(name)) {
@@ -379,7 +394,7 @@ template <class Layout, class Policy>
 auto basic_service<Layout, Policy>::lane_or_throw() -> lane<Policy>& {
     lane<Policy>* const mine = lanes_.mine();
     if (mine == nullptr) {
-        throw too_many_threads("service", lanes_.size());
+        throw_without_lane("service", lanes_.is_of_this_module(), lanes_.size());
     }
     return *mine;
 }
@@ -389,71 +404,86 @@ auto basic_service<Layout, Policy>::access() -> guard_type {
     return guard_type(gate_, lane_or_throw());
 }
 
-/// The gate is closed. Calls `compact_one(pool)` for those that have something to do.
 template <class Layout, class Policy>
-template <class Compact>
-service_compaction basic_service<Layout, Policy>::compact_all(Compact compact_one) {
+auto basic_service<Layout, Policy>::try_access() noexcept -> guard_type {
+    lane<Policy>* const mine = lanes_.mine();
+    return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
+}
+
+/// The gate is closed. Calls `compact_one(pool)` for the pools that have something to do. `lock_now()` locks
+/// the mutex, or not if it would have to wait.
+template <class Layout, class Policy>
+template <class LockNow, class Compact>
+service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, Compact compact_one) {
     const auto start = std::chrono::steady_clock::now();
-    std::vector<std::unique_ptr<pool_type>> ended;
-    {
-        const std::scoped_lock lock(mutex_);
-        if (frame_changes_ != changes_) {
-            frame_pools_.clear();
-            for (const auto& owned : pools_) {
-                frame_pools_.push_back(owned.get());
-            }
-            frame_changes_ = changes_;
-        }
-        ended.reserve(removed_.size()); // so that those which must wait can go back without an allocation
-        ended.swap(removed_);
-    }
     service_compaction sum;
-    std::exception_ptr failure;
-    for (std::unique_ptr<pool_type>& pool : ended) {
-        try {
-            if (compact_one(*pool)) { // no guard of it is held
-                pool.reset();
-                continue;
-            }
-            ++sum.skipped;
-        } catch (const compaction_conflict&) {
-            failure = failure ? failure : std::current_exception();
-        }
-        const std::scoped_lock lock(mutex_);
-        removed_.push_back(std::move(pool)); // until the next time
+    std::size_t ending = 0;
+    if (const lock_type lock = lock_now()) {
+        // Both at once: no pool of the list is destroyed before the list is taken anew. Views that begin
+        // later don't find the removed pools.
+        frame_list_ = list_;
+        ending = views_ == 0 ? removed_.size() : 0;
     }
-    for (pool_type* const pool : frame_pools_) {
+    for (std::size_t kept = 0; ending != 0; --ending) {
+        pool_type* next = nullptr;
+        if (const lock_type lock = lock_now()) {
+            next = removed_[kept].get();
+        }
+        if (next == nullptr) {
+            break;
+        }
+        const bool unguarded = compact_one(*next).has_value();
+        sum.skipped += unguarded ? 0 : 1;
+        std::unique_ptr<pool_type> ended; // not destroyed under the lock: objects may ask the service
+        if (const lock_type lock = lock_now(); lock && unguarded) {
+            const auto position = removed_.begin() + static_cast<std::ptrdiff_t>(kept);
+            ended = std::move(*position);
+            removed_.erase(position);
+        } else {
+            ++kept;
+        }
+    }
+    for (pool_type* const pool : *frame_list_) {
         if (pool->idle()) {
             pool->skip_frame();
-            continue;
-        }
-        try {
-            if (const std::optional<compaction_stats> done = compact_one(*pool)) {
-                ++sum.pools;
-                sum.removed += done->removed;
-                sum.born += done->born;
-                sum.moved += done->moved;
-                sum.retired += done->retired;
-            } else {
-                ++sum.skipped;
-            }
-        } catch (const compaction_conflict&) {
-            failure = failure ? failure : std::current_exception();
+        } else if (const std::optional<compaction_stats> done = compact_one(*pool)) {
+            ++sum.pools;
+            sum.removed += done->removed;
+            sum.born += done->born;
+            sum.moved += done->moved;
+            sum.retired += done->retired;
+        } else {
+            ++sum.skipped;
         }
     }
     frames_.store(frames() + 1, std::memory_order::relaxed);
-    if (failure) {
-        std::rethrow_exception(failure);
-    }
     sum.duration = std::chrono::steady_clock::now() - start;
     return sum;
 }
 
 template <class Layout, class Policy>
 service_compaction basic_service<Layout, Policy>::compact(executor_ref executor) {
-    gate_.close();
+    gate_.close_or_throw();
     const closed_gate closed(gate_);
-    return compact_all([&](pool_type& pool) { return std::optional(pool.compact(executor)); });
+    const pool_type* refused = nullptr;
+    gate_refusal refusal = gate_refusal::none;
+    const service_compaction sum = compact_all([&] { return lock_type(mutex_); },
+                                               [&](pool_type& pool) -> std::optional<compaction_stats> {
+                                                   const compaction_attempt attempt =
+                                                       pool.compact_inside(&gate_, executor);
+                                                   if (attempt.refusal == gate_refusal::none) {
+                                                       return attempt.done;
+                                                   }
+                                                   if (refused == nullptr) {
+                                                       refused = &pool;
+                                                       refusal = attempt.refusal;
+                                                   }
+                                                   return std::nullopt;
+                                               });
+    if (refused != nullptr) {
+        throw_refused(quoted_pool(refused->name()), refusal);
+    }
+    return sum;
 }
 
 template <class Layout, class Policy>
@@ -462,29 +492,54 @@ std::optional<service_compaction> basic_service<Layout, Policy>::try_compact(exe
         return std::nullopt;
     }
     const closed_gate closed(gate_);
-    return compact_all([&](pool_type& pool) { return pool.try_compact(executor); });
+    return compact_all([&] { return lock_type(mutex_, std::try_to_lock); },
+                       [&](pool_type& pool) { return pool.try_compact(executor); });
 }
+
+/// The pools of a service, none of which is destroyed while it lives.
+template <class Layout, class Policy>
+class basic_service<Layout, Policy>::view {
+public:
+    explicit view(const basic_service& whose) : service_(whose) {
+        const lock_type lock(service_.mutex_);
+        list_ = service_.list_;
+        service_.views_ = service_.views_ + 1;
+    }
+    ~view() {
+        const lock_type lock(service_.mutex_);
+        service_.views_ = service_.views_ - 1;
+    }
+
+    view(const view&) = delete;
+    view& operator=(const view&) = delete;
+
+    const pool_list& pools() const noexcept { return *list_; }
+
+private:
+    const basic_service& service_;
+    std::shared_ptr<const pool_list> list_;
+};
 
 template <class Layout, class Policy>
 service_stats basic_service<Layout, Policy>::stats() const {
-    const std::scoped_lock lock(mutex_);
-    service_stats view;
-    view.frames = frames();
-    for (const auto& owned : pools_) {
-        view.pools.push_back(owned->stats());
+    const view now(*this);
+    service_stats result;
+    result.frames = frames();
+    for (const pool_type* const pool : now.pools()) {
+        result.pools.push_back(pool->stats());
     }
-    return view;
+    return result;
 }
 
 template <class Layout, class Policy>
 std::vector<pool_leak> basic_service<Layout, Policy>::leaks(std::size_t most) const {
-    const std::scoped_lock lock(mutex_);
+    const view now(*this);
     std::vector<pool_leak> found;
-    for (const auto& owned : pools_) {
-        if (const std::size_t objects = owned->size(); objects != 0) {
-            pool_leak leak{.pool = owned->name(), .objects = objects, .oldest = {}};
-            for (const handle_type handle : owned->oldest(most)) {
-                leak.oldest.push_back(owned->describe(handle));
+    for (const pool_type* const pool : now.pools()) {
+        if (const std::size_t objects = pool->size(); objects != 0) {
+            pool_leak leak{.pool = pool->name(), .objects = objects, .oldest = {}};
+            for (const handle_type handle : pool->oldest(most)) {
+                leak.oldest.push_back(pool->describe(handle));
             }
             found.push_back(std::move(leak));
         }

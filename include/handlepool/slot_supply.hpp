@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/freelist.hpp>
+#include <handlepool/index_supply.hpp>
 #include <handlepool/lane.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/slot_table.hpp>
@@ -13,8 +13,8 @@
 
 namespace handlepool {
 
-/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, from
-/// slots that it gave back, and at last from the freelist.
+/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, then
+/// from slots that any lane gave back unused, and at last from the freelist.
 ///
 /// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
 /// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
@@ -35,9 +35,6 @@ public:
     bool take(lane<Policy>& mine, std::uint32_t& index) noexcept {
         std::uint32_t held = mine.held.load(std::memory_order::relaxed);
         if (held == 0) {
-            if (take_spare(mine, index)) {
-                return true;
-            }
             held = refill(mine);
             if (held == 0) {
                 return false;
@@ -50,11 +47,33 @@ public:
         return true;
     }
 
-    /// Lane: gives back a slot that it took and did not use. Wait-free.
+    /// Lane: takes up to `count` slots past its claim, and returns how many. Fewer only when at some moment
+    /// of the call no more were left. Lock-free.
+    std::size_t take_many(std::uint32_t* out, std::size_t count) noexcept {
+        std::size_t taken = 0;
+        while (taken != count) {
+            std::size_t more = claim(out + taken, std::min(count - taken, most_at_once), 0);
+            if (more == 0) {
+                more = claim_beyond_capacity(out + taken);
+            }
+            if (more == 0) {
+                break;
+            }
+            taken += more;
+        }
+        return taken;
+    }
+
+    /// Lane: gives back a slot that it took and did not use. The lane keeps no more than its claim had; the
+    /// others go to whoever wants them, at once. Wait-free.
     void give_back(lane<Policy>& mine, std::uint32_t index) noexcept {
-        slots_.set_location(index, mine.spare);
-        mine.spare = index + 1;
-        mine.spares.store(mine.spares.load(std::memory_order::relaxed) + 1, std::memory_order::relaxed);
+        const std::uint32_t held = mine.held.load(std::memory_order::relaxed);
+        if (held < mine.claim_end) {
+            mine.claimed[mine.claim_end - held - 1] = index;
+            mine.held.store(held + 1, std::memory_order::relaxed);
+        } else {
+            free_.give_back(index);
+        }
     }
 
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
@@ -70,12 +89,13 @@ public:
 
     /// Slots that lanes hold and don't use.
     std::size_t held() const noexcept {
-        return static_cast<std::size_t>(lanes_.sum([](const lane<Policy>& one) {
-            return one.held.load(std::memory_order::relaxed) + one.spares.load(std::memory_order::relaxed);
-        }));
+        return static_cast<std::size_t>(
+            lanes_.sum([](const lane<Policy>& one) { return one.held.load(std::memory_order::relaxed); }));
     }
+    /// Slots that wait for their next object, freed or given back unused.
+    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused(); }
 
-    const Freelist<Policy>& list() const noexcept { return free_; }
+    const Freelist<Policy>& list() const noexcept { return free_.list(); }
 
     /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
     /// the lanes have forgotten theirs.
@@ -88,46 +108,44 @@ public:
     std::size_t bytes_resident() const noexcept { return free_.bytes_resident(); }
 
 private:
-    bool take_spare(lane<Policy>& mine, std::uint32_t& index) noexcept {
-        if (mine.spare == 0) {
-            return false;
-        }
-        index = mine.spare - 1;
-        mine.spare = slots_.location(index);
-        mine.spares.store(mine.spares.load(std::memory_order::relaxed) - 1, std::memory_order::relaxed);
-        return true;
-    }
+    // A claim that loses its exchange reads all entries again.
+    static constexpr std::size_t most_at_once = 1024;
 
     std::uint32_t refill(lane<Policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), Policy::claim_divisor);
         const std::size_t wanted = std::clamp<std::size_t>(share, 1, Policy::claim_size);
-        // Told before the claim, whose exchange, (11) or (15), carries it: who finds the pool full because of
-        // this claim finds those of its slots that nobody uses yet, too.
+        // Stored before the claim and published by its exchange, (11) or (15): a thread that finds the pool
+        // full because of this claim also sees its unused slots.
         mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
-        std::size_t claimed = claim(mine, wanted, 0);
+        std::size_t claimed = claim(mine.claimed, wanted, 0);
         if (claimed == 0) {
             mine.held.store(0, std::memory_order::relaxed);
-        }
-        while (claimed == 0) {
-            const std::size_t idle = held();
-            const std::size_t retired_before = retired();
-            claimed = claim(mine, 1, std::min(idle, geometry_.lane_slack));
-            if (claimed == 0 && held() == idle && retired() == retired_before) {
-                return 0;
-            }
+            claimed = claim_beyond_capacity(mine.claimed);
         }
         mine.claim_end = static_cast<std::uint32_t>(claimed);
         return static_cast<std::uint32_t>(claimed);
     }
 
-    std::size_t claim(lane<Policy>& mine, std::size_t wanted, std::size_t beyond_capacity) noexcept {
-        return free_.claim(mine.claimed, wanted, geometry_.capacity + retired() + beyond_capacity);
+    /// Takes one slot although the capacity is out, if idle lanes hold as many. Returns how many it took.
+    std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
+        while (true) {
+            const std::size_t idle = held();
+            const std::size_t retired_before = retired();
+            const std::size_t claimed = claim(out, 1, std::min(idle, geometry_.lane_slack));
+            if (claimed != 0 || (held() == idle && retired() == retired_before)) {
+                return claimed;
+            }
+        }
+    }
+
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t beyond_capacity) noexcept {
+        return free_.claim(out, wanted, geometry_.capacity + retired() + beyond_capacity);
     }
 
     pool_geometry geometry_;
     slot_table<Layout, Policy>& slots_;
     const lane_table<Policy>& lanes_;
-    Freelist<Policy> free_;
+    index_supply<Policy, Freelist> free_;
     typename Policy::template atomic<std::size_t> retired_{0};
 };
 

@@ -95,8 +95,7 @@ public:
         return slots_[index].location.load(std::memory_order::relaxed);
     }
 
-    /// Says where the slot's object is now. Only for compaction, and for the owner of a slot without an
-    /// object, who may keep any number there.
+    /// Says where the slot's object is now. Only for compaction.
     void set_location(std::uint64_t index, std::uint32_t location) noexcept {
         slots_[index].location.store(location, std::memory_order::relaxed);
     }
@@ -117,7 +116,8 @@ private:
 
     /// Does the handle name a slot of this table, and an object that was alive in some pool?
     bool could_live(value_type handle) const noexcept {
-        return Layout::index_of(handle) < slots_.size() && Layout::is_alive(Layout::tag_of(handle));
+        return Layout::index_of(handle) < slots_.size() && Layout::is_alive(Layout::tag_of(handle)) &&
+               Layout::fits(handle);
     }
 
     typename Policy::template array<slot> slots_;

@@ -6,24 +6,38 @@
 /// A small number for each living thread of the process: the lowest that was free at the thread's first call.
 /// It is given back when the thread ends, after its thread_local objects were destroyed, and all that the
 /// thread did happens before all that the next owner of the number does.
+///
+/// Modules of a program that link the static library see one numbering if they see each other's symbols, as
+/// plug-ins see those of a program that exports them. Otherwise each copy numbers the threads anew, and what
+/// was made under one numbering must not be used under another: a numbering has an identity.
 namespace handlepool {
 
 /// How many threads can have a number at the same time.
 inline constexpr std::uint32_t thread_index_limit = 65536;
 
+/// Instead of a number: the thread is numbered by another copy of the library.
+inline constexpr std::uint32_t foreign_thread_index = thread_index_limit + 1;
+
 namespace this_thread {
 
-/// Number of the calling thread, plus one; 0 before it has one. Trivially destructible on purpose: it stays
-/// readable until the very end of the thread.
-inline constinit thread_local std::uint32_t index_plus_one = 0;
+/// The calling thread's number + 1, above that the identity of its numbering; 0 before it has a number.
+/// Trivially destructible on purpose: it stays readable until the very end of the thread.
+[[gnu::visibility("default")]] inline constinit thread_local std::uint64_t number_word = 0;
 
-/// Takes a number for the calling thread. Lock-free. Returns `thread_index_limit` when all are taken.
-std::uint32_t claim_index() noexcept;
+/// The identity of the numbering that the calling code uses. Wait-free.
+std::uint64_t numbering() noexcept;
 
-/// The calling thread's number, below `thread_index_limit`, or exactly that when there are more threads.
-/// Wait-free after a thread's first call, which is lock-free.
+/// Takes a number for the calling thread, if it has none. Lock-free. Returns it; `thread_index_limit` when
+/// all are taken, `foreign_thread_index` when `numbering` is another one than the calling code's.
+std::uint32_t claim_index(std::uint64_t numbering) noexcept;
+
+/// The same. Wait-free after a thread's first call, which is lock-free.
+inline std::uint32_t index(std::uint64_t numbering) noexcept {
+    const std::uint64_t index = number_word - numbering - 1;
+    return index < thread_index_limit ? static_cast<std::uint32_t>(index) : claim_index(numbering);
+}
 inline std::uint32_t index() noexcept {
-    return index_plus_one != 0 ? index_plus_one - 1 : claim_index();
+    return index(numbering());
 }
 
 } // namespace this_thread

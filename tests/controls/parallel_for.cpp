@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
                 }
                 // Often: two accesses at the very same moment can escape ThreadSanitizer.
                 for (int i = 0; i < 1000; ++i) {
-                    sums[planted ? 0 : position] += ships.items()[position].hull;
+                    sums[planted ? 0 : position] += ships.mutable_items()[position].hull;
                 }
             },
             tbb::simple_partitioner());

@@ -12,6 +12,7 @@ std::vector<model_entry> all_models() {
     add_gate_models(all);
     add_pool_models(all);
     add_claim_models(all);
+    add_unused_models(all);
     add_compaction_models(all);
     add_parallel_models(all);
     add_destructor_models(all);

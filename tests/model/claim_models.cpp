@@ -152,7 +152,7 @@ public:
 /// Threads go by numbers that they take when they begin and give back when they end.
 template <class Base>
 struct numbered : Base {
-    static std::uint32_t thread_index() noexcept {
+    static std::uint32_t thread_index(std::uint64_t) noexcept {
         return all_steps.threads_run() ? numbers.at(rl::thread_index()) : 0;
     }
 

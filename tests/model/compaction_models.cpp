@@ -59,8 +59,8 @@ private:
 
 /// Threads find no lane while they say so.
 struct laneless_policy : model_policy {
-    static std::uint32_t thread_index() noexcept {
-        const std::uint32_t index = model_policy::thread_index();
+    static std::uint32_t thread_index(std::uint64_t) noexcept {
+        const std::uint32_t index = model_policy::thread_index(0);
         return laneless.at(index) ? 99 : index;
     }
 
@@ -81,7 +81,7 @@ protected:
     }
 
     bool erase_without_record(handle_type handle) {
-        bool& laneless = laneless_policy::laneless.at(model_policy::thread_index());
+        bool& laneless = laneless_policy::laneless.at(model_policy::thread_index(0));
         laneless = true;
         const bool won = this->objects.erase(handle);
         laneless = false;

@@ -6,7 +6,9 @@
 #include <handlepool/access_gate.hpp>
 #include <handlepool/lane.hpp>
 
+#include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace handlepool::model {
 
@@ -68,7 +70,7 @@ public:
         if (index == 0) {
             read();
         } else {
-            gate.close();
+            gate.close_or_throw();
             change();
             gate.open();
         }
@@ -87,7 +89,7 @@ public:
             model_policy::wait(); // where others may come in between
             require(data == before, "the outer guard holds compaction off when the inner one has ended");
         } else {
-            gate.close();
+            gate.close_or_throw();
             change();
             gate.open();
         }
@@ -106,6 +108,65 @@ public:
             read(); // is refused to who is compacting, by an exception
         }
     }
+};
+
+/// A guard that is handed to another thread and ends there, while its maker makes another.
+class guard_that_ends_elsewhere : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            access_guard<model_policy> made(gate, *lanes.mine());
+            handed_ = std::move(made);
+            told_.store(1, std::memory_order::release);
+            read();
+        } else if (index == 1) {
+            if (told_.load(std::memory_order::acquire) == 1) {
+                static_cast<void>(std::uint32_t{data});
+                handed_.unlock();
+            }
+        } else if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+    }
+    void check() override {
+        handed_.unlock();
+        require(!gate.pinned(), "no pin is left of guards that have ended");
+    }
+
+private:
+    access_guard<model_policy> handed_;
+    model_atomic<std::uint32_t> told_;
+};
+
+/// A guard of a pool and then one of its service, while the service compacts: it waits for the one, and lets
+/// the other pass.
+class guard_of_a_pool_and_then_of_its_service : public gate_scene {
+public:
+    guard_of_a_pool_and_then_of_its_service() : outer_(lanes_of_outer_, "service") {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            const access_guard<model_policy> first(gate, *lanes.mine());
+            const access_guard<model_policy> second(outer_, *lanes_of_outer_.mine());
+            static_cast<void>(std::uint32_t{data});
+            static_cast<void>(std::uint32_t{outer_data_});
+        } else {
+            outer_.close_or_throw();
+            outer_data_ = outer_data_ + 1;
+            require(gate.close(&outer_) == gate_refusal::none, "a compaction gets its turn");
+            change();
+            outer_data_ = outer_data_ + 1;
+            gate.open();
+            outer_.open();
+        }
+    }
+    void check() override { require(data == 1 && outer_data_ == 2, "the compaction has run"); }
+
+private:
+    lane_table<model_policy> lanes_of_outer_{"lanes", 3};
+    access_gate<model_policy> outer_;
+    model_plain<std::uint32_t> outer_data_;
 };
 
 /// Three that want to compact, and may be refused.
@@ -134,6 +195,11 @@ void add_gate_models(std::vector<model_entry>& to) {
         "nested guard", 2, "a guard inside a guard does not wait for the compaction that waits for it"));
     to.push_back(entry<guard_behind_a_compaction>("guard behind a compaction", 2,
                                                   "only who is compacting is refused a guard"));
+    to.push_back(entry<guard_that_ends_elsewhere>(
+        "guard that ends elsewhere", 3, "a guard may end in another thread while its maker makes others"));
+    to.push_back(entry<guard_of_a_pool_and_then_of_its_service>(
+        "guard of a pool and then of its service", 2,
+        "guards are taken in any order; nobody waits for ever, and nothing moves under a guard"));
     to.push_back(
         entry<racing_compactions>("racing compactions", 3, "one compaction at a time; not all are refused"));
 }

@@ -66,7 +66,9 @@ class memory_of_a_throwing_constructor : public model {
     using layout = default_layout;
 
 public:
-    memory_of_a_throwing_constructor() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) {}
+    memory_of_a_throwing_constructor() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) {
+        second_lane_.lane = 1;
+    }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -103,8 +105,8 @@ private:
 
     slot_table<layout, model_policy> slots_;
     nursery<layout, model_policy, fifo_freelist> newborns_;
-    chunk_chain<model_policy> first_lane_;
-    chunk_chain<model_policy> second_lane_;
+    newborn_chain<model_policy> first_lane_;
+    newborn_chain<model_policy> second_lane_;
     std::array<model_plain<std::uint32_t>, 3> memory_;
 };
 

@@ -37,6 +37,11 @@ public:
         const access turn;
         return word_.fetch_add(value, checkers(effective(order, where)), at(where));
     }
+    T fetch_sub(T value, std::memory_order order,
+                const std::source_location& where = std::source_location::current()) noexcept {
+        const access turn;
+        return word_.fetch_sub(value, checkers(effective(order, where)), at(where));
+    }
     T fetch_and(T value, std::memory_order order,
                 const std::source_location& where = std::source_location::current()) noexcept {
         const access turn;

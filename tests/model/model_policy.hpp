@@ -54,6 +54,10 @@ public:
         const own_exceptions exceptions;
         mutex_.lock({"", "mutex", 0});
     }
+    bool try_lock() {
+        const own_exceptions exceptions;
+        return mutex_.try_lock({"", "mutex", 0});
+    }
     void unlock() {
         const own_exceptions exceptions;
         mutex_.unlock({"", "mutex", 0});
@@ -134,8 +138,13 @@ struct model_policy : stress::tiny_policy<1> {
     // Two, so that a try that fails is followed by another and by giving up; more tries repeat that.
     static constexpr std::size_t removal_claim_tries = 2;
 
+    static constexpr std::size_t guard_patience = 1;
+
+    static std::uint64_t numbering() noexcept { return 0; }
     // Before the threads and after them, whatever is done is done by the first of them.
-    static std::uint32_t thread_index() noexcept { return all_steps.threads_run() ? rl::thread_index() : 0; }
+    static std::uint32_t thread_index(std::uint64_t) noexcept {
+        return all_steps.threads_run() ? rl::thread_index() : 0;
+    }
     static void wait() noexcept {
         const own_exceptions exceptions;
         rl::ctx().yield(1, {"", "wait", 0});

@@ -12,6 +12,7 @@ void add_lane_models(std::vector<model_entry>& to);
 void add_gate_models(std::vector<model_entry>& to);
 void add_pool_models(std::vector<model_entry>& to);
 void add_claim_models(std::vector<model_entry>& to);
+void add_unused_models(std::vector<model_entry>& to);
 void add_compaction_models(std::vector<model_entry>& to);
 void add_parallel_models(std::vector<model_entry>& to);
 void add_destructor_models(std::vector<model_entry>& to);

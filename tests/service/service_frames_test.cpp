@@ -8,10 +8,12 @@
 #include <support/hostile_types.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <semaphore>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -186,10 +188,9 @@ TEST_F(frames, a_thread_that_holds_a_guard_can_not_compact) {
     make_work();
     {
         const auto guard = world.access();
-        EXPECT_THAT(
-            [&] { world.compact(); },
-            ThrowsMessage<compaction_conflict>(
-                "handlepool: service: compaction was asked for by a thread that holds an access guard"));
+        EXPECT_THAT([&] { world.compact(); }, ThrowsMessage<compaction_conflict>(
+                                                  "handlepool: service: compaction was asked for by a thread "
+                                                  "that has made an access guard, which still lives"));
         const auto nested = world.access();
         inline_executor executor;
         EXPECT_EQ(world.try_compact(executor), std::nullopt);
@@ -275,6 +276,119 @@ TEST_F(frames, a_guard_of_another_thread_holds_compaction_off) {
     compacting.join();
     EXPECT_EQ(seen_by_reader, 0U);
     EXPECT_EQ(a.items().size(), 1U);
+}
+
+// Used to wait for ever: each for the guard of the other.
+TEST_F(frames, a_guard_of_a_pool_and_then_of_the_service_beside_a_compaction) {
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const auto handle = ships.emplace(1);
+    for (int round = 0; round != 3; ++round) {
+        ships.emplace(round);
+        std::atomic<bool> compacting = false;
+        auto first = ships.access();
+        std::jthread compaction([&] {
+            compacting = true;
+            world.compact();
+        });
+        while (!compacting) {
+            std::this_thread::yield();
+        }
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(2)); // it most likely waits for the guard by now
+        {
+            const auto second = world.access();
+            EXPECT_EQ(*world.find<int>(handle), 1);
+        }
+        first.unlock();
+    }
+    world.compact();
+    EXPECT_EQ(ships.items().size(), 4U);
+}
+
+TEST_F(frames, guards_may_end_in_another_thread) {
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const auto handle = ships.emplace(7);
+    auto of_service = world.access();
+    auto of_object = ships.lock(handle);
+    auto by_service = world.lock<int>(handle);
+    ASSERT_TRUE(of_object && by_service);
+    EXPECT_EQ(&*of_object, &*by_service);
+    std::jthread([&, one = std::move(of_service), two = std::move(of_object), three = std::move(by_service)] {
+        EXPECT_EQ(*two, 7);
+        EXPECT_FALSE(world.try_compact());
+        EXPECT_FALSE(ships.try_compact());
+    }).join();
+    EXPECT_TRUE(ships.try_compact());
+    EXPECT_TRUE(world.try_compact());
+    world.compact();
+}
+
+TEST_F(frames, lock_of_a_stale_handle_holds_nothing) {
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const auto handle = ships.emplace(7);
+    ships.erase(handle);
+    const auto of_object = ships.lock(handle);
+    const auto by_service = world.lock<int>(handle);
+    const auto of_another_type = world.lock<double>(handle);
+    EXPECT_FALSE(of_object || by_service || of_another_type);
+    EXPECT_TRUE(world.try_compact());
+}
+
+TEST_F(frames, try_access_never_waits) {
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const auto of_pool = ships.try_access();
+    const auto of_service = world.try_access();
+    EXPECT_TRUE(of_pool && of_service);
+    EXPECT_FALSE(world.try_compact());
+}
+
+TEST_F(frames, null_handles_have_no_pool) {
+    const any_handle null; // whose bits name the pool with the id 0, in a process of its own the first one
+    EXPECT_EQ(world.route(null), nullptr);
+    EXPECT_EQ(world.name_of(null), "");
+    EXPECT_FALSE(world.contains(null));
+    EXPECT_FALSE(world.erase(null));
+    EXPECT_EQ(world.find<int>(null), nullptr);
+    EXPECT_FALSE(world.handle_cast<int>(null));
+    EXPECT_EQ(world.describe(null), "null");
+}
+
+// Throws where compactions are announced, outside of what can't fail.
+struct throwing_listener : inline_executor {
+    void begin_compaction(std::string_view) const { throw std::runtime_error("the listener's"); }
+    void begin_phase(compaction_phase) const {}
+    void end_compaction(const compaction_stats&) const {}
+};
+
+TEST_F(frames, an_exception_of_an_executor_leaves_removed_pools_to_the_next_compaction) {
+    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    const auto handle = ships.emplace(7);
+    auto guard = ships.access();
+    ASSERT_TRUE(world.remove_pool("ships"));
+    std::jthread([&] {
+        throwing_listener listener;
+        EXPECT_FALSE(world.try_compact(listener).value_or(service_compaction{}).pools != 0);
+    }).join();
+    EXPECT_EQ(ships.at(handle), 7);
+    guard.unlock();
+    throwing_listener listener;
+    EXPECT_THROW(world.compact(listener), std::runtime_error);
+    EXPECT_EQ(ships.at(handle), 7); // it lives on
+    world.compact();
+}
+
+TEST_F(frames, pools_that_come_and_go_between_compactions_are_never_compacted_when_gone) {
+    for (int round = 0; round != 5; ++round) {
+        world.add_pool<int>("one", {.capacity = 10}).emplace(1);
+        world.compact();
+        world.add_pool<int>("two", {.capacity = 10}).emplace(2);
+        ASSERT_TRUE(world.remove_pool("one"));
+        world.compact();
+        EXPECT_EQ(world.compact().pools, 0U);
+        ASSERT_TRUE(world.remove_pool("two"));
+        world.compact();
+        EXPECT_EQ(world.compact().pools, 0U);
+    }
 }
 
 TEST_F(frames, more_threads_than_the_limit_get_no_guard) {

@@ -251,8 +251,13 @@ public:
 private:
     void consume(std::mt19937_64& engine, int claims) {
         indices mine(4);
-        for (int i = 0; i != claims; ++i) {
+        for (int won = 0; won != claims;) {
             const std::size_t count = list_.claim(mine.data(), 1 + engine() % mine.size(), in_use_limit_);
+            if (count == 0) {
+                std::this_thread::yield(); // it is the producer's turn
+                continue;
+            }
+            ++won;
             if (held_.fetch_add(count, std::memory_order::relaxed) + count > in_use_limit_) {
                 ++over_the_limit_;
             }
@@ -266,13 +271,9 @@ private:
                     ++too_early_;
                 }
             }
-            if (count == 0) {
-                std::this_thread::yield(); // for the producer
-            } else {
-                const std::scoped_lock lock(mutex_);
-                returned_.insert(returned_.end(), mine.begin(),
-                                 mine.begin() + static_cast<std::ptrdiff_t>(count));
-            }
+            const std::scoped_lock lock(mutex_);
+            returned_.insert(returned_.end(), mine.begin(),
+                             mine.begin() + static_cast<std::ptrdiff_t>(count));
         }
     }
 

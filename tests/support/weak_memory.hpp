@@ -319,6 +319,14 @@ public:
             value_, order, order, [](T) { return true; },
             [value](T before) { return static_cast<T>(before + value); });
     }
+    T fetch_sub(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        return fetch_add(static_cast<T>(T{} - value), order);
+    }
+    T fetch_or(T value, std::memory_order order = std::memory_order::seq_cst) noexcept {
+        return weak_run::modify(
+            value_, order, order, [](T) { return true; },
+            [value](T before) { return static_cast<T>(before | value); });
+    }
     bool compare_exchange_strong(T& expected, T value, std::memory_order success,
                                  std::memory_order failure) noexcept {
         const T before = weak_run::modify(

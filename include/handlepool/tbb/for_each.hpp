@@ -48,6 +48,15 @@ struct line_range {
     tbb::blocked_range<std::size_t> groups;
 };
 
+template <class Pool>
+auto objects_of(Pool& pool) {
+    if constexpr (std::is_const_v<Pool>) {
+        return pool.items();
+    } else {
+        return pool.mutable_items();
+    }
+}
+
 /// Calls body(position, object) for all, in parallel.
 template <class T, class Body, class Partitioner>
 void for_each_position(std::span<T> items, const Body& body, Partitioner&& partitioner) {
@@ -69,14 +78,15 @@ void for_each_position(std::span<T> items, const Body& body, Partitioner&& parti
 template <class Pool, class Body>
 void for_each(Pool& pool, const Body& body) {
     detail::for_each_position(
-        pool.items(), [&](std::size_t, auto& object) { body(object); }, tbb::auto_partitioner());
+        detail::objects_of(pool), [&](std::size_t, auto& object) { body(object); }, tbb::auto_partitioner());
 }
 
 /// The same; a part of the store goes to the thread that had it the last time with this partitioner, and may
 /// still have it in its caches. One loop at a time for each partitioner.
 template <class Pool, class Body>
 void for_each(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
-    detail::for_each_position(pool.items(), [&](std::size_t, auto& object) { body(object); }, placement);
+    detail::for_each_position(
+        detail::objects_of(pool), [&](std::size_t, auto& object) { body(object); }, placement);
 }
 
 /// Calls `body(handle, object)` for each object of the dense store; the handle is stale when the object was
@@ -84,14 +94,15 @@ void for_each(Pool& pool, const Body& body, tbb::affinity_partitioner& placement
 template <class Pool, class Body>
 void for_each_with_handle(Pool& pool, const Body& body) {
     detail::for_each_position(
-        pool.items(), [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
+        detail::objects_of(pool),
+        [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
         tbb::auto_partitioner());
 }
 template <class Pool, class Body>
 void for_each_with_handle(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
     detail::for_each_position(
-        pool.items(), [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
-        placement);
+        detail::objects_of(pool),
+        [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); }, placement);
 }
 
 /// Sums up the objects of the dense store: `add(value, object)` returns the sum of both, `join(value, value)`

@@ -1,0 +1,235 @@
+// Constructors that throw: what they took goes to others, or to their lane once more.
+
+#include "models.hpp"
+#include "pool_scene.hpp"
+
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/index_supply.hpp>
+#include <handlepool/nursery.hpp>
+#include <handlepool/slot_table.hpp>
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <vector>
+
+namespace handlepool::model {
+
+namespace {
+
+/// Two threads claim indices, change what belongs to them, and give them back unused.
+class unused_indices_pass_on : public model {
+public:
+    unused_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {}
+
+    void run(unsigned) override {
+        std::uint32_t index = 0;
+        if (supply_.claim(&index, 1, 1) == 1) { // one at a time
+            things_.at(index) = things_.at(index) + 1;
+            supply_.give_back(index);
+            ++claims_;
+        }
+    }
+    void check() override {
+        std::uint32_t uses = 0;
+        for (const std::uint32_t thing : things_) {
+            uses += thing;
+        }
+        require(uses == claims_ && claims_ >= 1, "an index has one owner, who sees what the one before did");
+        require(supply_.unused() == 1, "what was given back is there");
+        std::uint32_t index = 0;
+        require(supply_.claim(&index, 1, 1) == 1, "what was given back goes out again");
+    }
+
+private:
+    index_supply<model_policy, fifo_freelist> supply_;
+    std::array<model_plain<std::uint32_t>, 2> things_;
+    std::uint32_t claims_ = 0;
+};
+
+/// The second of two throws.
+struct second_throws : payload {
+    explicit second_throws(std::uint32_t number) noexcept : payload(number) {}
+    explicit second_throws(int& made) : payload(1) {
+        if (++made == 2) {
+            throw std::runtime_error("thrown by a constructor");
+        }
+    }
+};
+
+/// All slots of a pool wait unused. One thread takes two, and uses one: the other must not make the pool look
+/// full.
+class unused_slots_held_by_a_lane : public pool_scene<second_throws, model_layout, pair_policy> {
+public:
+    unused_slots_held_by_a_lane() : pool_scene(tiny_options(2)) {
+        int made = 0;
+        std::vector<handle_type> handles;
+        try {
+            objects.emplace_n(2, std::back_inserter(handles), std::ref(made));
+        } catch (const std::runtime_error&) {
+        }
+        require(objects.stats().slots_free == 2, "slots of constructors that threw are free");
+    }
+    void run(unsigned index) override {
+        made_.at(index) = objects.try_emplace(std::uint32_t{index});
+        require(static_cast<bool>(made_.at(index)), "a pool has room for its capacity");
+    }
+    void check() override { require_consistent(objects, {{made_[0], 0}, {made_[1], 1}}); }
+
+private:
+    std::array<handle_type, 2> made_;
+};
+
+/// One thread fails to create two objects while another creates one.
+class batch_that_fails : public pool_scene<second_throws> {
+public:
+    batch_that_fails() : pool_scene(tiny_options(3)) {}
+    void run(unsigned index) override {
+        if (index == 1) {
+            made_ = objects.try_emplace(7U);
+            require(static_cast<bool>(made_), "a pool has room for its capacity");
+            return;
+        }
+        int made = 0;
+        std::vector<handle_type> handles;
+        try {
+            objects.emplace_n(2, std::back_inserter(handles), std::ref(made));
+            require(false, "what a constructor throws is passed on");
+        } catch (const std::runtime_error&) {
+        }
+    }
+    void check() override {
+        require_consistent(objects, {{made_, 7}});
+        require(objects.try_emplace(1U) && objects.try_emplace(2U), "no slot is lost");
+        require_consistent(objects, 3);
+    }
+
+private:
+    handle_type made_;
+};
+
+/// One thread creates two objects at once while a compaction runs.
+class batch_during_a_compaction : public pool_scene<> {
+public:
+    batch_during_a_compaction() : pool_scene(tiny_options(4)) { first_ = objects.emplace(9U); }
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+            return;
+        }
+        std::vector<handle_type> made;
+        objects.emplace_n(2, std::back_inserter(made), 5U);
+        require(made.size() == 2 && objects.erase(made[0]), "what was created lives");
+        last_ = made[1];
+    }
+    void check() override { require_consistent(objects, {{first_, 9}, {last_, 5}}); }
+
+private:
+    handle_type first_;
+    handle_type last_;
+};
+
+/// Creates an object inside of it, and throws.
+struct leaves_one_behind : payload {
+    explicit leaves_one_behind(std::uint32_t number) noexcept : payload(number) {}
+    template <class Pool, class Handle>
+    leaves_one_behind(Pool& inside, Handle& left) : payload(1) {
+        left = inside.emplace(2U);
+        throw std::runtime_error("thrown by a constructor");
+    }
+};
+
+/// The position that a constructor left behind is used again by its lane, or passed by a compaction.
+class position_left_behind : public pool_scene<leaves_one_behind> {
+public:
+    position_left_behind() : pool_scene(tiny_options(3)) {}
+    void run(unsigned index) override {
+        if (index == 1) {
+            objects.compact();
+            return;
+        }
+        try {
+            objects.emplace(objects, inner_);
+            require(false, "what a constructor throws is passed on");
+        } catch (const std::runtime_error&) {
+        }
+        next_ = objects.emplace(3U);
+    }
+    void check() override { require_consistent(objects, {{inner_, 2}, {next_, 3}}); }
+
+private:
+    handle_type inner_;
+    handle_type next_;
+};
+
+/// A position is vacated, used again and vacated once more, while compaction passes it and gives its memory
+/// to a third thread.
+class position_vacated_twice : public model {
+public:
+    position_vacated_twice() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) { second_lane_.lane = 1; }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            std::uint32_t outer = 0;
+            std::uint32_t inner = 0;
+            newborns_.take(first_lane_, outer);
+            newborns_.take(first_lane_, inner);
+            for (int i = 0; i != 2; ++i) {
+                memory_.at(outer) = 1;
+                newborns_.give_back(first_lane_, outer);
+                if (!newborns_.take(first_lane_, outer) || outer != 0) {
+                    return; // it was passed
+                }
+            }
+        } else if (index == 1) {
+            drain();
+            drain();
+        } else {
+            for (int i = 0; i != 2; ++i) {
+                std::uint32_t mine = 0;
+                if (newborns_.take(second_lane_, mine)) {
+                    memory_.at(mine) = 2;
+                }
+            }
+        }
+    }
+
+private:
+    void drain() {
+        std::size_t ready = 0;
+        newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
+            const std::uint32_t count = newborns_.count_ready(first, last, slots_);
+            require(count == 0 || first == 0, "a position that was taken, and not owned, is not passed");
+            ready += count;
+        });
+        newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
+        newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
+    }
+
+    slot_table<default_layout, model_policy> slots_;
+    nursery<default_layout, model_policy, fifo_freelist> newborns_;
+    newborn_chain<model_policy> first_lane_;
+    newborn_chain<model_policy> second_lane_;
+    std::array<model_plain<std::uint32_t>, 3> memory_;
+};
+
+} // namespace
+
+void add_unused_models(std::vector<model_entry>& to) {
+    to.push_back(entry<unused_indices_pass_on>(
+        "unused indices pass on", 2, "an index given back unused has one owner, who sees what came before"));
+    to.push_back(entry<unused_slots_held_by_a_lane>(
+        "unused slots held by a lane", 2,
+        "a pool has room for its capacity, whatever lanes hold of what others gave back"));
+    to.push_back(entry<batch_that_fails>("batch that fails", 2,
+                                         "what a batch has taken goes back; nobody else is refused"));
+    to.push_back(entry<batch_during_a_compaction>("batch during a compaction", 2,
+                                                  "objects created together are drained like others"));
+    to.push_back(entry<position_left_behind>(
+        "position left behind", 2, "a vacated position goes to its lane or to compaction, not to both"));
+    to.push_back(entry<position_vacated_twice>(
+        "position vacated twice", 3, "its memory is used again only behind what the constructors wrote"));
+}
+
+} // namespace handlepool::model

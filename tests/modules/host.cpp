@@ -1,0 +1,124 @@
+// usage: modules_host PLUGIN one_copy|two_copies    how many copies of the library the process is expected to
+// have
+
+#include "plugin.hpp"
+
+#include <handlepool/error.hpp>
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <latch>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace handlepool;
+using namespace handlepool::modules;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool holds, const char* what) {
+    if (!holds) {
+        std::fprintf(stderr, "FAILED: %s\n", what);
+        ++failures;
+    }
+}
+
+constexpr std::size_t each = 25'000;
+
+/// Threads of the program create objects, half of them by way of the plug-in.
+void create_together(const plugin_functions& plugin, bool one_copy) {
+    constexpr std::size_t threads = 4;
+    ships pool({.name = "ships", .capacity = threads * each});
+    std::atomic<std::size_t> made = 0;
+    std::atomic<std::size_t> refused = 0;
+    {
+        std::vector<std::jthread> running;
+        for (std::size_t thread = 0; thread != threads; ++thread) {
+            running.emplace_back([&, thread] {
+                if (thread % 2 == 0) {
+                    for (std::size_t i = 0; i != each; ++i) {
+                        pool.emplace(i);
+                    }
+                    made += each;
+                    return;
+                }
+                char message[512] = "";
+                made += plugin.create(pool, each, message, sizeof message);
+                const std::string_view text(message);
+                if (text.find("pool 'ships' was made by another copy") != text.npos) {
+                    ++refused;
+                } else {
+                    expect(text.empty(), message);
+                }
+            });
+        }
+    }
+    pool.compact();
+    expect(made == (one_copy ? threads : threads / 2) * each,
+           "as many objects are made as there is one numbering for");
+    expect(refused == (one_copy ? 0 : threads / 2), "a pool of another copy is refused at once");
+    expect(pool.size() == made && pool.items().size() == made, "no object is lost");
+    for (std::size_t i = 0; i != pool.items().size(); ++i) {
+        if (&pool.at(pool.handle_at(i)) != &pool.items()[i]) {
+            expect(false, "each handle leads to its object");
+            return;
+        }
+    }
+}
+
+/// What needs no lane works across copies.
+void look_up_and_erase(const plugin_functions& plugin) {
+    ships pool({.name = "ships", .capacity = 100});
+    std::vector<handle<ship>> handles;
+    for (std::size_t i = 0; i != 100; ++i) {
+        handles.push_back(pool.emplace(i));
+    }
+    pool.compact();
+    for (std::size_t i = 0; i != 50; ++i) {
+        expect(plugin.find_and_erase(pool, handles[i]),
+               "handles are looked up and erased by way of the plug-in");
+    }
+    pool.compact();
+    expect(pool.size() == 50 && pool.items().size() == 50, "what the plug-in erased is gone");
+}
+
+/// A thread that has used the plug-in's copy ends after the plug-in was unloaded.
+void end_a_thread_after_unloading(const plugin_functions& plugin, void* module) {
+    std::latch used(1);
+    std::latch unloaded(1);
+    std::jthread thread([&] {
+        expect(plugin.use_own_pool(), "a plug-in has pools of its own");
+        used.count_down();
+        unloaded.wait();
+    });
+    used.wait();
+    dlclose(module);
+    unloaded.count_down();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fputs("usage: modules_host PLUGIN one_copy|two_copies\n", stderr);
+        return 2;
+    }
+    const bool one_copy = argv[2] == std::string_view("one_copy");
+    void* const module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    const void* const symbol = module == nullptr ? nullptr : dlsym(module, plugin_symbol);
+    if (symbol == nullptr) {
+        std::fprintf(stderr, "%s\n", dlerror());
+        return 2;
+    }
+    const auto& plugin = *static_cast<const plugin_functions*>(symbol);
+    create_together(plugin, one_copy);
+    look_up_and_erase(plugin);
+    end_a_thread_after_unloading(plugin, module);
+    return failures == 0 ? 0 : 1;
+}
