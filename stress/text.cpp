@@ -1,5 +1,7 @@
 #include "text.hpp"
 
+#include "count_sum.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,10 @@ std::string grouped(std::uint64_t number) {
         result += digits[i];
     }
     return result;
+}
+
+std::string grouped_sum(std::uint64_t sum) {
+    return fmt::format("{}{}", sum == largest_sum ? "at least " : "", grouped(sum));
 }
 
 std::string duration(std::uint64_t nanoseconds) {

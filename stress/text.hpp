@@ -13,6 +13,9 @@ namespace handlepool::stress {
 // With commas between the thousands.
 std::string grouped(std::uint64_t number);
 
+// The same of a sum that add_count has made.
+std::string grouped_sum(std::uint64_t sum);
+
 // In the unit that suits it.
 std::string duration(std::uint64_t nanoseconds);
 
