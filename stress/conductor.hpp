@@ -29,6 +29,9 @@ struct run_options {
     service_setting service{};
 };
 
+// Threads that a run has at the same time, if it has `each` for every one of the crew.
+std::size_t threads_of(const run_options& options, std::size_t each = 1);
+
 // What a conductor knows of a pool.
 class watched {
 public:

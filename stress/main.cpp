@@ -248,6 +248,7 @@ int run_one(const scenario& which, const command_line& line, output_file* json) 
 }
 
 int run_many(const command_line& line, output_file* json) {
+    check_resources(line.running);
     print(table_head());
     const auto show = [](const report& result) {
         print(table_row(result) + (result.passed() ? std::string() : to_text(result)));

@@ -35,6 +35,10 @@ std::string duration(std::uint64_t nanoseconds) {
     return number < 1e9 ? fmt::format("{:.1f} ms", number / 1e6) : fmt::format("{:.2f} s", number / 1e9);
 }
 
+std::string gibibytes(std::uint64_t bytes) {
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
 std::optional<double> bound_95(const tally& all) {
     if (all.stale_lookups == 0 || all.stale_accepted != 0) {
         return std::nullopt;

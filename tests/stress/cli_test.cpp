@@ -124,6 +124,32 @@ TEST_F(command_line, wrong_values_are_told_with_what_is_allowed) {
     refuse("record", "--limit", "0", "1 to 67108864");
 }
 
+TEST_F(command_line, frames_far_shorter_than_the_trace_are_refused_at_once) {
+    const std::string trace = path("idle.zst");
+    write_trace(trace,
+                {.header = {.command = {"program"}, .duration_ns = 93'000'000'000},
+                 .events = {trace_event::allocate(0, 0, 0, 8), trace_event::free(93'000'000'000, 0, 0)}});
+    EXPECT_LT(std::filesystem::file_size(trace), 200U);
+    expect_error(
+        {"replay", trace, "--frame-ms", "0.001", "--json", path("result.json")},
+        StartsWith("handlepool-stress: --frame-ms: '0.001' would cut the 93 s of the trace into 93,000,001 "
+                   "frames for 1 thread (allowed: at most 1,000,000, which is 0.094 ms and more)"));
+}
+
+TEST_F(command_line, more_objects_than_memory_are_refused_at_once) {
+    expect_error(
+        {"churn", "--alive", "500000000", "--churn", "1", "--json", path("result.json")},
+        AllOf(StartsWith("handlepool-stress: --alive: '500000000' with --churn 1 needs about 521.5 GiB of "
+                         "memory, and "),
+              HasSubstr(" GiB are available")));
+    for (const char* const scenario : {"overflow", "all", "soak"}) {
+        expect_error(
+            {"run", scenario, "--alive", "10000000", "--json", path("result.json")},
+            StartsWith(
+                "handlepool-stress: --alive: '10000000' in 'overflow' needs about 186.3 GiB of memory"));
+    }
+}
+
 TEST_F(command_line, numbers_are_decimal) {
     const run_result result = run_stress(short_churn + arguments{"--threads", "03", "--seed", "010"});
     EXPECT_EQ(result.status, 0) << result.errors;
