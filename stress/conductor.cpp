@@ -37,7 +37,7 @@ conductor::conductor(std::string_view label, const run_options& options)
       clock_tolerance_(tolerance_of_this_machine()),
       crew_(checked_threads(options)),
       executor_(options.service, options.threads),
-      progress_(label),
+      progress_(options.place.empty() ? std::string(label) : fmt::format("{}, {}", options.place, label)),
       watchdog_(label),
       start_(clock::now()) {
     result_.command = label;

@@ -27,6 +27,7 @@ struct run_options {
     std::size_t alive = 20'000; // objects
     std::size_t sample = 1;     // check the histories of one slot in so many
     service_setting service{};
+    std::string place{}; // of the run among others, for the progress
 };
 
 // Threads that a run has at the same time, if it has `each` for every one of the crew.

@@ -17,7 +17,7 @@ namespace handlepool::stress {
 
 namespace {
 
-constexpr const char* row_format = "{:<11}{:>9}{:>15}{:>13}{:>15}{:>14}{:>10}{:>12}\n";
+constexpr const char* row_format = "{:<10}{:>8}{:>11}{:>9}{:>10}{:>11}{:>9}{:>11}\n";
 
 double millions(std::uint64_t number) {
     return static_cast<double>(number) / 1e6;
@@ -34,7 +34,7 @@ std::string system_name() {
 } // namespace
 
 std::string table_head() {
-    return fmt::format(row_format, "scenario", "seconds", "operations", "a second", "checked", "stale tried",
+    return fmt::format(row_format, "scenario", "seconds", "operations", "a second", "checked", "stale",
                        "accepted", "violations");
 }
 

@@ -129,8 +129,10 @@ report run_scenario(const scenario& which, const run_options& options) {
 
 std::vector<report> run_all(const run_options& options, const report_sink& done) {
     std::vector<report> results;
+    run_options share = share_of(options);
     for (const scenario& each : all) {
-        results.push_back(run_scenario(each, share_of(options)));
+        share.place = fmt::format("scenario {} of {}", results.size() + 1, all.size());
+        results.push_back(run_scenario(each, share));
         done(results.back());
     }
     return results;
@@ -152,6 +154,8 @@ std::vector<report> run_soak(const run_options& options, const report_sink& done
             return results;
         }
         turn.seed = options.seed + next / all.size();
+        turn.place = fmt::format("round {}, scenario {} of {}", next / all.size() + 1, next % all.size() + 1,
+                                 all.size());
         const report result = run_scenario(all[next % all.size()], turn);
         operations += result.timed_operations;
         results[next % all.size()] += result;

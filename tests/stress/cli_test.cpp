@@ -9,12 +9,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,9 +33,9 @@ using testing::StartsWith;
 
 using arguments = std::vector<std::string>;
 
-run_result run_stress(arguments line, errors_to errors = errors_to::file) {
+run_result run_stress(arguments line, errors_to errors = errors_to::file, unsigned short columns = 0) {
     line.insert(line.begin(), HANDLEPOOL_STRESS_PROGRAM);
-    return run_program(std::move(line), errors);
+    return run_program(std::move(line), errors, columns);
 }
 
 struct command_line : testing::Test {
@@ -78,7 +81,7 @@ arguments operator+(arguments line, const arguments& more) {
 }
 
 TEST_F(command_line, help_has_examples) {
-    for (const char* const command : {"", "replay", "churn", "record"}) {
+    for (const char* const command : {"", "run", "replay", "churn", "report", "record"}) {
         const run_result result =
             run_stress(*command == '\0' ? arguments{"--help"} : arguments{command, "--help"});
         EXPECT_EQ(result.status, 0);
@@ -306,7 +309,28 @@ TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
     EXPECT_EQ(json_in(path("result.json"))["violation_messages"][0], "something was wrong");
 }
 
-TEST_F(command_line, a_terminal_shows_the_progress) {
+struct terminal : command_line {
+    void SetUp() override {
+        if (const std::string lack = lack_of_terminals(); !lack.empty()) {
+            GTEST_SKIP() << lack;
+        }
+    }
+
+    // The lines that were shown one after the other in the place of one.
+    static std::vector<std::string> shown(const std::string& errors) {
+        constexpr std::string_view begin_of_line = "\r\033[K";
+        std::vector<std::string> lines;
+        std::size_t at = begin_of_line.size();
+        while (at < errors.size()) {
+            const std::size_t end = std::min(errors.find(begin_of_line, at), errors.size());
+            lines.push_back(errors.substr(at, end - at));
+            at = end + begin_of_line.size();
+        }
+        return lines;
+    }
+};
+
+TEST_F(terminal, shows_the_progress) {
     for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
         const run_result result = run_stress(line, errors_to::terminal);
         EXPECT_EQ(result.status, 0);
@@ -315,6 +339,40 @@ TEST_F(command_line, a_terminal_shows_the_progress) {
         EXPECT_TRUE(result.errors.ends_with("\r\033[K")) << "the line is not cleared";
         EXPECT_THAT(result.output, HasSubstr("passed"));
     }
+}
+
+TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
+    for (const unsigned short columns : std::initializer_list<unsigned short>{1, 10, 20, 40, 80, 200}) {
+        const run_result result = run_stress({"run", "race-erase", "--seconds", "0.25", "--alive", "100"},
+                                             errors_to::terminal, columns);
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.errors, Not(HasSubstr("\n")));
+        for (const std::string& line : shown(result.errors)) {
+            EXPECT_LT(line.size(), columns) << line;
+        }
+    }
+}
+
+TEST_F(terminal, that_knows_no_width_has_that_of_the_environment) {
+    const run_result result = run_program({"env", "COLUMNS=30", HANDLEPOOL_STRESS_PROGRAM, "run",
+                                           "race-erase", "--seconds", "0.1", "--alive", "100"},
+                                          errors_to::terminal);
+    EXPECT_EQ(result.status, 0);
+    for (const std::string& line : shown(result.errors)) {
+        EXPECT_LT(line.size(), 30U) << line;
+    }
+}
+
+TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
+    const run_result all =
+        run_stress({"run", "all", "--operations", "1000", "--alive", "100"}, errors_to::terminal, 80);
+    EXPECT_EQ(all.status, 0);
+    EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 13, churn ["),
+                                  HasSubstr("\033[Kscenario 3 of 13, race-erase ["),
+                                  HasSubstr("\033[Kscenario 13 of 13, hand-off [")));
+    const run_result soak =
+        run_stress({"run", "soak", "--operations", "1000", "--alive", "100"}, errors_to::terminal, 80);
+    EXPECT_THAT(soak.errors, HasSubstr("\033[Kround 1, scenario 3 of 13, race-erase "));
 }
 
 TEST_F(command_line, a_trace_that_cannot_be_read) {

@@ -295,6 +295,7 @@ TEST(run_report_text, sums_up_and_lists_what_failed) {
     EXPECT_THAT(summary_of(std::span(results).first(1)),
                 testing::EndsWith("result                       passed\n"));
     EXPECT_EQ(table_head().size(), table_row(results[0]).size());
+    EXPECT_LE(table_head().size(), 80U) << "with the end of the line";
     EXPECT_THAT(table_row(results[1]), AllOf(StartsWith("churn "), HasSubstr(" 26\n")));
 }
 
