@@ -411,6 +411,39 @@ TEST_F(command_line, a_report_that_cannot_be_written) {
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
 }
 
+TEST_F(command_line, files_come_all_or_none) {
+    const arguments line{"run", "race-erase", "--operations", "1000", "--alive", "100"};
+    const run_result unprinted =
+        run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HANDLEPOOL_STRESS_PROGRAM, "run",
+                     "race-erase", "--operations", "1000", "--alive", "100", "--json", path("result.json"),
+                     "--trace", path("timeline.json")});
+    EXPECT_EQ(unprinted.status, 2);
+    EXPECT_EQ(files(), 0U) << "the exit code says that there is no result";
+    const run_result untraced =
+        run_stress(line + arguments{"--json", path("result.json"), "--trace", "/dev/full"});
+    EXPECT_EQ(untraced.status, 2);
+    EXPECT_THAT(untraced.errors, HasSubstr("--trace: /dev/full cannot be written: No space left on device"));
+    EXPECT_EQ(files(), 0U);
+    EXPECT_EQ(
+        run_stress(line + arguments{"--json", path("result.json"), "--trace", path("timeline.json")}).status,
+        0);
+    EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(command_line, no_file_is_written_over_another) {
+    const std::string trace = small_trace();
+    const std::string again = path("../" + directory.filename().string() + "/small.zst");
+    expect_error({"replay", trace, "--json", again},
+                 HasSubstr("the trace and --json name the same file: " + again));
+    expect_error({"replay", trace, "--trace", trace},
+                 HasSubstr("the trace and --trace name the same file: " + trace));
+    expect_error(short_churn + arguments{"--json", path("new"), "--trace", path("./new")},
+                 HasSubstr("--json and --trace name the same file: "));
+    expect_error({"record", "-o", path("new"), "--json", path("new"), "--", "true"},
+                 HasSubstr("--output and --json name the same file: "));
+    EXPECT_EQ(run_stress(short_churn + arguments{"--json", "/dev/null", "--trace", "/dev/null"}).status, 0);
+}
+
 TEST_F(command_line, records_and_replays) {
     const std::string trace = path("recorded.zst");
     const run_result recorded = run_stress({"record", "--output", trace, "--json", path("record.json"), "--",

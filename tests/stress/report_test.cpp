@@ -379,6 +379,11 @@ TEST_F(output_file_test, appears_when_it_is_whole) {
 TEST_F(output_file_test, leaves_nothing_behind_when_it_is_not_written) {
     {
         const output_file file("--json", path);
+        EXPECT_EQ(files(), 0) << "nor when the program is interrupted";
+    }
+    {
+        output_file file("--json", path);
+        file.prepare("whole, but of no use");
     }
     EXPECT_EQ(files(), 0);
 }
