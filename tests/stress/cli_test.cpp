@@ -342,8 +342,8 @@ TEST_F(terminal, shows_the_progress) {
 }
 
 TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
-    for (const unsigned short columns : std::initializer_list<unsigned short>{1, 10, 20, 40, 80, 200}) {
-        const run_result result = run_stress({"run", "race-erase", "--seconds", "0.25", "--alive", "100"},
+    for (const unsigned short columns : std::initializer_list<unsigned short>{1, 20, 40, 80}) {
+        const run_result result = run_stress({"run", "race-erase", "--seconds", "0.15", "--alive", "100"},
                                              errors_to::terminal, columns);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.errors, Not(HasSubstr("\n")));
@@ -370,9 +370,6 @@ TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
     EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 13, churn ["),
                                   HasSubstr("\033[Kscenario 3 of 13, race-erase ["),
                                   HasSubstr("\033[Kscenario 13 of 13, hand-off [")));
-    const run_result soak =
-        run_stress({"run", "soak", "--operations", "1000", "--alive", "100"}, errors_to::terminal, 80);
-    EXPECT_THAT(soak.errors, HasSubstr("\033[Kround 1, scenario 3 of 13, race-erase "));
 }
 
 TEST_F(command_line, a_trace_that_cannot_be_read) {
