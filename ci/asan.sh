@@ -12,7 +12,7 @@ if [[ ! $compiler =~ ^(g\+\+|clang\+\+-19)$ || ! $seconds =~ ^[1-9][0-9]*$ || $#
     exit 2
 fi
 
-ci/install.sh "$compiler"
+ci/install.sh "$compiler" chromium
 build=build/asan-$compiler
 cmake --preset asan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$build"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building and testing handlepool needs on Debian 12, as root; does nothing when it is there.
+# Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 # usage: ci/install.sh [--all | TOOL...]
-#   TOOL    what some checks need beside it: clang++-19, clang-format-19, dpkg-source; g++ is always installed
+#   TOOL    what some checks need beside it: chromium (the tests), clang++-19, clang-format-19, dpkg-source; g++ is always installed
 #   --all   all tools
 set -euo pipefail
 
@@ -9,12 +9,12 @@ packages=(
     g++ cmake ninja-build patch pkg-config
     libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
-    chromium-headless-shell # shows the harness's page to its test
 )
-[ "${1:-}" != --all ] || set -- clang++-19 clang-format-19 dpkg-source
+[ "${1:-}" != --all ] || set -- chromium clang++-19 clang-format-19 dpkg-source
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
+        chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
         clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer
         clang-format-19) packages+=(clang-format-19) ;;
         dpkg-source) packages+=(dpkg-dev) ;;
@@ -32,6 +32,14 @@ if [ ${#missing[@]} -eq 0 ]; then
     exit 0
 fi
 
+if [ "$(id -u)" -ne 0 ]; then
+    cat >&2 <<TEXT
+ci/install.sh: these packages are missing: ${missing[*]}
+Only root can install them:
+    apt-get update && apt-get install -y --no-install-recommends ${missing[*]}
+TEXT
+    exit 1
+fi
 echo "installing: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq

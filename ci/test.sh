@@ -13,9 +13,9 @@ case "$preset" in
 esac
 
 if [ "${CXX:-}" = clang++-19 ]; then
-    ci/install.sh clang++-19
+    ci/install.sh chromium clang++-19
 else
-    ci/install.sh
+    ci/install.sh chromium
 fi
 build=build/$preset${CXX:+-$(basename "$CXX")}
 cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} >/dev/null

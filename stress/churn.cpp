@@ -1,5 +1,6 @@
 #include "churn.hpp"
 
+#include "resources.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/format.h>
@@ -143,6 +144,11 @@ void run_frames(conductor& by, const churn_size& size, const std::function<bool(
 } // namespace
 
 report churn(const churn_options& options) {
+    const auto alive = static_cast<double>(options.alive);
+    // Measured: a replaced object takes more than one that lives on, since all that is done to it is
+    // recorded.
+    require_memory(fmt::format("--alive: '{}' with --churn {}", options.alive, options.churn),
+                   alive * bytes_of_an_object * (1.2 + 1.6 * options.churn));
     conductor by("churn", {.threads = options.threads,
                            .seed = options.seed,
                            .sample = options.sample,

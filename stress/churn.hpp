@@ -22,7 +22,7 @@ struct churn_options {
 
 // A synthetic frame loop: in each frame all threads erase and create their share of the objects, each time
 // another thread's than before; some victims are erased by all threads at once, which exactly one must win.
-// Throws what the pool throws.
+// Throws what the pool throws, and std::runtime_error if it needs more memory or threads than there are.
 report churn(const churn_options& options);
 
 // The same as a scenario, for as long as the conductor wants.

@@ -1,6 +1,9 @@
 #include "conductor.hpp"
 
 #include "oracle/clock.hpp"
+#include "resources.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,14 +20,24 @@ time_stamp tolerance_of_this_machine() {
     return tolerance;
 }
 
+std::size_t checked_threads(const run_options& options) {
+    require_threads(fmt::format("--threads: '{}'", options.threads), threads_of(options));
+    return options.threads;
+}
+
 } // namespace
+
+std::size_t threads_of(const run_options& options, std::size_t each) {
+    const std::size_t for_compactions = options.service.executor == executor_kind::in_line ? 0 : 1;
+    return (each + for_compactions) * options.threads + 1; // the watchdog
+}
 
 conductor::conductor(std::string_view label, const run_options& options)
     : options_(options),
       clock_tolerance_(tolerance_of_this_machine()),
-      crew_(options.threads),
+      crew_(checked_threads(options)),
       executor_(options.service, options.threads),
-      progress_(label),
+      progress_(options.place.empty() ? std::string(label) : fmt::format("{}, {}", options.place, label)),
       watchdog_(label),
       start_(clock::now()) {
     result_.command = label;

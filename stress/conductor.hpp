@@ -27,7 +27,11 @@ struct run_options {
     std::size_t alive = 20'000; // objects
     std::size_t sample = 1;     // check the histories of one slot in so many
     service_setting service{};
+    std::string place{}; // of the run among others, for the progress
 };
+
+// Threads that a run has at the same time, if it has `each` for every one of the crew.
+std::size_t threads_of(const run_options& options, std::size_t each = 1);
 
 // What a conductor knows of a pool.
 class watched {

@@ -220,6 +220,34 @@ CLI::App& add_record(CLI::App& app, command_line& line) {
     return command;
 }
 
+// No file may be written over another one of the same command line.
+void check_files_differ(const command_line& line, bool replays, bool records) {
+    std::vector<std::pair<std::string_view, std::filesystem::path>> files;
+    const auto add = [&files](std::string_view what, const std::filesystem::path& path) {
+        std::error_code ignored; // what can't be looked at can't be opened either
+        const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+        if (path.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) {
+            return;
+        }
+        const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
+        for (const auto& [other, others] : files) {
+            if (real == others) {
+                throw std::runtime_error(
+                    fmt::format("{} and {} name the same file: {}", other, what, path.string()));
+            }
+        }
+        files.emplace_back(what, real);
+    };
+    if (replays) {
+        add("the trace", line.trace_path);
+    }
+    if (records) {
+        add("--output", line.recording.output);
+    }
+    add("--json", line.json_path);
+    add("--trace", line.timeline_path);
+}
+
 // ---- The runs
 
 void print(const std::string& text) {
@@ -232,7 +260,7 @@ void print(const std::string& text) {
 int finish(report result, const command_line& line, output_file* json) {
     result.again = line.typed;
     if (json != nullptr) {
-        json->write_json(to_json(result));
+        json->prepare_json(to_json(result));
     }
     print(to_text(result));
     return result.passed() ? 0 : exit_violation;
@@ -241,13 +269,14 @@ int finish(report result, const command_line& line, output_file* json) {
 int run_one(const scenario& which, const command_line& line, output_file* json) {
     const report result = run_scenario(which, line.running);
     if (json != nullptr) {
-        json->write_json(to_json(std::span(&result, 1), line.typed, line.started));
+        json->prepare_json(to_json(std::span(&result, 1), line.typed, line.started));
     }
     print(to_text(result));
     return result.passed() ? 0 : exit_violation;
 }
 
 int run_many(const command_line& line, output_file* json) {
+    check_resources(line.running);
     print(table_head());
     const auto show = [](const report& result) {
         print(table_row(result) + (result.passed() ? std::string() : to_text(result)));
@@ -255,7 +284,7 @@ int run_many(const command_line& line, output_file* json) {
     const std::vector<report> results =
         line.scenario_name == soak ? run_soak(line.running, show) : run_all(line.running, show);
     if (json != nullptr) {
-        json->write_json(to_json(results, line.typed, line.started));
+        json->prepare_json(to_json(results, line.typed, line.started));
     }
     print("\n" + summary_of(results));
     const bool passed =
@@ -291,15 +320,16 @@ int run_report(const command_line& line) {
         }
         documents.push_back(page::read_result_file(path));
     }
-    page.write(page::make_page(documents));
+    page.prepare(page::make_page(documents));
     print(fmt::format("wrote {}\n", line.page_path));
+    page.commit();
     return 0;
 }
 
 int run_record(const command_line& line, output_file* json) {
     const record_result recorded = record(line.recording);
     if (json != nullptr) {
-        json->write_json(to_json(recorded, line.recording));
+        json->prepare_json(to_json(recorded, line.recording));
     }
     fmt::print(stderr, "{}", to_text(recorded, line.recording)); // the standard output is the program's
     return recorded.exit_status == 0 ? 0 : exit_error;
@@ -320,7 +350,7 @@ int run(int argc, char** argv) {
     CLI::App& run_command = add_run(app, line);
     CLI::App& replay_command = add_replay(app, line);
     CLI::App& churn_command = add_churn(app, line);
-    add_record(app, line);
+    const CLI::App& record_command = add_record(app, line);
     for (CLI::App* const command : {&run_command, &replay_command, &churn_command}) {
         command->add_option(
             "--trace", line.timeline_path,
@@ -339,6 +369,7 @@ int run(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : exit_error;
     }
 
+    check_files_differ(line, replay_command.parsed(), record_command.parsed());
     std::optional<output_file> json;
     if (!line.json_path.empty()) {
         json.emplace("--json", line.json_path);
@@ -371,10 +402,16 @@ int run(int argc, char** argv) {
     if (trace) {
         std::ostringstream text;
         records->write(text);
-        trace->write(text.str());
+        trace->prepare(text.str());
         if (records->dropped() != 0) {
             fmt::print(stderr, "--trace: {} of {} events found no room\n", records->dropped(),
                        records->dropped() + records->size());
+        }
+    }
+    // When all that can fail is done.
+    for (std::optional<output_file>* const each : {&json, &trace}) {
+        if (*each) {
+            (*each)->commit();
         }
     }
     return code;

@@ -28,6 +28,10 @@ output_file::output_file(std::string option, std::string path)
     if (!stream_) {
         fail(errno);
     }
+    if (is_replaced()) {
+        stream_.close();
+        std::filesystem::remove(partial_);
+    }
 }
 
 output_file::~output_file() {
@@ -38,16 +42,32 @@ output_file::~output_file() {
 }
 
 void output_file::write_json(const nlohmann::json& json) {
-    // Names of files and programs need not be UTF-8.
-    write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    prepare_json(json);
+    commit();
 }
 
 void output_file::write(std::string_view text) {
+    prepare(text);
+    commit();
+}
+
+void output_file::prepare_json(const nlohmann::json& json) {
+    // Names of files and programs need not be UTF-8.
+    prepare(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void output_file::prepare(std::string_view text) {
+    if (is_replaced()) {
+        stream_.open(partial_);
+    }
     stream_ << text;
     stream_.close();
     if (!stream_) {
         fail(errno);
     }
+}
+
+void output_file::commit() {
     if (is_replaced()) {
         std::error_code error;
         std::filesystem::rename(partial_, path_, error);

@@ -8,8 +8,9 @@
 
 namespace handlepool::stress {
 
-// A file for a result. It is opened before the work starts, so that a wrong name costs no run; a file that
-// was there is replaced only by a whole one. What is no regular file, as /dev/stdout, is written to as it is.
+// A file for a result. Whether it can be written is tried before the work starts, so that a wrong name costs
+// no run; a file that was there is replaced only by a whole one. A run that is interrupted leaves nothing
+// behind. What is no regular file, as /dev/stdout, is written to as it is.
 class output_file {
 public:
     // Throws std::runtime_error, which names the option that the path was given by, if the file can't be
@@ -20,7 +21,13 @@ public:
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
-    // Writes the file and gives it its name. Once only. Throws std::runtime_error if that fails.
+    // Writes all of it, under another name, and gives it its own name. Of several files, each may be written
+    // before the first is named. Once only. Throw std::runtime_error if that fails.
+    void prepare(std::string_view text);
+    void prepare_json(const nlohmann::json& json);
+    void commit();
+
+    // Both.
     void write(std::string_view text);
     void write_json(const nlohmann::json& json);
 

@@ -1,14 +1,66 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
 
 namespace handlepool::stress {
 
-progress::progress(std::string_view label) : label_(label), visible_(isatty(STDERR_FILENO) == 1) {}
+namespace {
+
+// Asked again for each line: the user may change the window.
+std::size_t terminal_columns() {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+        return size.ws_col;
+    }
+    const char* const value = std::getenv("COLUMNS");
+    const std::string_view text = value == nullptr ? "" : value;
+    std::size_t columns = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    const bool is_number = error == std::errc() && rest == text.data() + text.size() && columns != 0;
+    return is_number ? columns : 80;
+}
+
+} // namespace
+
+std::string progress_line(const progress_state& state, std::size_t columns) {
+    constexpr std::size_t shortest_bar = 10;
+    constexpr std::size_t longest_bar = 30;
+    const std::size_t room = std::max<std::size_t>(columns, 1) - 1;
+    const double part = std::clamp(state.part, 0.0, 1.0);
+    const std::string percent = fmt::format("{:3.0f} %", part * 100);
+    const std::string left = fmt::format("  {:.0f} s left", state.seconds_left);
+    const std::array<std::string, 3> rates{fmt::format("  {:.2f} million operations/s", state.rate / 1e6),
+                                           fmt::format("  {:.2f} M/s", state.rate / 1e6), ""};
+    for (const std::string& rate : rates) {
+        const std::string behind = percent + rate + left;
+        const std::size_t without_bar = state.label.size() + std::string_view(" [] ").size() + behind.size();
+        if (without_bar + shortest_bar <= room) {
+            const std::size_t length = std::min(longest_bar, room - without_bar);
+            const std::string bar(static_cast<std::size_t>(part * static_cast<double>(length)), '#');
+            return fmt::format("{} [{:<{}}] {}", state.label, bar, length, behind);
+        }
+    }
+    std::string line = fmt::format("{} {}{}", state.label, percent, left);
+    if (line.size() > room) {
+        line = fmt::format("{} {}", state.label, percent);
+    }
+    if (line.size() > room) {
+        line = percent + " " + std::string(state.label);
+    }
+    return line.substr(0, room);
+}
+
+progress::progress(std::string label) : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
 
 progress::~progress() {
     if (visible_) {
@@ -22,13 +74,12 @@ void progress::show(double part, std::uint64_t operations) {
         return;
     }
     last_ = now;
-    constexpr std::size_t width = 30;
-    part = std::min(1.0, part);
     const double seconds = std::max(std::chrono::duration<double>(now - start_).count(), 1e-9);
-    const std::string bar(static_cast<std::size_t>(part * width), '#');
-    fmt::print(stderr, "\r\033[K{} [{:<{}}] {:3.0f} %  {:.2f} million operations/s  {:.0f} s left", label_,
-               bar, width, part * 100, static_cast<double>(operations) / seconds / 1e6,
-               part > 0 ? seconds / part - seconds : 0.0);
+    const progress_state state{.label = label_,
+                               .part = part,
+                               .rate = static_cast<double>(operations) / seconds,
+                               .seconds_left = part > 0 ? std::max(seconds / part - seconds, 0.0) : 0.0};
+    fmt::print(stderr, "\r\033[K{}", progress_line(state, terminal_columns()));
     std::fflush(stderr);
 }
 

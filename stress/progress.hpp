@@ -1,16 +1,29 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace handlepool::stress {
 
-// A bar on the standard error with rate and remaining time; silent when that is no terminal.
+struct progress_state {
+    std::string_view label;
+    double part;         // that is done, from 0 to 1
+    double rate;         // operations a second
+    double seconds_left; // at this rate
+};
+
+// A label, a bar, the rate and the remaining time, in fewer characters than a terminal has columns: one that
+// is full would go on in the next line. What has no room is left out, the label last.
+std::string progress_line(const progress_state& state, std::size_t columns);
+
+// The line on the standard error; silent when that is no terminal. It has the terminal's width, or that of
+// the environment's COLUMNS if the terminal knows none, or 80 columns.
 class progress {
 public:
-    explicit progress(std::string_view label);
+    explicit progress(std::string label);
     ~progress(); // clears the line
 
     progress(const progress&) = delete;

@@ -1,12 +1,15 @@
 #include "replay.hpp"
 
 #include "conductor.hpp"
+#include "resources.hpp"
+#include "text.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <random>
@@ -19,7 +22,10 @@ namespace handlepool::stress {
 namespace {
 
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t most_frames = 100'000'000; // the time of each compaction is kept
+
+// All threads meet at the end of each frame. More would take a quarter of an hour and longer.
+constexpr std::uint64_t most_frames = 1'000'000;
+constexpr std::uint64_t most_meetings = 100'000'000; // a meeting for each thread in each frame
 
 // What is to be done in which frame by which thread, worked out before the clock starts.
 struct schedule {
@@ -36,15 +42,20 @@ struct schedule {
     std::vector<std::uint32_t> dies;      // frame of each object's erasure, or never
 };
 
-std::size_t count_frames(const trace& recorded, std::uint64_t frame_ns) {
+std::size_t count_frames(const trace& recorded, double frame_ms, std::uint64_t frame_ns,
+                         std::size_t threads) {
     if (recorded.events.empty()) {
         return 0;
     }
-    const std::uint64_t frames = recorded.events.back().time_ns() / frame_ns + 1;
-    if (frames > most_frames) {
-        throw std::invalid_argument(
-            fmt::format("frames of {} ms cut the trace into {} frames (allowed: {} at the most)",
-                        static_cast<double>(frame_ns) / 1e6, frames, most_frames));
+    const std::uint64_t last_ns = recorded.events.back().time_ns();
+    const std::uint64_t frames = last_ns / frame_ns + 1;
+    const std::uint64_t most = std::min(most_frames, most_meetings / threads);
+    if (frames > most) {
+        throw std::invalid_argument(fmt::format(
+            "--frame-ms: '{}' would cut the {:.3g} s of the trace into {} frames for {} thread{} "
+            "(allowed: at most {}, which is {:.6g} ms and more)",
+            frame_ms, static_cast<double>(last_ns) / 1e9, grouped(frames), threads, threads == 1 ? "" : "s",
+            grouped(most), std::ceil(static_cast<double>(last_ns / most + 1) / 1e3) / 1e3));
     }
     return static_cast<std::size_t>(frames);
 }
@@ -56,7 +67,7 @@ schedule plan(const trace& recorded, const replay_options& options) {
 
     schedule result;
     result.threads = options.threads != 0 ? options.threads : recorded_threads;
-    result.frames = count_frames(recorded, frame_ns);
+    result.frames = count_frames(recorded, options.frame_ms, frame_ns, result.threads);
     result.steps.resize(result.threads);
     result.dies.resize(summary.allocations, never);
 
@@ -188,6 +199,8 @@ private:
 
 report replay(const trace& recorded, const replay_options& options) {
     const schedule planned = plan(recorded, options);
+    require_memory(fmt::format("a frame of this trace, of up to {} objects,", grouped(planned.capacity)),
+                   static_cast<double>(planned.capacity) * bytes_of_an_object);
     conductor by("replay", {.threads = planned.threads,
                             .seed = options.seed,
                             .sample = options.sample,

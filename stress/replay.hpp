@@ -21,7 +21,8 @@ struct replay_options {
 // Replays a trace on a pool: each allocation is an emplace, each free an erase, by the thread that made it,
 // in the order of the trace within a thread and around each object; frames are cut by recorded time, with a
 // compaction after each. On fewer threads than recorded, each stands in for several; on more, several share
-// the objects of one. Throws what the pool throws, and std::invalid_argument if the frames are too many.
+// the objects of one. Throws what the pool throws, std::invalid_argument if the frames are too many, and
+// std::runtime_error if it needs more memory or threads than there are.
 report replay(const trace& recorded, const replay_options& options);
 
 } // namespace handlepool::stress

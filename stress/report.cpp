@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include "count_sum.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>
@@ -79,9 +80,10 @@ void report::add_pool(const pool_stats& stats) {
         pool.reuse_delay = stats.reuse_delay;
     }
     pool.name = stats.name;
-    pool.alive += stats.alive;
+    pool.destroyed += pool.alive + stats.destroyed; // with the pool before this one, its objects are gone
+    pool.alive = stats.alive;
+    alive_peak = std::max(alive_peak, stats.alive);
     pool.created += stats.created;
-    pool.destroyed += stats.destroyed;
     pool.slots_retired += stats.slots_retired;
     pool.sweeps += stats.sweeps;
     pool.bytes_resident = std::max(pool.bytes_resident, stats.bytes_resident);
@@ -108,7 +110,7 @@ report& report::operator+=(const report& next) {
     reuse_distances += next.reuse_distances;
     frames += next.frames;
     seconds += next.seconds;
-    timed_operations += next.timed_operations;
+    add_count(timed_operations, next.timed_operations);
     all += next.all;
     alive_peak = std::max(alive_peak, next.alive_peak);
     add_pool(next.pool);
@@ -171,7 +173,7 @@ std::string to_text(const report& result) {
                              duration(values.largest())));
         }
     }
-    line("violations", grouped(all.violations));
+    line("violations", grouped_sum(all.violations));
     for (const std::string& message : all.messages) {
         text += fmt::format("  {}\n", message);
     }

@@ -32,16 +32,17 @@ struct report {
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
     std::size_t sampled = 1;            // the histories of one slot in so many were checked
     tally all{};
-    std::size_t alive_peak = 0;                                // at the end of a frame
+    std::size_t alive_peak = 0;                                // at the end of a frame, or of a pool
     std::array<histogram, operation_names.size()> latencies{}; // nanoseconds
     longest_series compactions{};                              // microseconds
     timeline over_time{};
     histogram reuse_distances{};
-    pool_stats pool{};   // at the end; the counts are of all pools of the run together
+    pool_stats pool{}; // at the end; the counts are of all pools of the run together, and `alive` of the last
     named_texts facts{}; // what else there is to tell
 
-    bool passed() const noexcept { return all.violations == 0; }
-    // Adds the counts of a pool. Of the reuse distances, the one that is nearest to its limit is kept.
+    bool passed() const noexcept { return all.passed(); }
+    // Adds the counts of a pool as it ended, after those before it, which are gone with all that was alive in
+    // them. Of the reuse distances, the one that is nearest to its limit is kept.
     void add_pool(const pool_stats& stats);
 
     // Adds another run of the same, as if it had come behind this one. What was told besides is the other's.

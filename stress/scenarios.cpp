@@ -1,6 +1,7 @@
 #include "scenarios.hpp"
 
 #include "churn.hpp"
+#include "resources.hpp"
 #include "scenarios/all.hpp"
 
 #include <handlepool/error.hpp>
@@ -14,7 +15,9 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <typeinfo>
 #include <utility>
 
@@ -33,8 +36,8 @@ constexpr std::array all{
     scenario{"exhaust", "pools are filled to the brim by all threads, emptied, and filled again",
              run_exhaust},
     scenario{"retire", "narrow generations: slots retire until the pool is used up", run_retire},
-    scenario{"overflow", "removal queues of two, and a million removals by one thread", run_overflow},
-    scenario{"threads", "threads are born and die by the thousand, some holding claims", run_threads},
+    scenario{"overflow", "removal queues of two, and a million removals by one thread", run_overflow, 50},
+    scenario{"threads", "threads are born and die by the thousand, some holding claims", run_threads, 2, 5},
     scenario{"reentrant", "constructors create objects of the same pool, destructors erase them",
              run_reentrant},
     scenario{"throwing", "constructors throw at random", run_throwing},
@@ -70,6 +73,20 @@ run_options share_of(const run_options& whole) {
     return share;
 }
 
+// Threads and memory, before the scenario takes them.
+void check_resources(const scenario& which, const run_options& options) {
+    require_threads(fmt::format("--threads: '{}' in '{}'", options.threads, which.name),
+                    threads_of(options, which.threads));
+    require_memory(fmt::format("--alive: '{}' in '{}'", options.alive, which.name),
+                   static_cast<double>(options.alive) * static_cast<double>(which.objects) *
+                       bytes_of_an_object);
+}
+
+bool is_lack_of_threads(const std::exception& error) {
+    const auto* const of_the_system = dynamic_cast<const std::system_error*>(&error);
+    return of_the_system != nullptr && of_the_system->code() == std::errc::resource_unavailable_try_again;
+}
+
 constexpr double seconds_of_a_turn = 1;
 constexpr std::uint64_t operations_of_a_turn = 1'000'000;
 
@@ -79,7 +96,14 @@ std::span<const scenario> scenarios() {
     return all;
 }
 
+void check_resources(const run_options& options) {
+    for (const scenario& each : all) {
+        check_resources(each, options);
+    }
+}
+
 report run_scenario(const scenario& which, const run_options& options) {
+    check_resources(which, options);
     conductor by(which.name, options);
     by.result().summary = which.summary;
     by.result().again = again(which, options);
@@ -93,6 +117,10 @@ report run_scenario(const scenario& which, const run_options& options) {
         if (typeid(error) == typeid(std::bad_alloc)) {
             throw;
         }
+        if (is_lack_of_threads(error)) {
+            throw std::runtime_error(fmt::format("--threads: '{}' in '{}': a thread could not be started: {}",
+                                                 options.threads, which.name, error.what()));
+        }
         by.violate(fmt::format("the scenario ended by an exception: {}", error.what()));
     }
     by.stop_clock();
@@ -101,8 +129,10 @@ report run_scenario(const scenario& which, const run_options& options) {
 
 std::vector<report> run_all(const run_options& options, const report_sink& done) {
     std::vector<report> results;
+    run_options share = share_of(options);
     for (const scenario& each : all) {
-        results.push_back(run_scenario(each, share_of(options)));
+        share.place = fmt::format("scenario {} of {}", results.size() + 1, all.size());
+        results.push_back(run_scenario(each, share));
         done(results.back());
     }
     return results;
@@ -124,6 +154,8 @@ std::vector<report> run_soak(const run_options& options, const report_sink& done
             return results;
         }
         turn.seed = options.seed + next / all.size();
+        turn.place = fmt::format("round {}, scenario {} of {}", next / all.size() + 1, next % all.size() + 1,
+                                 all.size());
         const report result = run_scenario(all[next % all.size()], turn);
         operations += result.timed_operations;
         results[next % all.size()] += result;

@@ -15,6 +15,8 @@ struct scenario {
     std::string_view name;
     std::string_view summary; // what it does, for people
     void (*run)(conductor& by);
+    std::size_t objects = 2; // at the same time, as a multiple of --alive
+    std::size_t threads = 1; // the same of --threads
 };
 
 // All of them, in the order in which `run all` goes through them.
@@ -23,6 +25,9 @@ std::span<const scenario> scenarios();
 // Runs one scenario. An exception that a pool throws out of turn is a violation. Throws std::bad_alloc,
 // reservation_failed, and std::runtime_error if the run can't be made.
 report run_scenario(const scenario& which, const run_options& options);
+
+// Throws std::runtime_error if the machine has not what the largest of all scenarios needs.
+void check_resources(const run_options& options);
 
 using report_sink = std::function<void(const report&)>;
 

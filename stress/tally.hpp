@@ -1,5 +1,7 @@
 #pragma once
 
+#include "count_sum.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,22 +33,24 @@ struct tally {
         }
     }
 
+    bool passed() const noexcept { return violations == 0; }
+
     bool wants_message() const noexcept { return messages.size() < most_messages; }
 
     // Takes what another thread did and found, with as many of its messages as there is room for.
     tally& operator+=(const tally& other) {
-        operations += other.operations;
-        checked += other.checked;
-        created += other.created;
-        erased += other.erased;
-        undone += other.undone;
-        live_lookups += other.live_lookups;
-        stale_lookups += other.stale_lookups;
-        stale_accepted += other.stale_accepted;
-        forged_lookups += other.forged_lookups;
-        at_neighbours += other.at_neighbours;
-        content_mismatches += other.content_mismatches;
-        violations += other.violations;
+        add_count(operations, other.operations);
+        add_count(checked, other.checked);
+        add_count(created, other.created);
+        add_count(erased, other.erased);
+        add_count(undone, other.undone);
+        add_count(live_lookups, other.live_lookups);
+        add_count(stale_lookups, other.stale_lookups);
+        add_count(stale_accepted, other.stale_accepted);
+        add_count(forged_lookups, other.forged_lookups);
+        add_count(at_neighbours, other.at_neighbours);
+        add_count(content_mismatches, other.content_mismatches);
+        add_count(violations, other.violations);
         for (const std::string& message : other.messages) {
             if (wants_message()) {
                 messages.push_back(message);

@@ -1,5 +1,7 @@
 #include "text.hpp"
 
+#include "count_sum.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,10 @@ std::string grouped(std::uint64_t number) {
     return result;
 }
 
+std::string grouped_sum(std::uint64_t sum) {
+    return fmt::format("{}{}", sum == largest_sum ? "at least " : "", grouped(sum));
+}
+
 std::string duration(std::uint64_t nanoseconds) {
     const auto number = static_cast<double>(nanoseconds);
     if (number < 1e3) {
@@ -27,6 +33,10 @@ std::string duration(std::uint64_t nanoseconds) {
         return fmt::format("{:.1f} us", number / 1e3);
     }
     return number < 1e9 ? fmt::format("{:.1f} ms", number / 1e6) : fmt::format("{:.2f} s", number / 1e9);
+}
+
+std::string gibibytes(std::uint64_t bytes) {
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
 std::optional<double> bound_95(const tally& all) {

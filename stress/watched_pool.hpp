@@ -251,7 +251,7 @@ void watched_pool<Object, Layout, Policy>::finish() {
                 each->reuse_distances.smallest(), "allowed at the least", stats.reuse_delay);
     }
 
-    if (total().violations + history_.result().violations == 0) {
+    if (total().passed() && history_.result().passed()) {
         pool_ = nullptr;
         service_.reset();
         require_equal("the number of destructions in the end", objects_.deaths(), all.created + all.undone);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -29,8 +30,15 @@ struct options {
 
 inline void add_options(CLI::App& app, options& chosen) {
     // Opens files before the simulation begins, so that a wrong name costs no run.
-    const auto check_writable = [](const std::string& file) {
-        return std::ofstream(file, std::ios::app) ? "" : fmt::format("can't write to '{}'", file);
+    const auto check_writable = [](const std::string& file) -> std::string {
+        const bool is_new = !std::filesystem::exists(file);
+        if (!std::ofstream(file, std::ios::app)) {
+            return fmt::format("can't write to '{}'", file);
+        }
+        if (is_new) {
+            std::filesystem::remove(file);
+        }
+        return {};
     };
     app.option_defaults()->always_capture_default();
     app.add_option("--entities", chosen.entities, "Objects of all kinds together, about")

@@ -71,29 +71,30 @@ public:
         }
     }
 
-    /// Throws std::system_error, with the file's name.
+    /// The picture has no size of its own, so that it fills the window that it is shown in. The file comes
+    /// whole or not at all. Throws std::system_error, with the file's name.
     void save(const std::filesystem::path& file) const {
-        std::ofstream out(file);
-        out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {} {} {}" width="1200">)",
-                           -header, size, size + header)
-            << fmt::format(R"(<rect y="{}" width="100%" height="100%" fill="#10172c"/>)", -header);
-        write_legend(out);
-        // What is outside of an inner svg element is not drawn.
-        out << fmt::format(
-                   R"(<svg width="{0}" height="{0}"><rect width="100%" height="100%" fill="#05070f"/>)", size)
-            << "<g id=\"map\" stroke-linecap=\"round\">\n";
-        for (const layer& each : layers_) {
-            out << fmt::format(R"(<path fill="{0}" stroke="{0}" stroke-width="{1:.0f}" d=")", each.colour,
-                               each.width)
-                << each.path << "\"/>\n";
+        // What is no regular file, like /dev/stdout, is written to as it is.
+        std::error_code error;
+        const std::filesystem::file_status status = std::filesystem::status(file, error);
+        const bool whole = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+        const std::filesystem::path unfinished = whole ? file.string() + ".part" : file.string();
+        error.clear();
+        errno = 0;
+        std::ofstream out(unfinished);
+        write(out);
+        out.close();
+        if (!out) {
+            error.assign(errno == 0 ? EIO : errno, std::generic_category());
+        } else if (whole) {
+            std::filesystem::rename(unfinished, file, error);
         }
-        out << "</g></svg>\n";
-        if (scale_ < legible_scale) {
-            write_lens(out);
-        }
-        out << "</svg>\n";
-        if (!out.flush()) {
-            throw std::system_error(errno, std::generic_category(), file.string());
+        if (error) {
+            std::error_code ignored; // it may not be there
+            if (whole) {
+                std::filesystem::remove(unfinished, ignored);
+            }
+            throw std::system_error(error, file.string());
         }
     }
 
@@ -132,6 +133,29 @@ private:
     layer& add_layer(std::string name, std::string colour, float width) {
         return layers_.emplace_back(
             layer{std::move(name), std::move(colour), std::max(thinnest, width * scale_), scale_});
+    }
+
+    void write(std::ostream& out) const {
+        // The inner one has the units of the drawing, the outer one those that viewers take for pixels.
+        out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}">)", size / 10,
+                           (size + header) / 10)
+            << fmt::format(R"(<svg viewBox="0 {} {} {}">)", -header, size, size + header)
+            << fmt::format(R"(<rect y="{}" width="100%" height="100%" fill="#10172c"/>)", -header);
+        write_legend(out);
+        // What is outside of an inner svg element is not drawn.
+        out << fmt::format(
+                   R"(<svg width="{0}" height="{0}"><rect width="100%" height="100%" fill="#05070f"/>)", size)
+            << "<g id=\"map\" stroke-linecap=\"round\">\n";
+        for (const layer& each : layers_) {
+            out << fmt::format(R"(<path fill="{0}" stroke="{0}" stroke-width="{1:.0f}" d=")", each.colour,
+                               each.width)
+                << each.path << "\"/>\n";
+        }
+        out << "</g></svg>\n";
+        if (scale_ < legible_scale) {
+            write_lens(out);
+        }
+        out << "</svg></svg>\n";
     }
 
     void write_legend(std::ostream& out) const {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <numeric>
 #include <vector>
 
@@ -68,8 +69,9 @@ private:
                                       {"seed", chosen_.seed},
                                       {"frame_milliseconds",
                                        {{"mean", sum / count},
-                                        {"median", sorted[sorted.size() / 2]},
-                                        {"percentile_99", sorted[(sorted.size() - 1) * 99 / 100]},
+                                        {"best", sorted.front()},
+                                        {"median", percentile(sorted, 50)},
+                                        {"percentile_99", percentile(sorted, 99)},
                                         {"worst", sorted.back()}}},
                                       {"mean_pool_milliseconds_in_frame",
                                        {{"compaction", compaction_ / count},
@@ -81,6 +83,12 @@ private:
         }
         all.update(outcome);
         return all;
+    }
+
+    // What so many in a hundred of the values are not above. There must be one at least.
+    static double percentile(const std::vector<double>& sorted, std::size_t part) {
+        const std::size_t values = (sorted.size() * part + 99) / 100; // rounded up: one at least
+        return sorted[values - 1];
     }
 
     static double milliseconds(std::chrono::nanoseconds time) {

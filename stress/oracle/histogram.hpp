@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,9 +35,10 @@ public:
     std::uint64_t smallest() const noexcept { return smallest_; }
     std::uint64_t largest() const noexcept { return largest_; }
 
-    // What this part of the values, from 0 to 1, is not above; 0 without values.
+    // The smallest value that this part of the values, from 0 to 1, is not above: of the values in order the
+    // first for 0, the last for 1, and in between the part rounded up to whole values. 0 without values.
     std::uint64_t quantile(double part) const noexcept {
-        const auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(count_) + 0.5);
+        const auto wanted = static_cast<std::uint64_t>(std::ceil(part * static_cast<double>(count_)));
         std::uint64_t seen = 0;
         for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
             seen += counts_[bucket];
@@ -44,7 +46,7 @@ public:
                 return std::clamp(upper_of(bucket), smallest_, largest_);
             }
         }
-        return 0;
+        return count_ == 0 ? 0 : largest_; // rounding asks for more than there are
     }
 
     // Calls `each(largest value, count)` for each bucket that is not empty, upwards.

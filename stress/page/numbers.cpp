@@ -109,4 +109,8 @@ std::string plural(std::uint64_t number, const char* one, const char* many) {
     return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
 }
 
+std::string plural_sum(std::uint64_t sum, const char* one, const char* many) {
+    return fmt::format("{} {}", grouped_sum(sum), sum == 1 ? one : many);
+}
+
 } // namespace handlepool::stress::page

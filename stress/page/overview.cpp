@@ -1,5 +1,6 @@
 #include "overview.hpp"
 
+#include "count_sum.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
 #include "section.hpp"
@@ -31,30 +32,30 @@ struct sums {
     void add(const result& each) {
         ++results;
         failed += each.passed() ? 0 : 1;
-        violations += each.violations;
+        add_count(violations, each.violations);
         seconds += each.seconds.value_or(0);
-        operations += each.operations.value_or(0);
-        checked += each.operations_checked.value_or(0);
-        stale += each.stale_lookups.value_or(0);
-        accepted += each.stale_accepted.value_or(0);
+        add_count(operations, each.operations.value_or(0));
+        add_count(checked, each.operations_checked.value_or(0));
+        add_count(stale, each.stale_lookups.value_or(0));
+        add_count(accepted, each.stale_accepted.value_or(0));
     }
 };
 
 std::string verdict(const sums& all, const std::string& failures) {
-    if (all.violations == 0) {
+    if (all.failed == 0) {
         return fmt::format("<p class=\"verdict good\"><strong>✓ {}</strong></p>\n",
                            all.results == 1
                                ? "Passed: no wrong answer"
                                : fmt::format("All {} results passed: no wrong answer", grouped(all.results)));
     }
     return fmt::format("<p class=\"verdict bad\"><strong>✗ {} in {} of {}</strong> <span>{}</span></p>\n",
-                       plural(all.violations, "violation", "violations"), grouped(all.failed),
+                       plural_sum(all.violations, "violation", "violations"), grouped(all.failed),
                        plural(all.results, "result", "results"), failures);
 }
 
 std::string tile(std::string_view name, std::uint64_t value, std::string_view note, bool bad = false) {
     return fmt::format("<div{}><dt>{}</dt><dd>{}</dd><dd class=\"note\">{}</dd></div>\n",
-                       bad ? " class=\"bad\"" : "", name, grouped(value), note);
+                       bad ? " class=\"bad\"" : "", name, grouped_sum(value), note);
 }
 
 // With no false accept in n tries, their part is below 3/n with a probability of 95 % (the rule of three).

@@ -95,6 +95,46 @@ private:
     raw_log::header* header_{};
 };
 
+// The library by a path that LD_PRELOAD takes: its own, or that of a link to one with a space or a colon in
+// its path.
+class preloaded_library {
+public:
+    explicit preloaded_library(const std::filesystem::path& library) : path_(library) {
+        if (!separates(library)) {
+            return;
+        }
+        const std::filesystem::path place = std::filesystem::temp_directory_path();
+        directory_ = (place / "handlepool_record_XXXXXX").string();
+        if (separates(place) || ::mkdtemp(directory_.data()) == nullptr) {
+            directory_.clear();
+            throw record_error(
+                fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces and "
+                            "colons in its path, and no link to it can be made in {}",
+                            library.string(), place.string()));
+        }
+        path_ = std::filesystem::path(directory_) / library_name;
+        std::filesystem::create_symlink(library, path_);
+    }
+    preloaded_library(const preloaded_library&) = delete;
+    preloaded_library& operator=(const preloaded_library&) = delete;
+    ~preloaded_library() {
+        std::error_code ignored; // there is nobody left to tell
+        if (!directory_.empty()) {
+            std::filesystem::remove_all(directory_, ignored);
+        }
+    }
+
+    const std::filesystem::path& path() const noexcept { return path_; }
+
+private:
+    static bool separates(const std::filesystem::path& path) {
+        return path.string().find_first_of(": ") != std::string::npos;
+    }
+
+    std::filesystem::path path_;
+    std::string directory_{}; // of the link; empty: none
+};
+
 // While it lives, SIGINT and SIGQUIT don't end this process.
 class keyboard_signals_ignored {
 public:
@@ -217,12 +257,6 @@ std::filesystem::path checked_library(const record_options& options) {
     if (!std::filesystem::is_regular_file(library, error)) {
         throw record_error(fmt::format("the recording library {} does not exist", library.string()));
     }
-    if (library.string().find_first_of(": ") != std::string::npos) {
-        throw record_error(
-            fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces "
-                        "and colons in its path",
-                        library.string()));
-    }
     return library;
 }
 
@@ -260,9 +294,9 @@ std::filesystem::path find_record_library() {
 
 record_result record(const record_options& options) {
     check_options(options);
-    const std::filesystem::path library = checked_library(options);
+    const preloaded_library library(checked_library(options));
     const raw_log_file log(options.output, options.event_limit);
-    const int status = run(options.command, library, log.descriptor());
+    const int status = run(options.command, library.path(), log.descriptor());
     const std::uint64_t exit_ns = now_ns();
     check_recorded(log, options.command.front());
     const std::uint64_t end_ns = log.is_full() ? log.events().back().time_ns : exit_ns;

@@ -9,12 +9,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,9 +33,9 @@ using testing::StartsWith;
 
 using arguments = std::vector<std::string>;
 
-run_result run_stress(arguments line, errors_to errors = errors_to::file) {
+run_result run_stress(arguments line, errors_to errors = errors_to::file, unsigned short columns = 0) {
     line.insert(line.begin(), HANDLEPOOL_STRESS_PROGRAM);
-    return run_program(std::move(line), errors);
+    return run_program(std::move(line), errors, columns);
 }
 
 struct command_line : testing::Test {
@@ -78,7 +81,7 @@ arguments operator+(arguments line, const arguments& more) {
 }
 
 TEST_F(command_line, help_has_examples) {
-    for (const char* const command : {"", "replay", "churn", "record"}) {
+    for (const char* const command : {"", "run", "replay", "churn", "report", "record"}) {
         const run_result result =
             run_stress(*command == '\0' ? arguments{"--help"} : arguments{command, "--help"});
         EXPECT_EQ(result.status, 0);
@@ -122,6 +125,32 @@ TEST_F(command_line, wrong_values_are_told_with_what_is_allowed) {
     refuse("replay", "--lookups", "many", "0 to 1000000");
     refuse("replay", "--seed", "-1", "0 to 18446744073709551615");
     refuse("record", "--limit", "0", "1 to 67108864");
+}
+
+TEST_F(command_line, frames_far_shorter_than_the_trace_are_refused_at_once) {
+    const std::string trace = path("idle.zst");
+    write_trace(trace,
+                {.header = {.command = {"program"}, .duration_ns = 93'000'000'000},
+                 .events = {trace_event::allocate(0, 0, 0, 8), trace_event::free(93'000'000'000, 0, 0)}});
+    EXPECT_LT(std::filesystem::file_size(trace), 200U);
+    expect_error(
+        {"replay", trace, "--frame-ms", "0.001", "--json", path("result.json")},
+        StartsWith("handlepool-stress: --frame-ms: '0.001' would cut the 93 s of the trace into 93,000,001 "
+                   "frames for 1 thread (allowed: at most 1,000,000, which is 0.094 ms and more)"));
+}
+
+TEST_F(command_line, more_objects_than_memory_are_refused_at_once) {
+    expect_error(
+        {"churn", "--alive", "500000000", "--churn", "1", "--json", path("result.json")},
+        AllOf(StartsWith("handlepool-stress: --alive: '500000000' with --churn 1 needs about 521.5 GiB of "
+                         "memory, and "),
+              HasSubstr(" GiB are available")));
+    for (const char* const scenario : {"overflow", "all", "soak"}) {
+        expect_error(
+            {"run", scenario, "--alive", "10000000", "--json", path("result.json")},
+            StartsWith(
+                "handlepool-stress: --alive: '10000000' in 'overflow' needs about 186.3 GiB of memory"));
+    }
 }
 
 TEST_F(command_line, numbers_are_decimal) {
@@ -280,7 +309,28 @@ TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
     EXPECT_EQ(json_in(path("result.json"))["violation_messages"][0], "something was wrong");
 }
 
-TEST_F(command_line, a_terminal_shows_the_progress) {
+struct terminal : command_line {
+    void SetUp() override {
+        if (const std::string lack = lack_of_terminals(); !lack.empty()) {
+            GTEST_SKIP() << lack;
+        }
+    }
+
+    // The lines that were shown one after the other in the place of one.
+    static std::vector<std::string> shown(const std::string& errors) {
+        constexpr std::string_view begin_of_line = "\r\033[K";
+        std::vector<std::string> lines;
+        std::size_t at = begin_of_line.size();
+        while (at < errors.size()) {
+            const std::size_t end = std::min(errors.find(begin_of_line, at), errors.size());
+            lines.push_back(errors.substr(at, end - at));
+            at = end + begin_of_line.size();
+        }
+        return lines;
+    }
+};
+
+TEST_F(terminal, shows_the_progress) {
     for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
         const run_result result = run_stress(line, errors_to::terminal);
         EXPECT_EQ(result.status, 0);
@@ -289,6 +339,37 @@ TEST_F(command_line, a_terminal_shows_the_progress) {
         EXPECT_TRUE(result.errors.ends_with("\r\033[K")) << "the line is not cleared";
         EXPECT_THAT(result.output, HasSubstr("passed"));
     }
+}
+
+TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
+    for (const unsigned short columns : std::initializer_list<unsigned short>{1, 20, 40, 80}) {
+        const run_result result = run_stress({"run", "race-erase", "--seconds", "0.15", "--alive", "100"},
+                                             errors_to::terminal, columns);
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.errors, Not(HasSubstr("\n")));
+        for (const std::string& line : shown(result.errors)) {
+            EXPECT_LT(line.size(), columns) << line;
+        }
+    }
+}
+
+TEST_F(terminal, that_knows_no_width_has_that_of_the_environment) {
+    const run_result result = run_program({"env", "COLUMNS=30", HANDLEPOOL_STRESS_PROGRAM, "run",
+                                           "race-erase", "--seconds", "0.1", "--alive", "100"},
+                                          errors_to::terminal);
+    EXPECT_EQ(result.status, 0);
+    for (const std::string& line : shown(result.errors)) {
+        EXPECT_LT(line.size(), 30U) << line;
+    }
+}
+
+TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
+    const run_result all =
+        run_stress({"run", "all", "--operations", "1000", "--alive", "100"}, errors_to::terminal, 80);
+    EXPECT_EQ(all.status, 0);
+    EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 13, churn ["),
+                                  HasSubstr("\033[Kscenario 3 of 13, race-erase ["),
+                                  HasSubstr("\033[Kscenario 13 of 13, hand-off [")));
 }
 
 TEST_F(command_line, a_trace_that_cannot_be_read) {
@@ -325,6 +406,39 @@ TEST_F(command_line, a_report_that_cannot_be_written) {
         run_program({"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
+}
+
+TEST_F(command_line, files_come_all_or_none) {
+    const arguments line{"run", "race-erase", "--operations", "1000", "--alive", "100"};
+    const run_result unprinted =
+        run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HANDLEPOOL_STRESS_PROGRAM, "run",
+                     "race-erase", "--operations", "1000", "--alive", "100", "--json", path("result.json"),
+                     "--trace", path("timeline.json")});
+    EXPECT_EQ(unprinted.status, 2);
+    EXPECT_EQ(files(), 0U) << "the exit code says that there is no result";
+    const run_result untraced =
+        run_stress(line + arguments{"--json", path("result.json"), "--trace", "/dev/full"});
+    EXPECT_EQ(untraced.status, 2);
+    EXPECT_THAT(untraced.errors, HasSubstr("--trace: /dev/full cannot be written: No space left on device"));
+    EXPECT_EQ(files(), 0U);
+    EXPECT_EQ(
+        run_stress(line + arguments{"--json", path("result.json"), "--trace", path("timeline.json")}).status,
+        0);
+    EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(command_line, no_file_is_written_over_another) {
+    const std::string trace = small_trace();
+    const std::string again = path("../" + directory.filename().string() + "/small.zst");
+    expect_error({"replay", trace, "--json", again},
+                 HasSubstr("the trace and --json name the same file: " + again));
+    expect_error({"replay", trace, "--trace", trace},
+                 HasSubstr("the trace and --trace name the same file: " + trace));
+    expect_error(short_churn + arguments{"--json", path("new"), "--trace", path("./new")},
+                 HasSubstr("--json and --trace name the same file: "));
+    expect_error({"record", "-o", path("new"), "--json", path("new"), "--", "true"},
+                 HasSubstr("--output and --json name the same file: "));
+    EXPECT_EQ(run_stress(short_churn + arguments{"--json", "/dev/null", "--trace", "/dev/null"}).status, 0);
 }
 
 TEST_F(command_line, records_and_replays) {

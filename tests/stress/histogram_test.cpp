@@ -46,6 +46,36 @@ TEST(histogram, of_the_smallest_and_the_largest) {
     EXPECT_EQ(counted.quantile(1), std::numeric_limits<std::uint64_t>::max());
 }
 
+TEST(histogram, quantiles_are_in_order_whatever_the_number_of_values) {
+    std::mt19937_64 random(1);
+    for (std::uint64_t count = 1; count <= 300; ++count) {
+        histogram counted;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            counted.add(random() >> (random() % 64));
+        }
+        EXPECT_LE(counted.smallest(), counted.quantile(0)) << count;
+        EXPECT_LE(counted.quantile(0), counted.quantile(0.5)) << count;
+        EXPECT_LE(counted.quantile(0.5), counted.quantile(0.99)) << count;
+        EXPECT_LE(counted.quantile(0.99), counted.quantile(0.999)) << count;
+        EXPECT_LE(counted.quantile(0.999), counted.quantile(1)) << count;
+        EXPECT_EQ(counted.quantile(1), counted.largest()) << count;
+    }
+}
+
+TEST(histogram, a_part_of_the_values_is_rounded_up_to_whole_ones) {
+    for (std::uint64_t count = 1; count <= 60; ++count) { // values that have a bucket each
+        histogram counted;
+        for (std::uint64_t value = 1; value <= count; ++value) {
+            counted.add(value);
+        }
+        EXPECT_EQ(counted.quantile(0), 1) << count;
+        EXPECT_EQ(counted.quantile(0.5), (count + 1) / 2) << count;
+        EXPECT_EQ(counted.quantile(0.9), (9 * count + 9) / 10) << count;
+        EXPECT_EQ(counted.quantile(0.99), (99 * count + 99) / 100) << count;
+        EXPECT_EQ(counted.quantile(1), count) << count;
+    }
+}
+
 TEST(histogram, buckets_cover_all_values_in_order) {
     histogram counted;
     for (std::uint64_t value = 0; value < 100'000; ++value) {

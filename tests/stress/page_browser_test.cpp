@@ -112,7 +112,7 @@ std::string browser() {
     }
     throw std::runtime_error(
         "there is no chromium-headless-shell and no chromium on PATH: install one of them, as "
-        "ci/install.sh does");
+        "`ci/install.sh chromium` does");
 }
 
 enum class colour_scheme { dark = 0, light = 1 };

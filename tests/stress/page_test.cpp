@@ -211,6 +211,33 @@ TEST(page, failed_ones_say_so_first_and_show_the_messages) {
     EXPECT_THAT(text, Not(HasSubstr("of all tries")));
 }
 
+// Counts that would wrap to 0 when they are summed up.
+nlohmann::json failed_half_of_all_numbers(const std::string& name) {
+    nlohmann::json failed = sample_result(name);
+    failed["violations"] = failed["stale_lookups"] = std::uint64_t{1} << 63;
+    return failed;
+}
+
+TEST(page, failed_results_fail_however_large_the_sum_of_their_violations) {
+    const std::string text = page_of(
+        {sample_document({failed_half_of_all_numbers("first"), failed_half_of_all_numbers("second")})});
+    EXPECT_THAT(text, Not(HasSubstr("passed: no wrong answer")));
+    EXPECT_THAT(text, HasSubstr("at least 18,446,744,073,709,551,615 violations in 2 of 2 results"));
+    EXPECT_THAT(text, HasSubstr("<title>handlepool-stress: 2 FAILED</title>"));
+}
+
+TEST(page, sums_that_are_too_large_are_shown_as_the_least_that_they_are) {
+    nlohmann::json first = failed_half_of_all_numbers("first");
+    first["stale_accepted"] = first["operations"] = first["operations_checked"] = std::uint64_t{1} << 63;
+    const std::string text = page_of({sample_document({first, first})});
+    std::size_t tiles = 0;
+    for (std::size_t at = 0;
+         (at = text.find("<dd>at least 18,446,744,073,709,551,615</dd>", at)) != text.npos; ++at) {
+        ++tiles;
+    }
+    EXPECT_EQ(tiles, 4) << "operations, checked, stale look-ups, wrongly accepted";
+}
+
 TEST(page, says_where_the_results_come_from) {
     const std::string text = page_of({sample_document({sample_result("overlap")})});
     EXPECT_THAT(text, HasSubstr("handlepool-stress run all --threads 2 --seed 1"));

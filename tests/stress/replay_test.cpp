@@ -191,9 +191,25 @@ TEST(replay, too_many_frames_are_refused) {
         replay(recorded, {.frame_ms = 0.001});
         ADD_FAILURE() << "nothing was thrown";
     } catch (const std::invalid_argument& error) {
-        EXPECT_NE(std::string(error.what()).find("frames of 0.001 ms"), std::string::npos) << error.what();
-        EXPECT_NE(std::string(error.what()).find("allowed: 100000000"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("--frame-ms: '0.001' would cut"), std::string::npos)
+            << error.what();
+        EXPECT_NE(std::string(error.what()).find("allowed: at most 1,000,000, "), std::string::npos)
+            << error.what();
     }
+}
+
+TEST(replay, the_shortest_frame_that_the_error_names_is_allowed) {
+    const trace recorded = made_of({trace_event::allocate(93'000 * ms, 0, 0, 8)});
+    try {
+        replay(recorded, {.threads = 1024, .frame_ms = 0.001});
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(),
+                     "--frame-ms: '0.001' would cut the 93 s of the trace into 93,000,001 frames for 1024 "
+                     "threads (allowed: at most 97,656, which is 0.953 ms and more)");
+    }
+    EXPECT_LE(93'000 / 0.953 + 1, 97'656);
+    EXPECT_GT(93'000 / 0.952 + 1, 97'656);
 }
 
 TEST(replay, recorded_traces) {

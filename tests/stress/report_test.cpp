@@ -247,6 +247,31 @@ TEST(report_sum, is_that_of_a_longer_run) {
     EXPECT_EQ(to_json(empty), to_json(some_report()));
 }
 
+TEST(report_sum, fails_however_large_the_sum_of_the_violations) {
+    report sum = failed_report();
+    sum.all.violations = std::uint64_t{1} << 63;
+    sum += report(sum);
+    EXPECT_FALSE(sum.passed());
+    EXPECT_THAT(to_text(sum),
+                HasSubstr("violations                   at least 18,446,744,073,709,551,615\n"));
+}
+
+TEST(report_sum, of_pools_one_after_the_other_ends_with_the_last_of_them) {
+    report result;
+    pool_stats stats;
+    stats.name = "pool";
+    for (const std::size_t alive : {20'000U, 1000U, 16U}) {
+        stats.alive = alive;
+        stats.created = 30'000;
+        stats.destroyed = stats.created - alive;
+        result.add_pool(stats);
+        EXPECT_EQ(result.pool.alive, alive);
+        EXPECT_GE(result.alive_peak, result.pool.alive);
+        EXPECT_EQ(result.pool.destroyed + result.pool.alive, result.pool.created);
+    }
+    EXPECT_EQ(result.alive_peak, 20'000U);
+}
+
 TEST(run_report_json, is_a_document_of_scenarios) {
     const std::vector<report> results{some_report(), failed_report()};
     const nlohmann::json json =
@@ -270,7 +295,16 @@ TEST(run_report_text, sums_up_and_lists_what_failed) {
     EXPECT_THAT(summary_of(std::span(results).first(1)),
                 testing::EndsWith("result                       passed\n"));
     EXPECT_EQ(table_head().size(), table_row(results[0]).size());
+    EXPECT_LE(table_head().size(), 80U) << "with the end of the line";
     EXPECT_THAT(table_row(results[1]), AllOf(StartsWith("churn "), HasSubstr(" 26\n")));
+}
+
+TEST(run_report_text, fails_however_large_the_sum_of_the_violations) {
+    report half = failed_report();
+    half.all.violations = std::uint64_t{1} << 63;
+    const std::string text = summary_of(std::vector<report>{half, half});
+    EXPECT_THAT(text, HasSubstr("violations                   at least 18,446,744,073,709,551,615\n"));
+    EXPECT_THAT(text, testing::EndsWith("result                       FAILED\n"));
 }
 
 TEST(text, of_numbers) {
@@ -345,6 +379,11 @@ TEST_F(output_file_test, appears_when_it_is_whole) {
 TEST_F(output_file_test, leaves_nothing_behind_when_it_is_not_written) {
     {
         const output_file file("--json", path);
+        EXPECT_EQ(files(), 0) << "nor when the program is interrupted";
+    }
+    {
+        output_file file("--json", path);
+        file.prepare("whole, but of no use");
     }
     EXPECT_EQ(files(), 0);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,11 +50,13 @@ descriptor temporary_file() {
 }
 
 // Both ends of a new terminal.
-std::pair<descriptor, descriptor> open_terminal() {
+std::pair<descriptor, descriptor> open_terminal(unsigned short columns) {
     descriptor screen(checked(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), "posix_openpt"));
     checked(::grantpt(screen.get()), "grantpt");
     checked(::unlockpt(screen.get()), "unlockpt");
     descriptor line(checked(::open(::ptsname(screen.get()), O_RDWR | O_NOCTTY | O_CLOEXEC), "open"));
+    const winsize size{.ws_row = 0, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+    checked(::ioctl(line.get(), TIOCSWINSZ, &size), "ioctl");
     return {std::move(screen), std::move(line)};
 }
 
@@ -108,11 +111,21 @@ int wait_for(pid_t child) {
 
 } // namespace
 
-run_result run_program(std::vector<std::string> command, errors_to errors) {
+std::string lack_of_terminals() {
+    try {
+        open_terminal(0);
+        return {};
+    } catch (const std::system_error& error) {
+        return std::string("no terminal can be opened here, as it can where /dev/pts is mounted: ") +
+               error.what();
+    }
+}
+
+run_result run_program(std::vector<std::string> command, errors_to errors, unsigned short columns) {
     const descriptor output = temporary_file();
     run_result result;
     if (errors == errors_to::terminal) {
-        auto [screen, line] = open_terminal();
+        auto [screen, line] = open_terminal(columns);
         const pid_t child = start(command, output.get(), line.get());
         line.close();
         result.errors = read_all(screen.get());

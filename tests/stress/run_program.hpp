@@ -14,7 +14,12 @@ struct run_result {
 
 enum class errors_to { file, terminal };
 
-// Runs a program to its end; it has nothing to read. Throws std::system_error if that can't be done.
-run_result run_program(std::vector<std::string> command, errors_to errors = errors_to::file);
+// Runs a program to its end; it has nothing to read. A terminal has so many columns, or does not know how
+// many if they are 0. Throws std::system_error if that can't be done.
+run_result run_program(std::vector<std::string> command, errors_to errors = errors_to::file,
+                       unsigned short columns = 0);
+
+// Why no terminal can be opened here, or nothing if one can.
+std::string lack_of_terminals();
 
 } // namespace handlepool::stress

@@ -101,6 +101,18 @@ INSTANTIATE_TEST_SUITE_P(all, each_scenario, testing::ValuesIn([] {
                              return text;
                          });
 
+TEST(run_scenario_test, the_peak_is_not_below_what_is_alive_at_the_end) {
+    for (const scenario& each : scenarios()) {
+        const report result = run_checked(each.name, {.threads = 2, .operations = 20'000, .alive = 500});
+        EXPECT_GE(result.alive_peak, result.pool.alive) << each.name;
+        EXPECT_EQ(result.pool.destroyed + result.pool.alive, result.pool.created) << each.name;
+    }
+    for (const report& each : run_soak({.threads = 2, .operations = 400'000, .alive = 500}, [](auto&) {})) {
+        EXPECT_GE(each.alive_peak, each.pool.alive) << each.command;
+        EXPECT_EQ(each.pool.destroyed + each.pool.alive, each.pool.created) << each.command;
+    }
+}
+
 TEST(run_scenario_test, an_exception_out_of_turn_is_a_violation) {
     const scenario throws{"throws", "throws", [](conductor&) { throw std::runtime_error("out of turn"); }};
     const report result = run_scenario(throws, {.threads = 1, .seconds = 0.1});
