@@ -1,25 +1,72 @@
 #include <handlepool/error.hpp>
 #include <handlepool/pool_id_registry.hpp>
 
+#include <pthread.h>
+
 #include <array>
 #include <stdexcept>
 #include <utility>
 
 namespace handlepool {
 
+/// The registries of the process. Never destroyed: a pool of static storage duration may end later than an
+/// object of a function.
+class pool_id_registries {
+public:
+    static pool_id_registries& of_process() {
+        static pool_id_registries& all = *new pool_id_registries;
+        return all;
+    }
+
+    pool_id_registry& of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits) {
+        const auto mask = [](unsigned bits) {
+            return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
+        };
+        const std::scoped_lock lock(mutex_);
+        return registries_
+            .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
+                         mask(generation_bits) - 2)
+            .first->second;
+    }
+
+private:
+    // A child of fork has a copy of the registries, and none of the threads that might be in them: the one
+    // that calls fork takes all locks before, so that nobody is. Where the system has no memory to note that,
+    // a child may find a registry locked for ever.
+    pool_id_registries() { pthread_atfork(lock_all, unlock_all, unlock_all); }
+
+    static void lock_all() {
+        pool_id_registries& all = of_process();
+        all.mutex_.lock();
+        for (auto& [widths, registry] : all.registries_) {
+            registry.mutex_.lock();
+        }
+    }
+    static void unlock_all() {
+        pool_id_registries& all = of_process();
+        for (auto& [widths, registry] : all.registries_) {
+            registry.mutex_.unlock();
+        }
+        all.mutex_.unlock();
+    }
+
+    std::mutex mutex_; // before those of the registries
+    std::map<std::array<unsigned, 3>, pool_id_registry> registries_;
+};
+
+namespace {
+
+// Before main, so that no child of fork finds it half made.
+struct registries_before_main {
+    registries_before_main() { pool_id_registries::of_process(); }
+};
+[[gnu::init_priority(101)]] const registries_before_main made;
+
+} // namespace
+
 pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned generation_bits,
                                               unsigned pool_id_bits) {
-    static std::mutex mutex;
-    // Never destroyed: a pool of static storage duration may end later than this function's statics.
-    static auto& registries = *new std::map<std::array<unsigned, 3>, pool_id_registry>;
-    const auto mask = [](unsigned bits) {
-        return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
-    };
-    const std::scoped_lock lock(mutex);
-    return registries
-        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
-                     mask(generation_bits) - 2)
-        .first->second;
+    return pool_id_registries::of_process().of_layout(index_bits, generation_bits, pool_id_bits);
 }
 
 pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::string_view pool) {
