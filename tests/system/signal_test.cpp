@@ -57,7 +57,7 @@ void look_handles_up(int) {
     const std::uint64_t* const found = numbers->find(living);
     right = right && found != nullptr && world->find<std::uint64_t>(living) == found;
     // A compaction may be moving the object: the frame contract holds for handlers too.
-    right = right && (moving || *found == 7);
+    right = right && (moving || (*found == 7 && (*numbers)[living] == 7));
     right = right && world->handle_cast<std::uint64_t>(living) == living && numbers->capacity() == 1000 &&
             numbers->name() == "numbers" && numbers->id() == living.pool_id() && numbers->size() <= 1100 &&
             !numbers->empty();

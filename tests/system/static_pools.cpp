@@ -1,4 +1,4 @@
-// Pools of static storage duration, whose program ends behind main.
+// Pools of static storage duration, of a program that goes on after main.
 // usage: static_pools statics|outlived
 
 #include <handlepool/handle.hpp>
@@ -71,7 +71,7 @@ void statics() {
 std::atomic<bool> main_has_ended = false;
 std::atomic<int> rounds_after_main = 0;
 
-/// Gives the detached threads time to go on behind main.
+/// Gives the detached threads time to go on after main.
 struct pause_at_end {
     ~pause_at_end() {
         main_has_ended = true;
