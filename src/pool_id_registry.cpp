@@ -2,11 +2,57 @@
 #include <handlepool/pool_id_registry.hpp>
 #include <handlepool/process_state.hpp>
 
+#include <pthread.h>
+
 #include <array>
 #include <stdexcept>
 #include <utility>
 
 namespace handlepool {
+
+/// The registries of the process, under its mutex.
+class pool_id_registries {
+public:
+    using map = std::map<std::array<unsigned, 3>, pool_id_registry>;
+
+    static map& of_process() {
+        if (this_process.registries == nullptr) {
+            this_process.registries = new map;
+            // A child of fork has a copy of the registries, and none of the threads that might be in them: the
+            // one that calls fork takes all locks before, so that nobody is. Where the system has no memory
+            // to note that, a child may find a registry locked for ever.
+            pthread_atfork(lock_all, unlock_all, unlock_all);
+        }
+        return *this_process.registries;
+    }
+
+private:
+    static void lock_all() {
+        this_process.registries_mutex.lock();
+        for (auto& [widths, registry] : of_process()) {
+            registry.mutex_.lock();
+        }
+    }
+    static void unlock_all() {
+        for (auto& [widths, registry] : of_process()) {
+            registry.mutex_.unlock();
+        }
+        this_process.registries_mutex.unlock();
+    }
+};
+
+namespace {
+
+// Before main, so that no child of fork finds them half made.
+struct registries_before_main {
+    registries_before_main() {
+        const std::scoped_lock lock(this_process.registries_mutex);
+        pool_id_registries::of_process();
+    }
+};
+[[gnu::init_priority(101)]] const registries_before_main made;
+
+} // namespace
 
 pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned generation_bits,
                                               unsigned pool_id_bits) {
@@ -14,12 +60,9 @@ pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned gene
         return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
     };
     const std::scoped_lock lock(this_process.registries_mutex);
-    if (this_process.registries == nullptr) {
-        this_process.registries = new std::map<std::array<unsigned, 3>, pool_id_registry>;
-    }
-    return this_process.registries
-        ->try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
-                      mask(generation_bits) - 2)
+    return pool_id_registries::of_process()
+        .try_emplace({index_bits, generation_bits, pool_id_bits}, mask(pool_id_bits),
+                     mask(generation_bits) - 2)
         .first->second;
 }
 

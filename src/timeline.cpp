@@ -8,6 +8,7 @@
 #include <fstream>
 #include <ostream>
 #include <system_error>
+#include <utility>
 
 namespace handlepool {
 
@@ -22,33 +23,61 @@ std::string json_string(std::string_view text) {
 
 } // namespace
 
-void timeline::add(event added) {
+/// Adds what `make()` returns, or drops it when there is no room for it, or no memory.
+template <class Make>
+void timeline::add(Make make) noexcept {
     const std::scoped_lock lock(mutex_);
     if (events_.size() >= most_events_) {
         ++dropped_;
         return;
     }
-    events_.push_back(std::move(added));
-}
-
-void timeline::add_span(std::string_view name, clock::time_point begin, clock::time_point end,
-                        std::string_view track) {
-    std::uint32_t number = this_thread::index();
-    if (!track.empty()) {
-        const std::scoped_lock lock(mutex_);
-        const auto next = first_named_track + static_cast<std::uint32_t>(named_tracks_.size());
-        number = named_tracks_.try_emplace(std::string(track), next).first->second;
+    try {
+        events_.push_back(make());
+    } catch (...) { // std::bad_alloc, or whatever the program's own operator new throws
+        ++dropped_;
     }
-    add({.name = std::string(name), .track = number, .begin = begin, .end = end, .counters = {}});
 }
 
-void timeline::add_counters(std::string_view name,
-                            std::vector<std::pair<std::string, std::uint64_t>> values) {
+void timeline::drop() noexcept {
+    const std::scoped_lock lock(mutex_);
+    ++dropped_;
+}
+
+/// Under the lock.
+std::uint32_t timeline::named_track(std::string_view name) {
+    if (const auto known = named_tracks_.find(name); known != named_tracks_.end()) {
+        return known->second;
+    }
+    const auto next = first_named_track + static_cast<std::uint32_t>(named_tracks_.size());
+    return named_tracks_.try_emplace(std::string(name), next).first->second;
+}
+
+void timeline::add_span(joined_name name, clock::time_point begin, clock::time_point end,
+                        std::string_view track) noexcept {
+    const std::uint32_t own_track = this_thread::index();
+    add([&] {
+        event made{.name = {}, .track = own_track, .begin = begin, .end = end, .counters = {}};
+        made.name.reserve(name.first.size() + name.second.size());
+        made.name.append(name.first).append(name.second);
+        if (!track.empty()) {
+            made.track = named_track(track);
+        }
+        return made;
+    });
+}
+
+void timeline::add_counters(std::string_view name, std::span<const counter> values) noexcept {
     if (values.empty()) {
         return;
     }
     const clock::time_point now = clock::now();
-    add({.name = std::string(name), .track = 0, .begin = now, .end = now, .counters = std::move(values)});
+    add([&] {
+        return event{.name = std::string(name),
+                     .track = 0,
+                     .begin = now,
+                     .end = now,
+                     .counters = {values.begin(), values.end()}};
+    });
 }
 
 void timeline::name_thread(std::string_view name) {
@@ -134,6 +163,25 @@ void timeline::save(const std::filesystem::path& file) const {
             std::filesystem::remove(unfinished, ignored);
         }
         throw std::system_error(error, file.string());
+    }
+}
+
+timeline_span::timeline_span(timeline& records, std::string_view name) noexcept : records_(records) {
+    try {
+        name_.emplace(name);
+    } catch (...) {
+        records_.drop();
+    }
+}
+
+timeline_span::~timeline_span() {
+    if (name_) {
+        const timeline::clock::time_point end = timeline::clock::now();
+        const std::uint32_t track = this_thread::index();
+        records_.add([&] {
+            return timeline::event{
+                .name = std::move(*name_), .track = track, .begin = begin_, .end = end, .counters = {}};
+        });
     }
 }
 

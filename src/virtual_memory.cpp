@@ -9,6 +9,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace handlepool {
@@ -26,6 +27,19 @@ std::size_t page_size() noexcept {
 
 std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
+}
+
+/// Writes to what is not zero only: a page that was never written to takes memory for the first write, not
+/// for reading it.
+void make_zero(std::byte* first, std::byte* last) noexcept {
+    static constexpr std::array<std::byte, 4096> zeroes{};
+    while (first != last) {
+        const std::size_t size = std::min(zeroes.size(), static_cast<std::size_t>(last - first));
+        if (std::memcmp(first, zeroes.data(), size) != 0) {
+            std::memset(first, 0, size);
+        }
+        first += size;
+    }
 }
 
 } // namespace
@@ -73,8 +87,8 @@ void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
     std::fill(data_ + std::min(last_whole, last), data_ + last, std::byte{});
     if (first_whole != last_whole &&
         madvise(data_ + first_whole, last_whole - first_whole, MADV_DONTNEED) != 0) {
-        // The system keeps pages that are locked in memory.
-        std::fill(data_ + first_whole, data_ + std::min(last_whole, last), std::byte{});
+        // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
+        make_zero(data_ + first_whole, data_ + std::min(last_whole, last));
     }
 }
 

@@ -288,5 +288,45 @@ TEST(raw_pool_test, threads_create_look_up_and_erase_while_it_is_compacted) {
     EXPECT_EQ(counts.misused(), 0);
 }
 
+// AddressSanitizer must not take the living for dead, whatever their neighbours do: see poison.hpp.
+TEST(raw_pool_test, objects_of_any_size_stay_whole_while_others_come_and_go_around_them) {
+    for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 7U, 9U, 12U, 13U, 20U, 31U}) {
+        raw_pool<> pool({.name = "raw", .capacity = 10'000}, {.size = size, .alignment = 1});
+        std::atomic<int> at_work = 2;
+        std::atomic<int> wrong = 0;
+        in_threads(3, [&](std::size_t thread) {
+            if (thread == 0) {
+                thread_executor executor(2);
+                while (at_work != 0) {
+                    pool.compact(executor);
+                }
+                return;
+            }
+            std::vector<any_handle> mine;
+            const auto is_whole = [&](any_handle handle) {
+                const auto* const bytes = static_cast<const unsigned char*>(pool.find(handle));
+                return std::count(bytes, bytes + size, static_cast<unsigned char>(thread)) ==
+                       static_cast<std::ptrdiff_t>(size);
+            };
+            for (std::size_t i = 0; i != 1500; ++i) {
+                mine.push_back(pool.emplace(
+                    [&](void* memory) noexcept { std::memset(memory, static_cast<int>(thread), size); }));
+                if (i % 3 == 0) {
+                    const auto guard = pool.access();
+                    wrong += !pool.contains(mine[i / 2]) || is_whole(mine[i / 2]) ? 0 : 1;
+                    pool.erase(mine[i * 5 % mine.size()]);
+                }
+            }
+            --at_work;
+        });
+        pool.compact();
+        for (std::size_t i = 0; i != pool.items().size(); ++i) {
+            const auto* const bytes = static_cast<const unsigned char*>(pool.items()[i]);
+            wrong += std::count(bytes, bytes + size, bytes[0]) == static_cast<std::ptrdiff_t>(size) ? 0 : 1;
+        }
+        EXPECT_EQ(wrong, 0) << "objects of " << size << " bytes";
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -35,11 +35,7 @@ public:
           owners_(std::string(what_for) + " owners", capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
-    ~dense_store() {
-        if (can_poison(type_.stride())) {
-            unpoison_objects(0, locations_);
-        }
-    }
+    ~dense_store() { unpoison_objects(0, locations_); }
 
     dense_store(const dense_store&) = delete;
     dense_store& operator=(const dense_store&) = delete;
@@ -71,7 +67,13 @@ public:
 
     /// Objects in the dense store.
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
+    /// No object lives behind the new size: all of that is poisoned together, small objects too.
     void resize(std::uint32_t size) noexcept {
+        if constexpr (address_sanitizer) {
+            if (size < this->size()) {
+                poison_objects(size, this->size() - size);
+            }
+        }
         size_.store(size, std::memory_order::relaxed);
         used_ = std::max<std::uint32_t>(used_, size);
     }

@@ -42,7 +42,8 @@ constexpr std::string_view name_of(compaction_phase phase) noexcept {
 }
 
 /// An executor that is told, by the compacting thread, when the compaction of a pool begins, when each of its
-/// phases does, which ends the phase before, and when it is over.
+/// phases does, which ends the phase before, and when it is over. The pool's name can be read until then.
+/// Like the loops' bodies these must not throw.
 template <class Executor>
 concept phase_listener =
     executor<Executor> &&

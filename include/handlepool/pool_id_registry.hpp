@@ -20,7 +20,8 @@ struct pool_id_lease {
 /// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back
 /// first.
 ///
-/// Any thread may call any function at any time; they block each other briefly.
+/// Any thread may call any function at any time; they block each other briefly. A child of fork may go on
+/// with its copy, whatever the parent's other threads were doing.
 class pool_id_registry {
 public:
     /// The registry of all layouts with these widths.
@@ -38,6 +39,8 @@ public:
     void release(std::uint32_t id, std::uint32_t next_generation) noexcept;
 
 private:
+    friend class pool_id_registries; // which locks them all for fork
+
     pool_id_lease lease(std::uint32_t id, std::string_view pool);
 
     struct record {

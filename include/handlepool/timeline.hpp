@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <iosfwd>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,10 +25,13 @@ namespace handlepool {
 /// trace events, which chrome://tracing and ui.perfetto.dev open. There is one track a thread, by its thread
 /// index, and as many more as spans ask for by name.
 ///
-/// Any thread may add at any time; they block each other briefly.
+/// Any thread may add at any time; they block each other briefly. To add never throws, since compactions and
+/// destructors do it: an event for which there is no memory is dropped and counted.
 class timeline {
 public:
     using clock = std::chrono::steady_clock;
+    /// What is counted, and how much of it there is.
+    using counter = std::pair<std::string_view, std::uint64_t>;
 
     /// Room for so many events; later ones are counted only.
     explicit timeline(std::size_t most_events = 1'000'000) : most_events_(most_events) {}
@@ -36,25 +42,41 @@ public:
     /// Something that took place between two moments, on the calling thread's track or on a named one. Of two
     /// spans of a track, one must contain the other, or end before it begins.
     void add_span(std::string_view name, clock::time_point begin, clock::time_point end,
-                  std::string_view track = {});
+                  std::string_view track = {}) noexcept {
+        add_span({.first = name, .second = {}}, begin, end, track);
+    }
 
     /// From here on the numbers of that name are these: "ships" alive and removed, say.
-    void add_counters(std::string_view name, std::vector<std::pair<std::string, std::uint64_t>> values);
+    void add_counters(std::string_view name, std::span<const counter> values) noexcept;
+    void add_counters(std::string_view name, std::initializer_list<counter> values) noexcept {
+        add_counters(name, std::span(values.begin(), values.size()));
+    }
 
     /// What the calling thread's track is called; "thread N" otherwise. A later thread with its index has its
-    /// track.
+    /// track. Throws std::bad_alloc.
     void name_thread(std::string_view name);
 
     std::size_t size() const;
-    /// Events that found no room.
+    /// Events that found no room, or no memory.
     std::size_t dropped() const;
 
-    /// Writes all that was recorded. Times count from the making of the timeline.
+    /// Writes all that was recorded. Times count from the making of the timeline. Throws std::bad_alloc, and
+    /// what the stream throws.
     void write(std::ostream& out) const;
     /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
     void save(const std::filesystem::path& file) const;
 
 private:
+    friend class timeline_span;
+    template <executor Executor>
+    friend class traced_executor;
+
+    // A name in two parts, so that nobody needs memory to put one together who may have none.
+    struct joined_name {
+        std::string_view first;
+        std::string_view second;
+    };
+
     struct event {
         std::string name;
         std::uint32_t track = 0;
@@ -63,7 +85,12 @@ private:
         std::vector<std::pair<std::string, std::uint64_t>> counters; // of no span
     };
 
-    void add(event added);
+    void add_span(joined_name name, clock::time_point begin, clock::time_point end,
+                  std::string_view track = {}) noexcept;
+    template <class Make>
+    void add(Make make) noexcept;
+    void drop() noexcept;
+    std::uint32_t named_track(std::string_view name);
 
     std::size_t most_events_;
     clock::time_point start_ = clock::now();
@@ -77,21 +104,22 @@ private:
 /// Records the time from its making to its end.
 class timeline_span {
 public:
-    timeline_span(timeline& records, std::string name) : records_(records), name_(std::move(name)) {}
-    ~timeline_span() { records_.add_span(name_, begin_, timeline::clock::now()); }
+    timeline_span(timeline& records, std::string_view name) noexcept;
+    ~timeline_span();
 
     timeline_span(const timeline_span&) = delete;
     timeline_span& operator=(const timeline_span&) = delete;
 
 private:
     timeline& records_;
-    std::string name_;
+    std::optional<std::string> name_; // null: there was no memory for it, and the span is dropped
     timeline::clock::time_point begin_ = timeline::clock::now();
 };
 
 /// An executor that records the compactions that it runs: their phases, each thread's share of the loops, and
 /// for each pool how many objects are alive, and
-/// how many were removed by the last compaction that had something to do.
+/// how many were removed by the last compaction that had something to do. It needs no memory but that of the
+/// events.
 template <executor Executor>
 class traced_executor {
 public:
@@ -105,30 +133,30 @@ public:
         executor_.for_ranges(count, grain, [&](std::size_t first, std::size_t last) noexcept {
             const clock::time_point begin = clock::now();
             body(first, last);
-            timeline_.add_span(std::string(name_of(phase_)) + ", part", begin, clock::now());
+            timeline_.add_span({.first = name_of(phase_), .second = ", part"}, begin, clock::now());
         });
     }
 
-    void begin_compaction(std::string_view pool) {
+    void begin_compaction(std::string_view pool) noexcept {
         pool_ = pool;
         begin_ = clock::now();
         phase_begin_ = {};
     }
-    void begin_phase(compaction_phase phase) {
+    void begin_phase(compaction_phase phase) noexcept {
         end_phase();
         phase_ = phase;
         phase_begin_ = clock::now();
     }
-    void end_compaction(const compaction_stats& stats) {
+    void end_compaction(const compaction_stats& stats) noexcept {
         end_phase();
-        timeline_.add_span("compact " + pool_, begin_, clock::now());
+        timeline_.add_span({.first = "compact ", .second = pool_}, begin_, clock::now());
         timeline_.add_counters(pool_, {{"alive", stats.size}, {"removed", stats.removed}});
     }
 
 private:
     using clock = timeline::clock;
 
-    void end_phase() {
+    void end_phase() noexcept {
         if (phase_begin_ != clock::time_point()) {
             timeline_.add_span(name_of(phase_), phase_begin_, clock::now());
         }
@@ -136,7 +164,7 @@ private:
 
     timeline& timeline_;
     Executor executor_;
-    std::string pool_;
+    std::string_view pool_; // the pool's own name, which lives as long as its compaction
     compaction_phase phase_ = {};
     clock::time_point begin_;
     clock::time_point phase_begin_;

@@ -37,10 +37,10 @@ public:
     std::size_t size() const noexcept { return size_; }
 
     /// Makes the bytes from `first` to before `last` zero again, and gives whole pages of them back to the
-    /// system.
+    /// system; where it doesn't take them, they only become zero.
     void discard(std::size_t first, std::size_t last) noexcept;
 
-    /// Bytes that are backed by memory now.
+    /// Bytes that are backed by memory now; 0 where the system refuses to say.
     std::size_t resident() const noexcept;
 
 private:

@@ -171,15 +171,14 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            std::uint32_t outer = 0;
             std::uint32_t inner = 0;
-            newborns_.take(first_lane_, outer);
+            newborns_.take(first_lane_, vacated_);
             newborns_.take(first_lane_, inner);
-            for (int i = 0; i != 2; ++i) {
-                memory_.at(outer) = 1;
-                newborns_.give_back(first_lane_, outer);
-                if (!newborns_.take(first_lane_, outer) || outer != 0) {
-                    return; // it was passed
+            for (std::uint32_t again = vacated_; again == vacated_;) { // until it is passed
+                memory_.at(again) = 1;
+                newborns_.give_back(first_lane_, again);
+                if (++times_ == 2 || !newborns_.take(first_lane_, again)) {
+                    return;
                 }
             }
         } else if (index == 1) {
@@ -200,7 +199,7 @@ private:
         std::size_t ready = 0;
         newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
             const std::uint32_t count = newborns_.count_ready(first, last, slots_);
-            require(count == 0 || first == 0, "a position that was taken, and not owned, is not passed");
+            require(count == 0 || first == vacated_, "a position that was taken, and not owned, is not passed");
             ready += count;
         });
         newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
@@ -212,6 +211,8 @@ private:
     newborn_chain<model_policy> first_lane_;
     newborn_chain<model_policy> second_lane_;
     std::array<model_plain<std::uint32_t>, 3> memory_;
+    std::uint32_t vacated_ = 0;
+    int times_ = 0;
 };
 
 } // namespace

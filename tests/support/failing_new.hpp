@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+/// A global operator new that fails when a test wants it to. It stands in failing_new.cpp: for programs of
+/// their own, all of whose allocations it makes.
+namespace handlepool::test {
+
+/// Does memory come back after the allocation that fails?
+enum class shortage { of_one_allocation, from_one_allocation_on };
+
+/// From begin() to end() the allocations of all threads are counted, and the one with that number fails. One
+/// at a time.
+class memory_shortage {
+public:
+    memory_shortage(shortage kind, std::size_t allocation) : kind_(kind), allocation_(allocation) {}
+
+    void begin() const noexcept;
+    /// Memory is there again. The failures so far count.
+    void end() noexcept;
+
+    /// Has an allocation failed?
+    bool came() const noexcept { return came_; }
+
+private:
+    shortage kind_;
+    std::size_t allocation_;
+    bool came_ = false;
+};
+
+/// Calls `round(shortage)`, which begins and ends the shortage, until each of its allocations has failed: the
+/// first in the first round, and so on. Returns how many there are.
+template <class Round>
+std::size_t with_each_allocation_failing(shortage kind, Round round) {
+    for (std::size_t allocation = 0;; ++allocation) {
+        memory_shortage when(kind, allocation);
+        round(when);
+        if (!when.came()) {
+            return allocation;
+        }
+    }
+}
+
+} // namespace handlepool::test
