@@ -18,9 +18,9 @@ public:
     static map& of_process() {
         if (this_process.registries == nullptr) {
             this_process.registries = new map;
-            // A child of fork has a copy of the registries, and none of the threads that might be in them: the
-            // one that calls fork takes all locks before, so that nobody is. Where the system has no memory
-            // to note that, a child may find a registry locked for ever.
+            // A child of fork has a copy of the registries, and none of the threads that might be in them:
+            // the one that calls fork takes all locks before, so that nobody is. Where the system has no
+            // memory to note that, a child may find a registry locked for ever.
             pthread_atfork(lock_all, unlock_all, unlock_all);
         }
         return *this_process.registries;

@@ -167,8 +167,7 @@ public:
     std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
                               const slot_table<Layout, Policy>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            // (6) acquire: pairs with (5)
-            const value_type handle = owners_[position].load(std::memory_order::acquire);
+            const value_type handle = owner(position);
             if (last - position > slots_ahead) {
                 slots.prefetch_slot(Layout::index_of(owner(position + slots_ahead)));
             }
@@ -287,7 +286,7 @@ private:
 
     /// Compaction: passes a vacated position, unless its lane has taken it again.
     bool pass_vacated(std::uint32_t position, value_type vacated) noexcept {
-        // (6) acquire: pairs with (5): it may have been vacated once more since it was looked at
+        // (6) acquire: pairs with (5)
         return owners_[position].compare_exchange_strong(vacated, gone, std::memory_order::acquire,
                                                          std::memory_order::relaxed);
     }

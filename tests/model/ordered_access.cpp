@@ -116,8 +116,9 @@ void require_understood(const source_text& source,
 }
 
 void find_in(const source_text& source, std::vector<ordered_access>& to) {
-    static const std::regex call(R"((\w+)(?:\[[^\]]*\])?\.(load|store|exchange|fetch_add|fetch_and|fetch_or|)"
-                                 R"(compare_exchange_weak|compare_exchange_strong)\()");
+    static const std::regex call(
+        R"((\w+)(?:\[[^\]]*\])?\.(load|store|exchange|fetch_add|fetch_sub|fetch_and|fetch_or|)"
+        R"(compare_exchange_weak|compare_exchange_strong)\()");
     static const std::regex order(R"(std::memory_order::(\w+))");
     const std::string& text = source.text;
     std::vector<std::pair<std::size_t, std::size_t>> calls;

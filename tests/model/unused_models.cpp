@@ -21,7 +21,11 @@ namespace {
 /// Two threads claim indices, change what belongs to them, and give them back unused.
 class unused_indices_pass_on : public model {
 public:
-    unused_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {}
+    unused_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {
+        std::uint32_t index = 0;
+        supply_.claim(&index, 1, 1);
+        supply_.give_back(index);
+    }
 
     void run(unsigned) override {
         std::uint32_t index = 0;
@@ -199,7 +203,8 @@ private:
         std::size_t ready = 0;
         newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
             const std::uint32_t count = newborns_.count_ready(first, last, slots_);
-            require(count == 0 || first == vacated_, "a position that was taken, and not owned, is not passed");
+            require(count == 0 || first == vacated_,
+                    "a position that was taken, and not owned, is not passed");
             ready += count;
         });
         newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
