@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -15,10 +17,10 @@ namespace this_thread {
 
 /// Number of the calling thread, plus one; 0 before it has one. Trivially destructible on purpose: it stays
 /// readable until the very end of the thread.
-inline constinit thread_local std::uint32_t index_plus_one = 0;
+HANDLEPOOL_EXPORT inline constinit thread_local std::uint32_t index_plus_one = 0;
 
 /// Takes a number for the calling thread. Lock-free. Returns `thread_index_limit` when all are taken.
-std::uint32_t claim_index() noexcept;
+HANDLEPOOL_EXPORT std::uint32_t claim_index() noexcept;
 
 /// The calling thread's number, below `thread_index_limit`, or exactly that when there are more threads.
 /// Wait-free after a thread's first call, which is lock-free.

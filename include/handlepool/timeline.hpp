@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/stats.hpp>
 
@@ -23,7 +24,7 @@ namespace handlepool {
 /// index, and as many more as spans ask for by name.
 ///
 /// Any thread may add at any time; they block each other briefly.
-class timeline {
+class HANDLEPOOL_EXPORT timeline {
 public:
     using clock = std::chrono::steady_clock;
 
