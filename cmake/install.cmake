@@ -25,6 +25,11 @@ if(BUILD_SHARED_LIBS AND TARGET handlepool_service AND NOT DEFINED CMAKE_INSTALL
     set_target_properties(handlepool_service PROPERTIES INSTALL_RPATH $ORIGIN)
 endif()
 
+# Programs link what a static library uses; a shared one brings it.
+set(handlepool_service_package "fmt::fmt fmt 9")
+if(BUILD_SHARED_LIBS)
+    set(handlepool_service_package "Threads::Threads Threads")
+endif()
 configure_package_config_file(cmake/handlepool-config.cmake.in handlepool-config.cmake
                               INSTALL_DESTINATION ${handlepool_package_dir})
 write_basic_package_version_file(handlepool-config-version.cmake COMPATIBILITY SameMinorVersion)
