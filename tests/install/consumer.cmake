@@ -1,8 +1,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 run(${CMAKE_COMMAND} --install ${build} --config "${config}" --prefix ${work}/installed)
-file(RENAME ${work}/installed ${work}/moved)
-set(prefix ${work}/moved)
+set(prefix "${work}/moved to here")
+file(RENAME ${work}/installed ${prefix})
 
 # ---- By find_package: the configurations need not agree, contracts do ---------------------------------------
 
@@ -33,6 +33,9 @@ expect_failure("library_built_with_HANDLEPOOL_CHECKED<" ${by_hand} -D HANDLEPOOL
 # ---- The harness: runs, and finds the recording library that was installed with it --------------------------
 
 if(stress)
+    # LD_PRELOAD allows no spaces.
+    file(COPY ${prefix}/ DESTINATION ${work}/moved)
+    set(prefix ${work}/moved)
     run(${prefix}/bin/handlepool-stress churn --frames 5 --alive 100 --threads 1)
     if(NOT sanitize)
         run(${prefix}/bin/handlepool-stress record --output ${work}/trace.zst -- ${work}/build-Release/consumer)
