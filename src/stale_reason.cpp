@@ -17,6 +17,9 @@ std::string frames_ago(std::uint32_t frames) {
 }
 
 std::string reason(const refused_handle& handle) {
+    if (!handle.fits_layout) {
+        return "bits are set that its layout leaves out";
+    }
     if (handle.pool_id != handle.own_pool_id) {
         return "it belongs to another pool; this one has pool id " + std::to_string(handle.own_pool_id);
     }

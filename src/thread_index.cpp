@@ -17,12 +17,17 @@ constexpr unsigned number_bits = 17;
 constexpr unsigned zero_bits = std::countr_zero(alignof(process_state));
 static_assert(thread_index_limit < (1U << number_bits) && zero_bits <= number_bits);
 
+// The calling thread's number + 1 in this copy of the library. Nobody else's symbol stands for it, where that
+// may happen to number_word alone: a linker can be told to hide some names of a module and not others.
+constinit thread_local std::uint32_t own_number_plus_one = 0;
+
 // A key's destructor runs after those of all thread_local objects, and again when one of them, or another
 // key's, made the thread take a number once more.
 void give_back(void* index_plus_one_as_pointer) {
     const auto index =
         static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index_plus_one_as_pointer)) - 1;
     number_word = 0;
+    own_number_plus_one = 0;
     this_process.thread_indices.give_back(index);
 }
 
@@ -65,15 +70,16 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
     if (wanted != mine) {
         return foreign_thread_index;
     }
-    if (number_word - mine - 1 < thread_index_limit) {
-        return static_cast<std::uint32_t>(number_word - mine - 1);
-    }
-    const std::uint32_t index = this_process.thread_indices.claim();
-    if (index != thread_index_limit) {
-        number_word = mine + index + 1;
+    if (own_number_plus_one == 0) {
+        const std::uint32_t index = this_process.thread_indices.claim();
+        if (index == thread_index_limit) {
+            return index;
+        }
+        own_number_plus_one = index + 1;
         thread_exit.call_back_with(index + 1);
     }
-    return index;
+    number_word = mine + own_number_plus_one;
+    return own_number_plus_one - 1;
 }
 
 } // namespace handlepool::this_thread

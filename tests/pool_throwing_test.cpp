@@ -16,6 +16,7 @@
 #include <limits>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -300,6 +301,51 @@ TYPED_TEST(throwing_constructors, batches_of_many_threads_beside_compactions_los
     EXPECT_EQ(pool.stats().created, made);
     EXPECT_EQ(people.alive(), 0);
     EXPECT_EQ(people.misused(), 0);
+}
+
+/// The first of a batch makes a batch of one in the same pool, and throws or not.
+struct nesting_batch {
+    nesting_batch() = default;
+    template <class Pool>
+    nesting_batch(std::reference_wrapper<Pool> pool, bool throws) {
+        if (std::exchange(first, false)) {
+            handle<nesting_batch> inner;
+            pool.get().emplace_n(1, &inner);
+            if (throws) {
+                throw construction_failure();
+            }
+        }
+    }
+    inline static bool first = true;
+};
+
+TYPED_TEST(throwing_constructors, batches_within_constructors_leave_room_for_the_rest) {
+    for (const bool throws : {true, false}) {
+        for (const std::size_t size : {std::size_t{1}, std::size_t{64}}) {
+            SCOPED_TRACE(size);
+            constexpr std::size_t capacity = 3000;
+            pool<nesting_batch, default_layout, TypeParam> pool({.name = "nesting",
+                                                                 .capacity = capacity,
+                                                                 .reuse_delay = 0,
+                                                                 .max_threads = 1 + this_thread::index()});
+            std::vector<handle<nesting_batch>> handles;
+            const std::size_t each = throws ? 1 : size + 1;
+            std::size_t alive = 0;
+            for (; alive + size + 1 <= capacity; alive += each) {
+                nesting_batch::first = true;
+                bool thrown = false;
+                try {
+                    pool.emplace_n(size, std::back_inserter(handles), std::ref(pool), throws);
+                } catch (const construction_failure&) {
+                    thrown = true;
+                }
+                ASSERT_EQ(thrown, throws) << alive;
+            }
+            EXPECT_EQ(pool.size(), alive);
+            EXPECT_EQ(fill(pool), capacity - alive);
+            expect_consistent(pool);
+        }
+    }
 }
 
 // Used to be exhausted at 56,320 objects, and three deep at 18,773.

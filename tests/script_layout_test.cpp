@@ -78,6 +78,8 @@ TYPED_TEST(narrow_layout, refuses_a_living_handle_with_any_further_bit) {
         EXPECT_EQ(pool.find(forged), nullptr) << bit;
         EXPECT_FALSE(pool.erase(forged)) << bit;
         EXPECT_LE(forged.pool_id(), TypeParam::pool_id_mask);
+        EXPECT_EQ(pool.describe(forged).find("its layout leaves out") != std::string::npos,
+                  bit >= TypeParam::bits);
     }
     EXPECT_TRUE(pool.contains(alive));
     EXPECT_FALSE(pool.contains(handle<int, TypeParam>::from_value(static_cast<value_type>(~value_type{0}))));

@@ -6,8 +6,9 @@
 namespace handlepool {
 
 /// Goes over the objects of a pool, which may be changed but not exchanged: to move one into another's place
-/// would change what the handles of both name. So it claims to be an input iterator, which every algorithm
-/// that reorders a range refuses.
+/// would change what the handles of both name. So it is an input iterator: what sorts, shuffles, reverses,
+/// rotates or partitions refuses it. The few that ask for nothing more (std::remove, std::unique) must not be
+/// used either.
 template <class T>
 class dense_iterator {
 public:

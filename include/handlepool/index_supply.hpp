@@ -45,8 +45,8 @@ public:
     void publish() noexcept { free_.publish(); }
 
     const Freelist<Policy>& list() const noexcept { return free_; }
-    /// Indices that were given back unused and not claimed since.
-    std::size_t unused() const noexcept { return unused_.seen().waiting(); }
+    /// The indices that came back unused, and went out again.
+    unused_totals unused() const noexcept { return unused_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 
     /// As newly made, with so many indices in use. Only while nobody else uses it.

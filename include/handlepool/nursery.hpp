@@ -35,11 +35,12 @@ struct newborn_chain {
     }
 };
 
-/// Positions for objects that are published together: the rest of a lane's chunk, then whole chunks that no
-/// chain leads to yet.
+/// Positions for objects that are published together: the rest of a lane's chunk, then vacated ones, then
+/// whole chunks that no chain leads to yet.
 struct newborn_batch {
     std::uint32_t first = 0;
     std::uint32_t in_lane_chunk = 0; // positions from `first` on
+    std::vector<std::uint32_t> vacated;
     std::vector<std::uint32_t> chunks;
 };
 
@@ -89,11 +90,18 @@ public:
     bool take(chain& lane, std::size_t count, newborn_batch& batch) {
         const std::size_t rest = lane.positions.put_end - lane.positions.put;
         const std::size_t in_lane_chunk = std::min(count, rest);
-        const std::size_t chunks = (count - in_lane_chunk + chunk_size() - 1) / chunk_size();
-        batch.chunks.reserve(chunks);
+        std::size_t further = count - in_lane_chunk;
+        if (lane.vacant != 0) {
+            batch.vacated.reserve(further);
+        }
+        batch.chunks.reserve((further + chunk_size() - 1) / chunk_size());
         batch.first = lane.positions.put;
         batch.in_lane_chunk = static_cast<std::uint32_t>(in_lane_chunk);
         lane.positions.put = batch.first + batch.in_lane_chunk;
+        for (std::uint32_t position = 0; further != 0 && take_vacated(lane, position); --further) {
+            batch.vacated.push_back(position);
+        }
+        const std::size_t chunks = (further + chunk_size() - 1) / chunk_size();
         for (std::uint32_t chunk = 0; batch.chunks.size() != chunks; batch.chunks.push_back(chunk)) {
             if (!chunks_.take_chunk(chunk)) {
                 give_back(lane, batch);
@@ -108,7 +116,11 @@ public:
         if (object < batch.in_lane_chunk) {
             return batch.first + static_cast<std::uint32_t>(object);
         }
-        const std::size_t further = object - batch.in_lane_chunk;
+        std::size_t further = object - batch.in_lane_chunk;
+        if (further < batch.vacated.size()) {
+            return batch.vacated[further];
+        }
+        further -= batch.vacated.size();
         return batch.chunks[further / chunk_size()] * chunk_size() +
                static_cast<std::uint32_t>(further % chunk_size());
     }
@@ -117,6 +129,9 @@ public:
     void give_back(chain& lane, const newborn_batch& batch) noexcept {
         for (const std::uint32_t chunk : batch.chunks) {
             chunks_.give_back_chunk(chunk);
+        }
+        for (const std::uint32_t position : batch.vacated) {
+            vacate(lane, position);
         }
         for (std::uint32_t i = batch.in_lane_chunk; i != 0; --i) {
             give_back(lane, batch.first + i - 1);

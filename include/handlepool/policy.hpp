@@ -49,9 +49,10 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 
-    /// How often a guard waits for a compaction that itself waits for guards, before it passes: about a
-    /// millisecond.
-    static constexpr std::size_t guard_patience = 1000;
+    /// How often a guard waits for a compaction that itself waits for guards, before it passes: some tens of
+    /// milliseconds. Longer than guards are usually held, or those of many threads could keep a compaction
+    /// off together.
+    static constexpr std::size_t guard_patience = 50'000;
 
     /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.
     static std::uint64_t numbering() noexcept { return this_thread::numbering(); }

@@ -108,7 +108,7 @@ public:
     handle_type handle_at(std::size_t position) const;
 
     /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Waits for a
-    /// running compaction, and for about a millisecond for one that itself waits for guards: guards of
+    /// running compaction, and some tens of milliseconds for one that itself waits for guards: guards of
     /// several pools and services may be taken in any order. Not for destructors, which a compaction waits
     /// for. Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
     /// compacting. Blocking; constant.
@@ -125,7 +125,7 @@ public:
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
     /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
     /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
-    /// compaction is running or the calling thread holds a guard.
+    /// compaction is running, or a guard lives that the calling thread has made.
     compaction_stats compact() {
         inline_executor executor;
         return compact(executor);

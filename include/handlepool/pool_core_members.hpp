@@ -62,7 +62,7 @@ public:
         }
         taken_ = pool_.nursery_.take(lane_.newborns, position_);
         if (!taken_) {
-            pool_.supply_.give_back(lane_, slot_);
+            pool_.supply_.give_back(slot_);
             return;
         }
         pool_.dense_.prefetch_object(pool_.location_of(position_) + newborns_ahead);
@@ -72,7 +72,7 @@ public:
         if (taken_) {
             pool_.dense_.poison_objects(pool_.location_of(position_));
             pool_.nursery_.give_back(lane_.newborns, position_);
-            pool_.supply_.give_back(lane_, slot_);
+            pool_.supply_.give_back(slot_);
         }
     }
 
@@ -102,32 +102,31 @@ class pool_core<T, Layout, Policy, Freelist>::place_batch {
 public:
     place_batch(pool_core& pool, lane_type& mine, std::size_t count)
         : pool_(pool), lane_(mine), slots_(count) {
-        // Those that the lane holds come first, so that it doesn't look idle beside them.
-        while (slots_taken_ != count && lane_.held.load(std::memory_order::relaxed) != 0) {
-            pool_.supply_.take(lane_, slots_[slots_taken_++]);
+        positions_taken_ =
+            pool_.nursery_.take(lane_.newborns, count, positions_); // may throw: the first of all
+        if (positions_taken_) {
+            slots_taken_ = pool_.supply_.take_many(lane_, slots_.data(), count);
         }
-        slots_taken_ += pool_.supply_.take_many(slots_.data() + slots_taken_, count - slots_taken_);
-        complete_ = slots_taken_ == count && pool_.nursery_.take(lane_.newborns, count, positions_);
     }
     ~place_batch() {
-        if (complete_ && constructed_ != slots_.size()) {
+        if (taken() && constructed_ != slots_.size()) {
             pool_.dense_.poison_objects(location(constructed_));
         }
         for (; constructed_ != 0; --constructed_) {
             pool_.dense_.destroy(location(constructed_ - 1));
         }
-        if (complete_) {
+        if (positions_taken_) {
             pool_.nursery_.give_back(lane_.newborns, positions_);
         }
         for (; slots_taken_ != 0; --slots_taken_) {
-            pool_.supply_.give_back(lane_, slots_[slots_taken_ - 1]);
+            pool_.supply_.give_back(slots_[slots_taken_ - 1]);
         }
     }
 
     place_batch(const place_batch&) = delete;
     place_batch& operator=(const place_batch&) = delete;
 
-    bool taken() const noexcept { return complete_; }
+    bool taken() const noexcept { return positions_taken_ && slots_taken_ == slots_.size(); }
 
     template <class Construct>
     void construct_all(Construct construct) {
@@ -140,7 +139,7 @@ public:
 
     void publish_all(std::vector<handle_type>& made) noexcept {
         const std::size_t count = std::exchange(constructed_, 0);
-        complete_ = false;
+        positions_taken_ = false;
         slots_taken_ = 0;
         pool_.nursery_.append(lane_.newborns, count, positions_);
         add(lane_.created, count); // before anybody can erase one
@@ -165,7 +164,7 @@ private:
     newborn_batch positions_;
     std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;
-    bool complete_ = false;
+    bool positions_taken_ = false;
 };
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
@@ -267,6 +266,7 @@ std::size_t pool_core<T, Layout, Policy, Freelist>::size() const noexcept {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 refused_handle pool_core<T, Layout, Policy, Freelist>::examine(handle_type handle) const {
     refused_handle found{.null = !handle,
+                         .fits_layout = Layout::fits(handle.value()),
                          .index = handle.index(),
                          .generation = handle.generation(),
                          .pool_id = handle.pool_id(),

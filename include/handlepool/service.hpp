@@ -230,6 +230,11 @@ private:
     using pool_list = std::vector<pool_type*>;
     using lock_type = std::unique_lock<typename Policy::mutex>;
     class view;
+    // It was in the lists of all versions before `since`.
+    struct removed_pool {
+        std::unique_ptr<pool_type> pool;
+        std::uint64_t since;
+    };
 
     pool_type* pool_with_id_of(handle_type handle) const noexcept {
         // (18) acquire: pairs with (17), so that the pool is seen complete
@@ -253,10 +258,11 @@ private:
     mutable typename Policy::mutex mutex_;
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
     std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::vector<std::unique_ptr<pool_type>> removed_;                             // until the next compaction
+    std::vector<removed_pool> removed_;                                           // until the next compaction
     std::set<std::string, std::less<>> limits_taken_;                             // by a pool
     std::shared_ptr<const pool_list> list_ = std::make_shared<const pool_list>(); // of pools_
-    mutable typename Policy::template plain<std::size_t> views_{0};               // being taken
+    std::uint64_t version_ = 0;                                                   // of list_
+    mutable std::map<std::uint64_t, std::size_t> views_; // being taken, by the version that they see
 
     std::shared_ptr<const pool_list> frame_list_ = list_; // compaction's
     typename Policy::template atomic<std::uint64_t> frames_{0};
@@ -329,6 +335,7 @@ Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_optio
     // (17) release: pairs with (18)
     routes_[made->id()].store(made.get(), std::memory_order::release);
     pools_.push_back(std::move(made));
+    ++version_;
     return result;
 }
 
@@ -347,7 +354,7 @@ bool basic_service<Layout, Policy>::remove_pool(std::string_view name) {
     const auto position =
         std::ranges::find(pools_, found->second, [](const auto& owned) { return owned.get(); });
     routes_[found->second->id()].store(nullptr, std::memory_order::relaxed);
-    removed_.push_back(std::move(*position));
+    removed_.push_back({std::move(*position), ++version_});
     pools_.erase(position);
     by_name_.erase(found);
     return true;
@@ -419,15 +426,17 @@ service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, 
     service_compaction sum;
     std::size_t ending = 0;
     if (const lock_type lock = lock_now()) {
-        // Both at once: no pool of the list is destroyed before the list is taken anew. Views that begin
-        // later don't find the removed pools.
+        // Both at once: no pool of the list is destroyed before the list is taken anew.
         frame_list_ = list_;
-        ending = views_ == 0 ? removed_.size() : 0;
+        // Those that a view sees live on; one that begins later doesn't find them.
+        const std::uint64_t oldest = views_.empty() ? version_ : views_.begin()->first;
+        ending = static_cast<std::size_t>(std::ranges::count_if(
+            removed_, [oldest](const removed_pool& one) { return one.since <= oldest; }));
     }
     for (std::size_t kept = 0; ending != 0; --ending) {
         pool_type* next = nullptr;
         if (const lock_type lock = lock_now()) {
-            next = removed_[kept].get();
+            next = removed_[kept].pool.get();
         }
         if (next == nullptr) {
             break;
@@ -437,7 +446,7 @@ service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, 
         std::unique_ptr<pool_type> ended; // not destroyed under the lock: objects may ask the service
         if (const lock_type lock = lock_now(); lock && unguarded) {
             const auto position = removed_.begin() + static_cast<std::ptrdiff_t>(kept);
-            ended = std::move(*position);
+            ended = std::move(position->pool);
             removed_.erase(position);
         } else {
             ++kept;
@@ -502,12 +511,15 @@ class basic_service<Layout, Policy>::view {
 public:
     explicit view(const basic_service& whose) : service_(whose) {
         const lock_type lock(service_.mutex_);
+        ++service_.views_[service_.version_]; // may throw
         list_ = service_.list_;
-        service_.views_ = service_.views_ + 1;
+        version_ = service_.version_;
     }
     ~view() {
         const lock_type lock(service_.mutex_);
-        service_.views_ = service_.views_ - 1;
+        if (const auto mine = service_.views_.find(version_); --mine->second == 0) {
+            service_.views_.erase(mine);
+        }
     }
 
     view(const view&) = delete;
@@ -518,6 +530,7 @@ public:
 private:
     const basic_service& service_;
     std::shared_ptr<const pool_list> list_;
+    std::uint64_t version_ = 0;
 };
 
 template <class Layout, class Policy>

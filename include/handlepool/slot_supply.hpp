@@ -47,10 +47,17 @@ public:
         return true;
     }
 
-    /// Lane: takes up to `count` slots past its claim, and returns how many. Fewer only when at some moment
-    /// of the call no more were left. Lock-free.
-    std::size_t take_many(std::uint32_t* out, std::size_t count) noexcept {
+    /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
+    /// were left; when that is plain from the start, none. Lock-free.
+    std::size_t take_many(lane<Policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+        if (count > geometry_.capacity + retired() + held() + free_.unused().waiting() - list().in_use()) {
+            return 0;
+        }
         std::size_t taken = 0;
+        // Those that the lane holds come first, so that it doesn't look idle beside them.
+        while (taken != count && mine.held.load(std::memory_order::relaxed) != 0 && take(mine, out[taken])) {
+            ++taken;
+        }
         while (taken != count) {
             std::size_t more = claim(out + taken, std::min(count - taken, most_at_once), 0);
             if (more == 0) {
@@ -64,17 +71,8 @@ public:
         return taken;
     }
 
-    /// Lane: gives back a slot that it took and did not use. The lane keeps no more than its claim had; the
-    /// others go to whoever wants them, at once. Wait-free.
-    void give_back(lane<Policy>& mine, std::uint32_t index) noexcept {
-        const std::uint32_t held = mine.held.load(std::memory_order::relaxed);
-        if (held < mine.claim_end) {
-            mine.claimed[mine.claim_end - held - 1] = index;
-            mine.held.store(held + 1, std::memory_order::relaxed);
-        } else {
-            free_.give_back(index);
-        }
-    }
+    /// Any thread: gives back a slot that was taken and not used, to whoever wants it next. Wait-free.
+    void give_back(std::uint32_t index) noexcept { free_.give_back(index); }
 
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }
@@ -93,7 +91,7 @@ public:
             lanes_.sum([](const lane<Policy>& one) { return one.held.load(std::memory_order::relaxed); }));
     }
     /// Slots that wait for their next object, freed or given back unused.
-    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused(); }
+    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused().waiting(); }
 
     const Freelist<Policy>& list() const noexcept { return free_.list(); }
 
@@ -129,10 +127,13 @@ private:
     /// Takes one slot although the capacity is out, if idle lanes hold as many. Returns how many it took.
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         while (true) {
+            // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
+            const unused_totals unused_before = free_.unused();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
             const std::size_t claimed = claim(out, 1, std::min(idle, geometry_.lane_slack));
-            if (claimed != 0 || (held() == idle && retired() == retired_before)) {
+            if (claimed != 0 ||
+                (held() == idle && retired() == retired_before && free_.unused() == unused_before)) {
                 return claimed;
             }
         }

@@ -12,6 +12,7 @@ namespace handlepool {
 /// What a pool knows of a handle.
 struct refused_handle {
     bool null = false;
+    bool fits_layout = true; ///< are the bits zero that the layout leaves out?
     std::uint64_t index = 0;
     std::uint32_t generation = 0;
     std::uint32_t pool_id = 0;

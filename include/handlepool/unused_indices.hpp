@@ -11,6 +11,17 @@
 
 namespace handlepool {
 
+/// How many unused indices ever came, and ever went.
+struct unused_totals {
+    std::uint64_t given_back = 0;
+    std::uint64_t claimed = 0;
+
+    std::size_t waiting() const noexcept {
+        return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
+    }
+    friend bool operator==(unused_totals, unused_totals) = default;
+};
+
 /// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they
 /// come from any thread, need no delay, and go out in no particular order.
 ///
@@ -23,19 +34,9 @@ public:
     unused_indices(std::string_view what_for, std::size_t limit)
         : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
 
-    /// How many ever came, and ever went.
-    struct totals {
-        std::uint64_t given_back = 0;
-        std::uint64_t claimed = 0;
-
-        std::size_t waiting() const noexcept {
-            return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
-        }
-        friend bool operator==(totals, totals) = default;
-    };
-    /// A moment's view. What was given back before the claims counted here is counted too.
-    totals seen() const noexcept {
-        totals now;
+    /// A moment's view. What the claims counted here have taken is counted as given back, too.
+    unused_totals seen() const noexcept {
+        unused_totals now;
         // (36) acquire: pairs with (35), for what the claiming threads did before
         now.claimed = claimed_.load(std::memory_order::acquire);
         now.given_back = given_back_.load(std::memory_order::relaxed);
@@ -46,10 +47,11 @@ public:
     /// Wait-free.
     void give_back(std::uint32_t index) noexcept {
         const std::size_t word = index / bits_per_word;
-        // (32) release: pairs with (33), for what the claim of the index had made visible to this thread
-        words_[word].fetch_or(std::uint64_t{1} << (index % bits_per_word), std::memory_order::release);
         hint_.store(word, std::memory_order::relaxed);
-        given_back_.fetch_add(1, std::memory_order::relaxed);
+        given_back_.fetch_add(1, std::memory_order::relaxed); // before anybody can claim it
+        // (32) release: pairs with (33), for the count, and for what the claim of the index had made visible
+        // to this thread
+        words_[word].fetch_or(std::uint64_t{1} << (index % bits_per_word), std::memory_order::release);
     }
 
     /// Any thread: takes up to `wanted` indices of those below `in_service`, writes them to `out` and returns

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+/// Instead of tbb::parallel_for_each, which would copy the objects of a range that it can't divide:
+///
 /// Parallel loops over the dense store of a pool of a type, within the frame contract: no compaction may run
 /// meanwhile. A thread that waits for a loop runs other tasks of its arena: it must hold no access guard, or
 /// isolate itself. Objects that were erased since the last compaction are among those visited, newborns are
