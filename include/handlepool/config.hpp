@@ -20,6 +20,10 @@
 #define HANDLEPOOL_ADDRESS_SANITIZER 0
 #endif
 
+static_assert(sizeof(void*) == 8,
+              "handlepool needs a machine with 64-bit pointers: each pool reserves gigabytes "
+              "of address space, and computes sizes beyond 32 bits");
+
 namespace handlepool {
 
 /// Are violations of a contract looked for at run time, and answered with a message and abort()?
