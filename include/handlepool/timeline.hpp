@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,8 @@ public:
     void write(std::ostream& out) const;
     /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
     void save(const std::filesystem::path& file) const;
+    /// The same, but returns the error instead.
+    std::error_code try_save(const std::filesystem::path& file) const;
 
 private:
     friend class timeline_span;
