@@ -13,6 +13,8 @@ step "formatting"
 ci/format.sh
 step "g++, contracts checked"
 ci/test.sh
+step "other compilers, standard libraries and modes"
+ci/compilers.sh
 step "models"
 ci/model.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
