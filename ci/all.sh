@@ -18,6 +18,8 @@ step "g++, shared libraries"
 ci/shared.sh
 step "a machine with a compiler and CMake only"
 ci/bare.sh
+step "other compilers, standard libraries and modes"
+ci/compilers.sh
 step "models"
 ci/model.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"

@@ -1,14 +1,21 @@
 #include <handlepool/contract.hpp>
+#include <handlepool/failure.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 
 namespace handlepool {
 
 void contract_violated(std::string_view pool, std::string_view message) noexcept {
-    std::fprintf(stderr, "handlepool: pool '%.*s': %.*s\n", static_cast<int>(pool.size()), pool.data(),
-                 static_cast<int>(message.size()), message.data());
-    std::abort();
+    // Room is kept for the message: a long name is cut.
+    constexpr std::size_t longest_name = 96;
+    std::array<char, 512> text{};
+    std::snprintf(text.data(), text.size(), "handlepool: pool '%.*s': %.*s",
+                  static_cast<int>(std::min(pool.size(), longest_name)), pool.data(),
+                  static_cast<int>(std::min(message.size(), text.size())), message.data());
+    end_program(text.data());
 }
 
 template <bool Checked>

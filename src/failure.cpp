@@ -13,6 +13,7 @@ constinit std::atomic<failure_handler> chosen_handler{nullptr};
 } // namespace
 
 failure_handler set_failure_handler(failure_handler handler) noexcept {
+    // acq_rel and acquire: what the program did before it chose a handler happens before the handler's call.
     return chosen_handler.exchange(handler, std::memory_order::acq_rel);
 }
 
@@ -24,5 +25,11 @@ void end_program(const char* message) noexcept {
     }
     std::abort();
 }
+
+#ifndef __cpp_exceptions
+void end_program_without_exceptions(const char* message) noexcept {
+    end_program(message);
+}
+#endif
 
 } // namespace handlepool

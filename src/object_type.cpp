@@ -1,4 +1,5 @@
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/object_type.hpp>
 
 #include <bit>
@@ -8,17 +9,23 @@
 
 namespace handlepool {
 
-const raw_type& checked_raw_type(const raw_type& type, std::string_view pool) {
+std::string refusal_of(const raw_type& type, std::string_view pool) {
     constexpr std::size_t most_alignment = std::size_t{1} << 20;
     constexpr std::size_t most_size = std::numeric_limits<std::size_t>::max() / 2;
     if (!std::has_single_bit(type.alignment) || type.alignment > most_alignment) {
-        throw std::invalid_argument(quoted_pool(pool) + ": alignment of the type is " +
-                                    std::to_string(type.alignment) + ", and must be a power of two up to " +
-                                    std::to_string(most_alignment));
+        return quoted_pool(pool) + ": alignment of the type is " + std::to_string(type.alignment) +
+               ", and must be a power of two up to " + std::to_string(most_alignment);
     }
     if (type.size == 0 || type.size > most_size) {
-        throw std::invalid_argument(quoted_pool(pool) + ": size of the type is " + std::to_string(type.size) +
-                                    ", and must be from 1 to " + std::to_string(most_size));
+        return quoted_pool(pool) + ": size of the type is " + std::to_string(type.size) +
+               ", and must be from 1 to " + std::to_string(most_size);
+    }
+    return {};
+}
+
+const raw_type& checked_raw_type(const raw_type& type, std::string_view pool) {
+    if (const std::string error = refusal_of(type, pool); !error.empty()) {
+        raise(std::invalid_argument(error));
     }
     return type;
 }

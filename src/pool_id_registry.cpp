@@ -1,4 +1,5 @@
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/pool_id_registry.hpp>
 #include <handlepool/process_state.hpp>
 
@@ -70,9 +71,9 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
     const std::scoped_lock lock(mutex_);
     if (wanted) {
         if (*wanted > id_mask_) {
-            throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(*wanted) +
+            raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(*wanted) +
                                         " does not fit the handle's layout; allowed are 0 to " +
-                                        std::to_string(id_mask_));
+                                        std::to_string(id_mask_)));
         }
         return lease(*wanted, pool);
     }
@@ -87,9 +88,9 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
     }
     const auto given_back_first = find_free();
     if (given_back_first == records_.end()) {
-        throw std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
+        raise(std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
                                  std::to_string(std::uint64_t{id_mask_} + 1) +
-                                 ", each taken by a living pool or used up");
+                                 ", each taken by a living pool or used up"));
     }
     return lease(given_back_first->first, pool);
 }
@@ -110,13 +111,13 @@ pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
     std::string user(pool); // before anything changes
     record& entry = records_[id];
     if (entry.in_use) {
-        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+        raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
                                     " is taken by the living " + quoted_pool(entry.user) +
-                                    "; leave pool_id out to get a free one");
+                                    "; leave pool_id out to get a free one"));
     }
     if (entry.generation + 1 > last_generation_) {
-        throw std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
-                                    " is used up by former pools; leave pool_id out to get a free one");
+        raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+                                    " is used up by former pools; leave pool_id out to get a free one"));
     }
     entry.user = std::move(user);
     entry.in_use = true;

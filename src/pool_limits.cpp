@@ -1,12 +1,14 @@
+#include <handlepool/failure.hpp>
 #include <handlepool/pool_limits.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -22,92 +24,185 @@ using nlohmann::json;
 // Also what a slot index can name; a handle's layout may allow less, which its pool says.
 constexpr std::uint64_t most = 0xffff'fffe;
 
-[[noreturn]] void refuse(std::string_view where, std::string_view what_was_wrong) {
-    throw std::invalid_argument(fmt::format("{}: {}", where, what_was_wrong));
+// Every function that may find something wrong says so in `error`, and returns false.
+bool refuse(std::string& error, std::string_view where, std::string_view what_was_wrong) {
+    error = fmt::format("{}: {}", where, what_was_wrong);
+    return false;
 }
 
-// A parser that takes the last of two equal keys would hide one of them.
-json parse(std::string_view text, std::string_view where) {
-    constexpr int most_depth = 16;
-    if (const std::size_t position = text.find('\0'); position != std::string_view::npos) {
-        refuse(where, fmt::format("is not JSON: byte {} is null", position));
+/// Looks at a text before it is parsed. A parser that takes the last of two equal keys would hide one of
+/// them.
+class syntax_check final : public json::json_sax_t {
+public:
+    syntax_check(std::string_view where, std::string& error) : where_(where), error_(error) {}
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(std::int64_t) override { return true; }
+    bool number_unsigned(std::uint64_t) override { return true; }
+    bool number_float(double, const std::string&) override { return true; }
+    bool string(std::string&) override { return true; }
+    bool binary(json::binary_t&) override { return true; }
+
+    bool start_object(std::size_t) override { return open(); }
+    bool key(std::string& name) override {
+        return open_.back().insert(name).second ||
+               refuse(error_, where_,
+                      fmt::format("the key {} stands twice in one object", json(name).dump()));
     }
-    std::vector<std::set<std::string>> keys; // of the objects that are open
-    const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-        if (depth > most_depth) {
-            refuse(where, fmt::format("is nested deeper than {} levels", most_depth));
-        }
-        if (event == json::parse_event_t::object_start) {
-            keys.emplace_back();
-        } else if (event == json::parse_event_t::object_end) {
-            keys.pop_back();
-        } else if (event == json::parse_event_t::key &&
-                   !keys.back().insert(parsed.get<std::string>()).second) {
-            refuse(where, fmt::format("the key {} stands twice in one object", parsed.dump()));
-        }
+    bool end_object() override { return close(); }
+    bool start_array(std::size_t) override { return open(); }
+    bool end_array() override { return close(); }
+
+    bool parse_error(std::size_t, const std::string&, const json::exception& what) override {
+        return refuse(error_, where_, fmt::format("is not JSON: {}", what.what()));
+    }
+
+private:
+    static constexpr std::size_t most_depth = 16;
+
+    bool open() {
+        open_.emplace_back();
+        return open_.size() <= most_depth ||
+               refuse(error_, where_, fmt::format("is nested deeper than {} levels", most_depth));
+    }
+    bool close() {
+        open_.pop_back();
         return true;
-    };
-    try {
-        return json::parse(text, watch);
-    } catch (const json::exception& error) {
-        refuse(where, fmt::format("is not JSON: {}", error.what()));
     }
-}
 
-void expect_object(const json& value, std::string_view where) {
-    if (!value.is_object()) {
-        refuse(where, fmt::format("is {}, and must be an object", value.dump()));
+    std::string_view where_;
+    std::string& error_;
+    std::vector<std::set<std::string>> open_; // keys of the objects; of an array none
+};
+
+bool parse(std::string_view text, std::string_view where, json& parsed, std::string& error) {
+    if (const std::size_t position = text.find('\0'); position != std::string_view::npos) {
+        return refuse(error, where, fmt::format("is not JSON: byte {} is null", position));
     }
+    syntax_check check(where, error);
+    if (!json::sax_parse(text, &check)) {
+        return false;
+    }
+    parsed = json::parse(text, nullptr, false);
+    return true;
 }
 
-[[noreturn]] void refuse_key(std::string_view where, std::string_view key, std::string_view allowed) {
-    refuse(where, fmt::format("has the key \"{}\"; allowed: {}", key, allowed));
+bool expect_object(const json& value, std::string_view where, std::string& error) {
+    return value.is_object() ||
+           refuse(error, where, fmt::format("is {}, and must be an object", value.dump()));
 }
 
-std::size_t whole_number(const json& value, std::string_view where, std::uint64_t least,
-                         bool may_be_automatic) {
+bool refuse_key(std::string& error, std::string_view where, std::string_view key, std::string_view allowed) {
+    return refuse(error, where, fmt::format("has the key \"{}\"; allowed: {}", key, allowed));
+}
+
+bool read_number(const json& value, std::string_view where, std::uint64_t least, bool may_be_automatic,
+                 std::optional<std::size_t>& number, std::string& error) {
     if (may_be_automatic && value == "automatic") {
-        return automatic;
+        number = automatic;
+        return true;
     }
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
         value.get<std::uint64_t>() > most) {
-        refuse(where, fmt::format("is {}, and must be a whole number from {} to {}{}", value.dump(), least,
+        return refuse(error, where,
+                      fmt::format("is {}, and must be a whole number from {} to {}{}", value.dump(), least,
                                   most, may_be_automatic ? ", or \"automatic\"" : ""));
     }
-    return static_cast<std::size_t>(value.get<std::uint64_t>());
+    number = static_cast<std::size_t>(value.get<std::uint64_t>());
+    return true;
 }
 
-bool truth(const json& value, std::string_view where) {
+bool read_truth(const json& value, std::string_view where, std::optional<bool>& truth, std::string& error) {
     if (!value.is_boolean()) {
-        refuse(where, fmt::format("is {}, and must be true or false", value.dump()));
+        return refuse(error, where, fmt::format("is {}, and must be true or false", value.dump()));
     }
-    return value.get<bool>();
+    truth = value.get<bool>();
+    return true;
 }
 
-pool_limits limits_of(const json& pool, const std::string& where) {
-    expect_object(pool, where);
-    pool_limits limits;
-    limits.source = where;
+bool read_limit(const std::string& key, const json& value, pool_limits& limits, std::string& error) {
+    const std::string place = fmt::format("{}.{}", limits.source, key);
+    if (key == "capacity") {
+        return read_number(value, place, 1, false, limits.capacity, error);
+    }
+    if (key == "reuse_delay") {
+        return read_number(value, place, 0, true, limits.reuse_delay, error);
+    }
+    if (key == "slot_limit") {
+        return read_number(value, place, 1, true, limits.slot_limit, error);
+    }
+    if (key == "removal_queue_size") {
+        return read_number(value, place, 1, true, limits.removal_queue_size, error);
+    }
+    if (key == "max_threads") {
+        return read_number(value, place, 1, false, limits.max_threads, error);
+    }
+    if (key == "remember_frames") {
+        return read_truth(value, place, limits.remember_frames, error);
+    }
+    return refuse_key(error, limits.source, key,
+                      "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, remember_frames");
+}
+
+bool read_pool(const json& pool, pool_limits& limits, std::string& error) {
+    if (!expect_object(pool, limits.source, error)) {
+        return false;
+    }
     for (const auto& [key, value] : pool.items()) {
-        const std::string place = fmt::format("{}.{}", where, key);
-        if (key == "capacity") {
-            limits.capacity = whole_number(value, place, 1, false);
-        } else if (key == "reuse_delay") {
-            limits.reuse_delay = whole_number(value, place, 0, true);
-        } else if (key == "slot_limit") {
-            limits.slot_limit = whole_number(value, place, 1, true);
-        } else if (key == "removal_queue_size") {
-            limits.removal_queue_size = whole_number(value, place, 1, true);
-        } else if (key == "max_threads") {
-            limits.max_threads = whole_number(value, place, 1, false);
-        } else if (key == "remember_frames") {
-            limits.remember_frames = truth(value, place);
-        } else {
-            refuse_key(where, key,
-                       "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, remember_frames");
+        if (!read_limit(key, value, limits, error)) {
+            return false;
         }
     }
-    return limits;
+    return true;
+}
+
+bool read_all(const json& all, std::string_view where, limits_by_pool& limits, std::string& error) {
+    if (!expect_object(all, where, error)) {
+        return false;
+    }
+    for (const auto& [key, value] : all.items()) {
+        if (key != "pools") {
+            return refuse_key(error, where, key, "pools");
+        }
+    }
+    const auto pools = all.find("pools");
+    if (pools == all.end()) {
+        return refuse(error, where, "has no key \"pools\"");
+    }
+    const std::string place = fmt::format("{}: pools", where);
+    if (!expect_object(*pools, place, error)) {
+        return false;
+    }
+    for (const auto& [name, pool] : pools->items()) {
+        if (name.empty()) {
+            return refuse(error, place, "has an empty name");
+        }
+        pool_limits& read = limits[name];
+        read.source = fmt::format("{}.{}", place, name);
+        if (!read_pool(pool, read, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Not by a stream, whose way to say that a folder can't be read is an exception.
+std::error_code read_file(const std::filesystem::path& file, std::string& text) {
+    struct closer {
+        void operator()(std::FILE* open) const noexcept { std::fclose(open); }
+    };
+    errno = 0;
+    const std::unique_ptr<std::FILE, closer> open(std::fopen(file.string().c_str(), "rb"));
+    std::array<char, 4096> part{};
+    for (std::size_t size = part.size(); open && size == part.size();) {
+        size = std::fread(part.data(), 1, part.size(), open.get());
+        text.append(part.data(), size);
+    }
+    if (!open || std::ferror(open.get()) != 0) {
+        return {errno == 0 ? EIO : errno, std::generic_category()};
+    }
+    return {};
 }
 
 } // namespace
@@ -123,41 +218,38 @@ pool_options pool_limits::applied_to(pool_options options) const {
     return options;
 }
 
-limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) {
-    const json all = parse(text, where);
-    expect_object(all, where);
-    for (const auto& [key, value] : all.items()) {
-        if (key != "pools") {
-            refuse_key(where, key, "pools");
-        }
-    }
+std::optional<limits_by_pool> try_parse_pool_limits(std::string_view text, std::string_view where,
+                                                    std::string& error) {
+    json all;
     limits_by_pool limits;
-    if (const auto pools = all.find("pools"); pools != all.end()) {
-        expect_object(*pools, fmt::format("{}: pools", where));
-        for (const auto& [name, pool] : pools->items()) {
-            if (name.empty()) {
-                refuse(fmt::format("{}: pools", where), "has an empty name");
-            }
-            limits.emplace(name, limits_of(pool, fmt::format("{}: pools.{}", where, name)));
-        }
-    } else {
-        refuse(where, "has no key \"pools\"");
+    if (!parse(text, where, all, error) || !read_all(all, where, limits, error)) {
+        return std::nullopt;
     }
     return limits;
 }
 
-limits_by_pool read_pool_limits(const std::filesystem::path& file) {
-    errno = 0;
-    std::ifstream stream(file, std::ios::binary);
-    std::string text;
-    bool readable = stream.is_open();
-    try {
-        text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
-    } catch (const std::ios_base::failure&) { // of a folder
-        readable = false;
+limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) {
+    std::string error;
+    auto limits = try_parse_pool_limits(text, where, error);
+    if (!limits) {
+        raise(std::invalid_argument(error));
     }
-    if (!readable || stream.bad()) {
-        throw std::system_error(errno == 0 ? EIO : errno, std::generic_category(), file.string());
+    return *std::move(limits);
+}
+
+std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file, std::string& error) {
+    std::string text;
+    if (const std::error_code failure = read_file(file, text)) {
+        error = std::system_error(failure, file.string()).what();
+        return std::nullopt;
+    }
+    return try_parse_pool_limits(text, file.string(), error);
+}
+
+limits_by_pool read_pool_limits(const std::filesystem::path& file) {
+    std::string text;
+    if (const std::error_code failure = read_file(file, text)) {
+        raise(std::system_error(failure, file.string()));
     }
     return parse_pool_limits(text, file.string());
 }

@@ -1,3 +1,4 @@
+#include <handlepool/failure.hpp>
 #include <handlepool/thread_index.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -31,9 +32,8 @@ void timeline::add(Make make) noexcept {
         ++dropped_;
         return;
     }
-    try {
-        events_.push_back(make());
-    } catch (...) { // std::bad_alloc, or whatever the program's own operator new throws
+    // std::bad_alloc, or whatever the program's own operator new throws
+    if (thrown_by([&] { events_.push_back(make()); })) {
         ++dropped_;
     }
 }
@@ -140,6 +140,12 @@ void timeline::write(std::ostream& out) const {
 }
 
 void timeline::save(const std::filesystem::path& file) const {
+    if (const std::error_code error = try_save(file)) {
+        raise(std::system_error(error, file.string()));
+    }
+}
+
+std::error_code timeline::try_save(const std::filesystem::path& file) const {
     // A regular file comes whole or not at all; a pipe or a device is written to as it is.
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(file, error);
@@ -157,19 +163,15 @@ void timeline::save(const std::filesystem::path& file) const {
     } else if (whole) {
         std::filesystem::rename(unfinished, file, error);
     }
-    if (error) {
-        if (whole) {
-            std::error_code ignored;
-            std::filesystem::remove(unfinished, ignored);
-        }
-        throw std::system_error(error, file.string());
+    if (error && whole) {
+        std::error_code ignored;
+        std::filesystem::remove(unfinished, ignored);
     }
+    return error;
 }
 
 timeline_span::timeline_span(timeline& records, std::string_view name) noexcept : records_(records) {
-    try {
-        name_.emplace(name);
-    } catch (...) {
+    if (thrown_by([&] { name_.emplace(name); })) {
         records_.drop();
     }
 }

@@ -1,4 +1,5 @@
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/virtual_memory.hpp>
 
 #include <sys/mman.h>
@@ -48,7 +49,7 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
                                std::size_t alignment, std::size_t expected) {
     const std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
     if (count > most / element_size) {
-        throw reservation_failed(what_for, most, ENOMEM);
+        raise(reservation_failed(what_for, most, ENOMEM));
     }
     const std::size_t size = std::max<std::size_t>(count * element_size, 1);
     // Only what is likely to be used in full: behind it, small pages follow the use more closely.
@@ -60,7 +61,7 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
     void* const mapping = mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-        throw reservation_failed(what_for, mapping_size, errno);
+        raise(reservation_failed(what_for, mapping_size, errno));
     }
     mapping_ = mapping;
     mapping_size_ = mapping_size;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/error.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/freelist_counters.hpp>
 
 #include <boost/lockfree/queue.hpp>
@@ -9,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
+#include <optional>
 #include <string_view>
 
 namespace handlepool {
@@ -23,10 +24,10 @@ namespace handlepool {
 template <class Policy>
 class boost_freelist {
 public:
-    boost_freelist(std::string_view what_for, freelist_options options) try
-        : counters_(options), queue_(options.waiting_limit) {
-    } catch (const std::bad_alloc&) {
-        throw reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM);
+    boost_freelist(std::string_view what_for, freelist_options options) : counters_(options) {
+        if (thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
+            raise(reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
+        }
     }
 
     /// Any thread, lock-free; see the concept `freelist`.
@@ -37,7 +38,7 @@ public:
             [&](std::size_t count) {
                 // As many entries as were just taken off the count are in the queue, or more: no pop fails.
                 for (std::size_t i = 0; i < count; ++i) {
-                    while (!queue_.pop(out[i])) {
+                    while (!queue_->pop(out[i])) {
                         Policy::wait();
                     }
                 }
@@ -45,14 +46,14 @@ public:
     }
 
     void release(std::uint32_t index) noexcept {
-        queue_.bounded_push(index); // always has room: nodes for all that can wait are made at the start
+        queue_->bounded_push(index); // always has room: nodes for all that can wait are made at the start
         ++freed_;
     }
 
     void publish() noexcept { counters_.publish(freed_); }
 
     void reset(std::size_t fresh) noexcept {
-        queue_.consume_all([](std::uint32_t) {});
+        queue_->consume_all([](std::uint32_t) {});
         counters_.set(fresh, 0);
         freed_ = 0;
     }
@@ -69,8 +70,8 @@ public:
 
 private:
     freelist_counters<Policy> counters_;
-    boost::lockfree::queue<std::uint32_t> queue_;
-    std::uint64_t freed_ = 0; // of the producer alone
+    std::optional<boost::lockfree::queue<std::uint32_t>> queue_; // always there
+    std::uint64_t freed_ = 0;                                    // of the producer alone
 };
 
 } // namespace handlepool

@@ -20,6 +20,10 @@
 #define HANDLEPOOL_ADDRESS_SANITIZER 0
 #endif
 
+static_assert(sizeof(void*) == 8,
+              "handlepool needs a machine with 64-bit pointers: each pool reserves gigabytes "
+              "of address space, and computes sizes beyond 32 bits");
+
 // EXPORT: what a shared library offers and takes, where all else is hidden: in its own build, and in programs
 // that are built with -fvisibility=hidden. KEEP: stays in an object file, and through a linker's
 // --gc-sections.

@@ -6,7 +6,7 @@
 
 namespace handlepool {
 
-/// Prints "handlepool: pool 'NAME': MESSAGE" to the standard error and aborts.
+/// Ends the program with "handlepool: pool 'NAME': MESSAGE"; see failure.hpp.
 [[noreturn]] HANDLEPOOL_EXPORT void contract_violated(std::string_view pool,
                                                       std::string_view message) noexcept;
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,8 @@ struct raw_type {
 /// Returns the type. Throws std::invalid_argument, which names the pool, when its size is 0 or so large that
 /// no object fits into the address space, or its alignment is not a power of two up to 2^20.
 HANDLEPOOL_EXPORT const raw_type& checked_raw_type(const raw_type& type, std::string_view pool);
+/// The message of that error; empty when there is none.
+HANDLEPOOL_EXPORT std::string refusal_of(const raw_type& type, std::string_view pool);
 
 /// How the objects of a pool are destroyed and moved, and how large they are.
 template <class T>

@@ -121,6 +121,18 @@ public:
         return {find(handle), std::move(guard)};
     }
 
+    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+        auto guard = this->try_access();
+        T* const object = guard ? find(handle) : nullptr;
+        return {object, std::move(guard)};
+    }
+    locked_object<const T, Policy> try_lock(handle_type handle) const noexcept {
+        auto guard = const_cast<pool*>(this)->try_access();
+        const T* const object = guard ? find(handle) : nullptr;
+        return {object, std::move(guard)};
+    }
+
     /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
     /// constant.
     T& operator[](handle_type handle) noexcept { return *this->living_object(handle); }

@@ -54,6 +54,14 @@ public:
     pool_core(const pool_core&) = delete;
     pool_core& operator=(const pool_core&) = delete;
 
+    /// Why no pool can have these options; empty when one can. Only the pool's making tells whether the
+    /// system has the address space, and whether the pool id is free.
+    static std::string refusal_of(const pool_options& options) {
+        std::string error;
+        try_plan_geometry(options, limits_of_options, error);
+        return error;
+    }
+
     // ---- Handles: any thread, at any time, also while a compaction runs
 
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
@@ -232,6 +240,9 @@ private:
         }
     }
 
+    static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << Layout::index_bits,
+                                                       .nursery_chunk = Policy::nursery_chunk,
+                                                       .removal_chunk = Policy::removal_chunk};
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
     // How many objects ahead of one that is made the memory of the nursery is asked for.
     static constexpr std::uint32_t newborns_ahead = 8;

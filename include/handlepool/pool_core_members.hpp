@@ -14,9 +14,7 @@ namespace handlepool {
 template <class T, class Layout, class Policy, template <class> class Freelist>
 pool_core<T, Layout, Policy, Freelist>::pool_core(const pool_options& options, const object_type<T>& type)
     : name_(options.name),
-      geometry_(plan_geometry(options, {.index_count = std::uint64_t{1} << Layout::index_bits,
-                                        .nursery_chunk = Policy::nursery_chunk,
-                                        .removal_chunk = Policy::removal_chunk})),
+      geometry_(plan_geometry(options, limits_of_options)),
       id_(pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits),
           options.pool_id, name_),
       fresh_tag_(Layout::make_tag(id_.id(), id_.first_generation())),
@@ -237,7 +235,7 @@ template <std::ranges::input_range Range>
 std::size_t pool_core<T, Layout, Policy, Freelist>::erase(Range&& handles) {
     std::size_t erased = 0;
     for (const handle_type handle : handles) {
-        erased += erase(handle) ? 1 : 0;
+        erased += erase(handle) ? 1U : 0U;
     }
     return erased;
 }

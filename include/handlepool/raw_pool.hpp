@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -54,6 +55,12 @@ public:
     /// Destroys all objects. No thread may be using the pool.
     ~raw_pool() { this->shut_down(); }
 
+    /// Why no pool can have these options, or objects of this type; see pool_core.
+    static std::string refusal_of(const pool_options& options, const raw_type& type) {
+        std::string error = handlepool::refusal_of(type, options.name);
+        return error.empty() ? core::refusal_of(options) : error;
+    }
+
     const raw_type& object_type_description() const noexcept { return this->type().description(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
@@ -93,6 +100,13 @@ public:
     locked_object<void, Policy> lock(handle_type handle) {
         auto guard = this->access();
         return {find(handle), std::move(guard)};
+    }
+
+    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    locked_object<void, Policy> try_lock(handle_type handle) noexcept {
+        auto guard = this->try_access();
+        void* const object = guard ? find(handle) : nullptr;
+        return {object, std::move(guard)};
     }
 
     /// The handle's object. Throws stale_handle.

@@ -81,7 +81,8 @@ public:
     explicit basic_service(service_options options = {});
 
     /// A service whose pools have the limits that the file says: see read_pool_limits, which also says what
-    /// is thrown. A pool is still added by the program, which knows its type.
+    /// is thrown. A pool is still added by the program, which knows its type. A program without exceptions
+    /// calls try_read_pool_limits instead.
     static basic_service from_json(const std::filesystem::path& file, service_options options = {}) {
         options.limits = read_pool_limits(file);
         return basic_service(std::move(options));
@@ -105,6 +106,18 @@ public:
     raw_pool_type& add_raw_pool(std::string_view name, const raw_type& type,
                                 const pool_options& options = {}) {
         return add<raw_pool_type>(name, options, type);
+    }
+
+    /// The same, but returns null where they throw because of the name, the options or the type, and leaves
+    /// the message in `error`. Throws what else the pool's constructor throws.
+    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
+    pool_of<T, PoolPolicy, Freelist>* try_add_pool(std::string_view name, const pool_options& options,
+                                                   std::string& error) {
+        return try_add<pool_of<T, PoolPolicy, Freelist>>(error, name, options);
+    }
+    raw_pool_type* try_add_raw_pool(std::string_view name, const raw_type& type, const pool_options& options,
+                                    std::string& error) {
+        return try_add<raw_pool_type>(error, name, options, type);
     }
 
     /// From here on its handles are refused, and its name is free. The pool itself, and references to it,
@@ -176,6 +189,14 @@ public:
         return {find<T>(handle), std::move(guard)};
     }
 
+    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    template <class T>
+    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+        guard_type guard = try_access();
+        T* const object = guard ? find<T>(handle) : nullptr;
+        return {object, std::move(guard)};
+    }
+
     /// Name of the handle's pool; empty when there is none.
     std::string name_of(handle_type handle) const {
         const pool_type* const owner = route(handle);
@@ -241,7 +262,17 @@ private:
         return routes_[Layout::pool_id_of(handle.tag())].load(std::memory_order::acquire);
     }
     template <class Pool, class... Args>
-    Pool& add(std::string_view name, const pool_options& options, const Args&... args);
+    Pool* try_add(std::string& error, std::string_view name, const pool_options& options,
+                  const Args&... args);
+    template <class Pool, class... Args>
+    Pool& add(std::string_view name, const pool_options& options, const Args&... args) {
+        std::string error;
+        Pool* const added = try_add<Pool>(error, name, options, args...);
+        if (added == nullptr) {
+            raise(std::invalid_argument(error));
+        }
+        return *added;
+    }
     template <class LockNow, class Compact>
     service_compaction compact_all(LockNow lock_now, Compact compact_one);
     lane<Policy>& lane_or_throw();
@@ -299,32 +330,42 @@ basic_service<Layout, Policy>::~basic_service() {
 
 template <class Layout, class Policy>
 template <class Pool, class... Args>
-Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_options& options,
-                                         const Args&... args) {
+Pool* basic_service<Layout, Policy>::try_add(std::string& error, std::string_view name,
+                                             const pool_options& options, const Args&... args) {
     if (name.empty()) {
-        raise(std::invalid_argument("handlepool: a pool of a service needs a name"));
+        error = "handlepool: a pool of a service needs a name";
+        return nullptr;
     }
-    const auto expect_new_name = [&] {
+    const auto is_taken = [&] {
         if (by_name_.contains(name)) {
-            raise(std::invalid_argument("handlepool: the service has a pool '" + std::string(name) +
-                                        "' already"));
+            error = "handlepool: the service has a pool '" + std::string(name) + "' already";
+            return true;
         }
+        return false;
     };
     pool_options wanted = options;
     wanted.name = name;
     {
         const lock_type lock(mutex_);
-        expect_new_name();
+        if (is_taken()) {
+            return nullptr;
+        }
         if (const auto limits = options_.limits.find(name); limits != options_.limits.end()) {
             wanted = limits->second.applied_to(std::move(wanted));
         }
+    }
+    if (std::string refusal = Pool::refusal_of(wanted, args...); !refusal.empty()) {
+        error = std::move(refusal);
+        return nullptr;
     }
     // Not under the lock: it asks the system for address space.
     auto made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
     Pool& result = made->get();
 
     const lock_type lock(mutex_);
-    expect_new_name();
+    if (is_taken()) {
+        return nullptr;
+    }
     auto list = std::make_shared<pool_list>(*list_);
     list->push_back(made.get());
     pools_.reserve(pools_.size() + 1);
@@ -336,7 +377,7 @@ Pool& basic_service<Layout, Policy>::add(std::string_view name, const pool_optio
     routes_[made->id()].store(made.get(), std::memory_order::release);
     pools_.push_back(std::move(made));
     ++version_;
-    return result;
+    return &result;
 }
 
 template <class Layout, class Policy>

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -21,24 +20,24 @@ public:
     /// Loops run on `threads` threads, the calling one among them.
     explicit thread_executor(unsigned threads) {
         for (unsigned i = 1; i < threads; ++i) {
-            workers_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+            crew_.workers.emplace_back([this] { serve(); });
         }
     }
 
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
-        if (count <= grain || workers_.empty()) {
+        if (count <= grain || crew_.workers.empty()) {
             inline_executor{}.for_ranges(count, grain, body);
             return;
         }
         {
             const std::scoped_lock lock(mutex_);
             // A few ranges for each thread even out what they cost.
-            grain_ = std::max(grain, count / (4 * (workers_.size() + 1)) + 1);
+            grain_ = std::max(grain, count / (4 * (crew_.workers.size() + 1)) + 1);
             count_ = count;
             next_.store(0, std::memory_order::relaxed); // carried by the mutex
             body_ = std::ref(body);
-            busy_ = workers_.size();
+            busy_ = crew_.workers.size();
             ++loop_;
         }
         start_.notify_all();
@@ -48,12 +47,30 @@ public:
     }
 
 private:
-    void serve(const std::stop_token& stop) {
+    // Ends the threads, also when the constructor throws because the system has none left.
+    struct crew {
+        ~crew() {
+            {
+                const std::scoped_lock lock(owner.mutex_);
+                owner.ending_ = true;
+            }
+            owner.start_.notify_all();
+            for (std::thread& each : workers) {
+                each.join();
+            }
+        }
+
+        thread_executor& owner;
+        std::vector<std::thread> workers;
+    };
+
+    void serve() {
         std::size_t seen = 0;
         while (true) {
             {
                 std::unique_lock lock(mutex_);
-                if (!start_.wait(lock, stop, [&] { return loop_ != seen; })) {
+                start_.wait(lock, [&] { return ending_ || loop_ != seen; });
+                if (ending_) {
                     return;
                 }
                 seen = loop_;
@@ -78,15 +95,16 @@ private:
     }
 
     std::mutex mutex_;
-    std::condition_variable_any start_;
+    std::condition_variable start_;
     std::condition_variable done_;
+    bool ending_ = false;
     std::size_t loop_ = 0; // how many were started
     std::size_t busy_ = 0; // workers that are in the loop
     std::size_t count_ = 0;
     std::size_t grain_ = 0;
     std::function<void(std::size_t, std::size_t)> body_;
     std::atomic<std::size_t> next_{0};
-    std::vector<std::jthread> workers_; // last: they end first
+    crew crew_{*this, {}}; // last: its threads end first
 };
 
 static_assert(executor<thread_executor>);

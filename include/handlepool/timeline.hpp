@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,8 @@ public:
     void write(std::ostream& out) const;
     /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
     void save(const std::filesystem::path& file) const;
+    /// The same, but returns the error instead.
+    std::error_code try_save(const std::filesystem::path& file) const;
 
 private:
     friend class timeline_span;

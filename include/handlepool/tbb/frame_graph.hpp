@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/failure.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>
@@ -135,7 +136,7 @@ private:
     }
     void run_task(task& one);
     void compact();
-    void fail(std::string name);
+    void fail(std::string name, std::exception_ptr thrown);
     frame_report report_of(clock::time_point begin, clock::time_point end);
 
     std::function<service_compaction(executor_ref)> compact_;
@@ -162,10 +163,8 @@ inline void frame_graph::run_task(task& one) {
         return;
     }
     one.begin = clock::now();
-    try {
-        one.body();
-    } catch (...) {
-        fail(one.name);
+    if (const std::exception_ptr thrown = thrown_by(one.body)) {
+        fail(one.name, thrown);
     }
     one.end = clock::now();
     if (timeline_ != nullptr) {
@@ -184,10 +183,10 @@ inline void frame_graph::compact() {
 }
 
 /// Only the first failure is kept.
-inline void frame_graph::fail(std::string name) {
+inline void frame_graph::fail(std::string name, std::exception_ptr thrown) {
     const std::scoped_lock lock(failure_mutex_);
     if (!failure_) {
-        failure_ = std::current_exception();
+        failure_ = std::move(thrown);
         failed_task_ = std::move(name);
     }
     failed_.store(true, std::memory_order::relaxed);
@@ -213,7 +212,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
         const clock::time_point begin = clock::now();
         compaction_ = {};
         left_out_.store(false, std::memory_order::relaxed);
-        try {
+        const std::exception_ptr thrown = thrown_by([this] { // by a node that is no task
             start_.try_put(tbb::flow::continue_msg());
             graph_.wait_for_all();
             if (graph_.is_cancelled()) { // by a task: nodes are left with a part of their messages
@@ -221,8 +220,9 @@ inline frame_run frame_graph::run(std::uint64_t frames,
                 left_out_.store(true, std::memory_order::relaxed);
                 cancel();
             }
-        } catch (...) { // of a node that is no task
-            fail("a node of another kind");
+        });
+        if (thrown) {
+            fail("a node of another kind", thrown);
             graph_.reset();
         }
         const clock::time_point end = clock::now();

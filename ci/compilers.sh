@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Compiles the library with each compiler, standard library, language version and mode that it is made for, without a warning,
+# and runs small programs on each; compiles each header alone; and sees what must be refused refused. Some three minutes of processor time.
+# usage: ci/compilers.sh [NAME]    only the configurations whose name contains NAME, "libc++" say
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ $# -gt 1 || ${1:-} == -* ]]; then
+    sed -n '2,4s/^# //p' "$0" >&2
+    exit 2
+fi
+wanted=${1:-}
+ci/install.sh clang++-14 clang++-19 libc++-19 -m32
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+export warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
+# All that clang knows, but for:
+everything=(
+    -Weverything
+    -Wno-c++98-compat -Wno-c++98-compat-pedantic -Wno-c++20-compat # the language is C++20
+    -Wno-padded                      # padding is no mistake; where it costs, a static_assert stands beside the type
+    -Wno-ctad-maybe-unsupported      # also said of std::scoped_lock
+    -Wno-shadow-uncaptured-local     # [hook = std::move(hook)]: there is one hook, which goes on under its name
+    -Wno-unsafe-buffer-usage         # no array without pointers
+    -Wno-weak-vtables                # of the errors, which are classes of a line in a header
+    -Wno-format-nonliteral           # one function of error.cpp prints its callers' literals
+    -Wno-global-constructors -Wno-exit-time-destructors # two objects before main, each with its reason beside it
+)
+# Debian's fmt is built for libstdc++.
+own_fmt=-DFMT_HEADER_ONLY
+
+# The sources of the static library, and what runs on it.
+sources=(src/*.cpp)
+program=tests/compilers/program.cpp
+without_exceptions=tests/compilers/without_exceptions.cpp
+
+names=()
+compilers=()
+configuration() { # NAME COMPILER [FLAGS...]
+    if [[ $1 == *"$wanted"* ]]; then
+        names+=("$1")
+        compilers+=("${*:2}")
+    fi
+}
+# Without exceptions and run-time type information.
+small="-fno-exceptions -fno-rtti"
+libcxx="-stdlib=libc++ $own_fmt"
+configuration "g++, C++20" g++ -std=c++20
+configuration "g++, C++23, no run-time type information" g++ -std=c++23 -fno-rtti
+configuration "g++, C++20, no exceptions" g++ -std=c++20 "$small"
+configuration "clang++-14, C++20" clang++-14 -std=c++20
+configuration "clang++-14, C++23, no exceptions" clang++-14 -std=c++2b "$small"
+configuration "clang++-19, C++20, all warnings" clang++-19 -std=c++20 "${everything[@]}"
+configuration "clang++-19, C++23, no exceptions" clang++-19 -std=c++23 "$small"
+configuration "clang++-19, libc++, C++20" clang++-19 -std=c++20 "$libcxx"
+configuration "clang++-19, libc++, C++23, no exceptions" clang++-19 -std=c++23 "$libcxx" "$small"
+if [ ${#names[@]} -eq 0 ]; then
+    echo "ci/compilers.sh: no configuration has \"$wanted\" in its name" >&2
+    exit 2
+fi
+
+# Commands that run beside each other; the first that fails ends all.
+tasks=()
+task() { tasks+=("$1 || { echo \"ci/compilers.sh: failed: \"$(printf %q "$2") >&2; exit 255; }"); }
+run_tasks() {
+    printf '%s\0' "${tasks[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c
+    tasks=()
+}
+
+# One file that has all headers, in each configuration; and each header alone, in one.
+headers=$(cd include && find handlepool -name '*.hpp' | sort)
+sed 's/.*/#include <&>/' <<<"$headers" >"$work/all_headers.cpp"
+
+for i in "${!names[@]}"; do
+    compile="${compilers[i]} $warnings -Iinclude"
+    mkdir "$work/$i"
+    programs=("$program")
+    if [[ ${compilers[i]} == *-fno-exceptions* ]]; then
+        programs+=("$without_exceptions")
+    fi
+    task "$compile -fsyntax-only $work/all_headers.cpp" "${names[i]}: headers"
+    for source in "${sources[@]}" "${programs[@]}"; do
+        task "$compile -c $source -o $work/$i/$(basename "$source" .cpp).o" "${names[i]}: $source"
+    done
+done
+for header in $headers; do
+    task "clang++-19 -std=c++20 $warnings -Iinclude -fsyntax-only -x c++ -include $header /dev/null" "$header alone"
+done
+run_tasks
+
+for i in "${!names[@]}"; do
+    objects=()
+    for source in "${sources[@]}"; do
+        objects+=("$work/$i/$(basename "$source" .cpp).o")
+    done
+    fmt=-lfmt
+    [[ ${compilers[i]} != *"$own_fmt"* ]] || fmt=
+    for file in "$work/$i/program" "$work/$i/without_exceptions"; do
+        if [ -e "$file.o" ]; then
+            task "${compilers[i]} -pthread $file.o ${objects[*]} $fmt -o $file && $file" "${names[i]}: $(basename "$file")"
+        fi
+    done
+done
+run_tasks
+printf 'passed: %s\n' "${names[@]}"
+
+# What can't work must not compile, or not link, and say why.
+refused() { # MESSAGE COMMAND...
+    if "${@:2}" >"$work/output" 2>&1 || ! grep -qF "$1" "$work/output"; then
+        echo "ci/compilers.sh: should be refused because of \"$1\": ${*:2}" >&2
+        head -n 20 "$work/output" >&2
+        exit 1
+    fi
+    echo "refused: $1"
+}
+refused "handlepool needs a machine with 64-bit pointers" \
+    g++ -m32 -std=c++20 -Iinclude -idirafter /usr/include/x86_64-linux-gnu -fsyntax-only -include handlepool/pool.hpp -x c++ /dev/null
+g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
+g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
+refused "undefined reference to \`handlepool::end_program_without_exceptions" \
+    g++ "$work/virtual_memory.o" "$work/failure.o" -o "$work/mixed"

@@ -1,0 +1,167 @@
+#include "require.hpp"
+
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/service.hpp>
+#include <handlepool/thread_executor.hpp>
+#include <handlepool/timeline.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Uses what a game would use, with every compiler and in every mode: ci/compilers.sh. Each try_ function is
+// seen to work and to refuse; it needs neither exceptions nor run-time type information.
+namespace {
+
+using handlepool::test::require;
+
+struct ship {
+    explicit ship(int its_owner) : owner(its_owner) {} // clang 14 makes no aggregate from (7)
+
+    int owner;
+    int hull = 100;
+};
+
+void create_in_several_threads(handlepool::pool<ship>& ships) {
+    std::vector<std::thread> threads;
+    for (int owner = 0; owner != 3; ++owner) {
+        threads.emplace_back([&ships, owner] {
+            for (int i = 0; i != 1000; ++i) {
+                const auto handle = ships.emplace(owner);
+                if (i % 4 == 0) {
+                    ships.erase(handle);
+                }
+            }
+        });
+    }
+    for (std::thread& each : threads) {
+        each.join();
+    }
+}
+
+void use_pool() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 5000});
+    create_in_several_threads(ships);
+    handlepool::thread_executor executor(2);
+    const auto done = ships.compact(executor);
+    require(done.removed == 750 && ships.size() == 2250 && ships.items().size() == 2250, "frame");
+    for (ship& each : ships) {
+        each.hull -= 1;
+    }
+    require(ships.at(ships.handle_at(0)).hull == 99, "iteration");
+
+    const auto handle = ships.emplace(7);
+    require(ships.contains(handle) && ships.find(handle)->owner == 7 && ships[handle].owner == 7, "look-up");
+    {
+        const auto guard = ships.access();
+        require(!ships.try_compact(), "a guard keeps compactions off");
+        require(ships.try_lock(handle)->owner == 7, "try_lock");
+    }
+    require(ships.try_compact().has_value(), "try_compact");
+    require(ships.erase(handle) && !ships.erase(handle) && !ships.try_lock(handle), "a stale handle");
+    require(ships.describe(handle).find("erased") != std::string::npos, "describe");
+    ships.on_erase([](auto, ship&) {});
+    ships.clear();
+    ships.compact();
+    ships.shrink_to_fit();
+    ships.reset();
+    require(ships.empty() && ships.stats().alive == 0, "reset");
+}
+
+void fill_pool() {
+    handlepool::pool<int> full({.name = "full", .capacity = 2, .reuse_delay = 0, .slot_limit = 2});
+    require(static_cast<bool>(full.try_emplace(1)), "try_emplace");
+    std::vector<handlepool::handle<int>> made(2);
+    require(!full.try_emplace_n(2, made.begin(), 7), "try_emplace_n without room");
+    require(full.try_emplace_n(1, made.begin(), 7).has_value(), "try_emplace_n");
+    require(!full.try_emplace(3), "try_emplace without room");
+    require(!handlepool::pool<int>::refusal_of({.capacity = 0}).empty(), "refusal_of");
+}
+
+void use_raw_pool() {
+    handlepool::raw_pool<> bytes({.name = "bytes", .capacity = 100}, {.size = 24, .alignment = 8});
+    const auto handle = bytes.emplace();
+    bytes.compact();
+    require(bytes.items().size() == 1 && bytes.at(handle) == bytes.mutable_items()[0], "raw_pool");
+    require(bytes.try_lock(handle).get() == bytes.find(handle), "raw_pool::try_lock");
+    require(static_cast<bool>(bytes.try_emplace([](void*) {})), "raw_pool::try_emplace");
+}
+
+void use_service() {
+    std::string error;
+    const auto limits =
+        handlepool::try_parse_pool_limits(R"({"pools": {"ships": {"capacity": 50}}})", "", error);
+    require(limits.has_value(), "try_parse_pool_limits");
+    require(!handlepool::try_parse_pool_limits("{", "", error), "limits that are not JSON");
+    require(!handlepool::try_read_pool_limits("/no/such/file", error), "limits that are not there");
+
+    handlepool::service world({.limits = *limits});
+    auto& ships = world.add_pool<ship>("ships");
+    require(ships.capacity() == 50, "limits");
+    require(world.try_add_pool<ship>("ships", {.capacity = 1}, error) == nullptr, "a name that is taken");
+    require(world.try_add_pool<int>("more", {.capacity = 0}, error) == nullptr, "options that can't be");
+    require(world.try_add_raw_pool("raw", {.size = 0}, {.capacity = 1}, error) == nullptr, "no type");
+    require(world.try_add_raw_pool("raw", {.size = 3, .alignment = 1}, {.capacity = 1}, error) != nullptr,
+            "try_add_raw_pool");
+
+    const handlepool::any_handle handle = ships.emplace(7);
+    require(world.find<ship>(handle)->owner == 7 && world.find<int>(handle) == nullptr, "find");
+    require(world.find_pool<ship>("ships") == &ships && world.find_pool<int>("ships") == nullptr,
+            "find_pool");
+    handlepool::timeline records;
+    handlepool::traced_executor<handlepool::inline_executor> executor(records);
+    world.compact(executor);
+    {
+        const auto locked = world.try_lock<ship>(handle);
+        require(locked && !world.try_compact(), "service::try_lock");
+        require(static_cast<bool>(world.try_access()), "service::try_access");
+    }
+    require(world.try_compact().has_value(), "service::try_compact");
+    require(!to_table(world.stats()).empty() && !to_json(world.stats()).empty() &&
+                !to_prometheus(world.stats()).empty() && !to_text(world.leaks()).empty(),
+            "texts");
+    std::ostringstream text;
+    records.write(text);
+    require(records.size() != 0 && !text.str().empty(), "timeline");
+    require(static_cast<bool>(records.try_save("/no/such/folder/timeline.json")), "try_save");
+    require(world.remove_pool("ships") && !world.contains(handle), "remove_pool");
+}
+
+#ifdef __cpp_exceptions
+template <class Error, class Action>
+void require_thrown(Action action, const char* what) {
+    try {
+        action();
+    } catch (const Error&) {
+        return;
+    }
+    require(false, what);
+}
+
+void meet_errors() {
+    handlepool::pool<int> ints({.name = "ints", .capacity = 1, .slot_limit = 1});
+    const auto handle = ints.emplace(1);
+    require_thrown<handlepool::pool_exhausted>([&] { ints.emplace(2); }, "pool_exhausted");
+    const auto guard = ints.access();
+    require_thrown<handlepool::compaction_conflict>([&] { ints.compact(); }, "compaction_conflict");
+    ints.erase(handle);
+    require_thrown<handlepool::stale_handle>([&] { ints.at(handle); }, "stale_handle");
+    require_thrown<std::invalid_argument>([] { handlepool::pool<int>({.capacity = 0}); }, "bad options");
+}
+#else
+void meet_errors() {} // see without_exceptions.cpp
+#endif
+
+} // namespace
+
+int main() {
+    use_pool();
+    fill_pool();
+    use_raw_pool();
+    use_service();
+    meet_errors();
+}

@@ -1,0 +1,97 @@
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+// What programs without exceptions call instead of functions that throw.
+namespace handlepool {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+using ints = pool<int>;
+
+TEST(try_lock, holds_the_object_and_keeps_compactions_off) {
+    ints pool({.name = "ints", .capacity = 10});
+    const auto handle = pool.emplace(7);
+    auto locked = pool.try_lock(handle);
+    ASSERT_TRUE(locked);
+    EXPECT_EQ(*locked, 7);
+    EXPECT_FALSE(pool.try_compact());
+    locked.unlock();
+    EXPECT_TRUE(pool.try_compact());
+
+    const auto read_only = std::as_const(pool).try_lock(handle);
+    static_assert(std::is_same_v<decltype(read_only.get()), const int*>);
+    ASSERT_TRUE(read_only);
+    EXPECT_EQ(*read_only, 7);
+}
+
+TEST(try_lock, of_a_stale_handle_is_empty_and_holds_nothing_off) {
+    ints pool({.name = "ints", .capacity = 10});
+    const auto handle = pool.emplace(7);
+    pool.erase(handle);
+    const auto locked = pool.try_lock(handle);
+    EXPECT_FALSE(locked);
+    EXPECT_FALSE(pool.try_lock({}));
+    EXPECT_FALSE(std::as_const(pool).try_lock(handle));
+    EXPECT_TRUE(pool.try_compact());
+}
+
+TEST(try_lock, is_empty_while_a_compaction_runs) {
+    ints pool({.name = "ints", .capacity = 10});
+    const auto kept = pool.emplace(7);
+    pool.erase(pool.emplace(8));
+    int calls = 0;
+    pool.on_erase([&](auto, int&) {
+        ++calls;
+        EXPECT_FALSE(pool.try_lock(kept));
+        EXPECT_FALSE(std::as_const(pool).try_lock(kept));
+    });
+    pool.compact();
+    EXPECT_EQ(calls, 1);
+    EXPECT_TRUE(pool.try_lock(kept));
+}
+
+TEST(raw_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
+    raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = 4, .alignment = 4});
+    const auto kept = pool.emplace();
+    const auto erased = pool.emplace();
+    pool.erase(erased);
+    EXPECT_FALSE(pool.try_lock(erased));
+    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_lock(kept)); });
+    pool.compact();
+    const auto locked = pool.try_lock(kept);
+    EXPECT_EQ(locked.get(), pool.find(kept));
+    EXPECT_FALSE(pool.try_compact());
+}
+
+TEST(refusal_of, says_what_the_constructor_would_throw) {
+    const pool_options good{.name = "ints", .capacity = 10};
+    EXPECT_EQ(ints::refusal_of(good), "");
+    const pool_options bad{.name = "ints", .capacity = 0};
+    EXPECT_THAT(ints::refusal_of(bad), HasSubstr("pool 'ints': capacity = 0 is not allowed"));
+    EXPECT_THAT([&] { ints{bad}; }, ThrowsMessage<std::invalid_argument>(ints::refusal_of(bad)));
+}
+
+TEST(refusal_of, looks_at_a_raw_type_before_the_options) {
+    const pool_options bad{.name = "raw", .capacity = 0};
+    const pool_options good{.name = "raw", .capacity = 10};
+    const raw_type no_type{.size = 0, .alignment = 4};
+    const raw_type four_bytes{.size = 4, .alignment = 4};
+    EXPECT_EQ(raw_pool<>::refusal_of(good, four_bytes), "");
+    EXPECT_THAT(raw_pool<>::refusal_of(bad, four_bytes), HasSubstr("capacity = 0"));
+    EXPECT_THAT(raw_pool<>::refusal_of(bad, no_type), HasSubstr("size of the type is 0"));
+    EXPECT_THAT([&] { raw_pool<>(good, no_type); },
+                ThrowsMessage<std::invalid_argument>(raw_pool<>::refusal_of(good, no_type)));
+}
+
+} // namespace
+} // namespace handlepool
