@@ -4,10 +4,13 @@
 #include "population.hpp"
 #include "suite.hpp"
 
+#include <handlepool/pool.hpp>
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <ranges>
 #include <span>
@@ -46,6 +49,43 @@ void find(benchmark::State& state, table& results, figure place, std::size_t ali
     const std::size_t passes = passes_of(alive);
     const comparison outcome =
         compare(state, [&] { return pool.finds(passes); }, [&] { return array.finds(passes); });
+    results.record(place, outcome.ratio.median, outcome.ratio.spread());
+}
+
+/// `count` objects at once against a loop, in a pool that had as many before.
+void bulk(benchmark::State& state, table& results, figure place, std::size_t count) {
+    using pool_type = handlepool::pool<object>;
+    pool_type together({.name = "together", .capacity = count});
+    pool_type one_by_one({.name = "one by one", .capacity = count});
+    std::vector<handlepool::handle<object>> handles;
+    const std::size_t rounds = 1'000'000 / count;
+    const auto time = [&](pool_type& pool, auto&& create) {
+        std::chrono::duration<double, std::nano> spent{};
+        for (std::size_t round = 0; round != rounds; ++round) {
+            handles.clear();
+            const auto start = std::chrono::steady_clock::now();
+            create(pool);
+            spent += std::chrono::steady_clock::now() - start;
+            pool.erase(handles);
+            pool.compact();
+        }
+        return spent.count() / static_cast<double>(rounds * count);
+    };
+    handles.reserve(count);
+    const comparison outcome = compare(
+        state,
+        [&] {
+            return time(together, [&](pool_type& pool) {
+                pool.emplace_n(count, std::back_inserter(handles), std::uint64_t{7});
+            });
+        },
+        [&] {
+            return time(one_by_one, [&](pool_type& pool) {
+                for (std::size_t i = 0; i != count; ++i) {
+                    handles.push_back(pool.emplace(std::uint64_t{7}));
+                }
+            });
+        });
     results.record(place, outcome.ratio.median, outcome.ratio.spread());
 }
 
@@ -132,6 +172,8 @@ void register_one_thread(table& results, std::size_t rounds) {
         add("iteration" + alive, [&results, each](auto& state) { iteration(state, results, each.alive); });
         add("memory" + alive, [&results, each](auto& state) { memory(state, results, each.alive); });
     }
+    add("bulk/1000", [&results](auto& state) { bulk(state, results, figure::bulk_1k, 1000); });
+    add("bulk/100000", [&results](auto& state) { bulk(state, results, figure::bulk_100k, 100'000); });
     add("idle compaction", [&results](auto& state) { idle_compaction(state, results); });
 }
 

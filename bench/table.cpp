@@ -49,6 +49,8 @@ table::table() {
         at_most(churn + "1,000,000 alive", 1.1, 0.8),
         at_most(find + "100,000 alive", 1.1, 0.9),
         at_most(find + "1,000,000 alive", 1.1, 0.9),
+        at_most("1 thread, emplace_n(1,000) against a loop of emplace", 1.0, 0.8),
+        at_most("1 thread, emplace_n(100,000) against a loop of emplace", 1.0, 0.8),
         faster("2 threads, create, against the mutex", 4, 6),
         faster("2 threads, erase, against the mutex", 5, 10),
         faster("2 threads, find, against the mutex", 8, 12),

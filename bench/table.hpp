@@ -32,6 +32,8 @@ enum class figure : std::size_t {
     churn_1m,
     find_100k,
     find_1m,
+    bulk_1k,
+    bulk_100k,
     create_2_threads,
     erase_2_threads,
     find_2_threads,

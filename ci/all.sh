@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a change must pass: formatting, both compilers, models, sanitizers, the stress scenarios and the shipped traces. Each compiler
-# is used once with a sanitizer; all combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml.
-# It takes some 25 minutes on two cores, two thirds of them for compiling.
+# What a change must pass: formatting, both compilers, shared libraries, a machine without packages, models, sanitizers,
+# the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all combinations, and the
+# tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some 30 minutes on two cores,
+# two thirds of them for compiling.
 # usage: ci/all.sh
 set -euo pipefail
 [ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
@@ -13,6 +14,10 @@ step "formatting"
 ci/format.sh
 step "g++, contracts checked"
 ci/test.sh
+step "g++, shared libraries"
+ci/shared.sh
+step "a machine with a compiler and CMake only"
+ci/bare.sh
 step "models"
 ci/model.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 # usage: ci/install.sh [--all | TOOL...]
-#   TOOL    what some checks need beside it: chromium (the tests), clang++-19, clang-format-19, dpkg-source; g++ is always installed
+#   TOOL    what some checks need beside it: chromium (the tests), clang++-19, clang-format-19, debootstrap, dpkg-source; g++ is always installed
 #   --all   all tools
 set -euo pipefail
 
@@ -10,13 +10,14 @@ packages=(
     libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-19 clang-format-19 dpkg-source
+[ "${1:-}" != --all ] || set -- chromium clang++-19 clang-format-19 debootstrap dpkg-source
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
         chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
         clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer
         clang-format-19) packages+=(clang-format-19) ;;
+        debootstrap) packages+=(debootstrap debian-archive-keyring) ;;
         dpkg-source) packages+=(dpkg-dev) ;;
         *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
     esac

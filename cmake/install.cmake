@@ -6,19 +6,30 @@ set(handlepool_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handlepool)
 install(DIRECTORY include/handlepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # An export set for each set of dependencies: a user finds only what the components asked for need.
-install(TARGETS handlepool EXPORT handlepool-core
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(component IN ITEMS fmt boost service tbb)
-    install(TARGETS handlepool_${component} EXPORT handlepool-${component}
-            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endforeach()
-foreach(component IN ITEMS core fmt boost service tbb)
+function(handlepool_install component target)
+    install(TARGETS ${target} EXPORT handlepool-${component}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(EXPORT handlepool-${component}
             NAMESPACE handlepool::
             FILE handlepool-${component}.cmake
             DESTINATION ${handlepool_package_dir})
+endfunction()
+handlepool_install(core handlepool)
+foreach(component IN LISTS handlepool_components)
+    handlepool_install(${component} handlepool_${component})
 endforeach()
+if(BUILD_SHARED_LIBS AND TARGET handlepool_service AND NOT DEFINED CMAKE_INSTALL_RPATH)
+    # It stands beside the pools' library, wherever the two are moved.
+    set_target_properties(handlepool_service PROPERTIES INSTALL_RPATH $ORIGIN)
+endif()
 
+# Programs link what a static library uses; a shared one brings it.
+set(handlepool_service_package "fmt::fmt fmt 9")
+if(BUILD_SHARED_LIBS)
+    set(handlepool_service_package "Threads::Threads Threads")
+endif()
 configure_package_config_file(cmake/handlepool-config.cmake.in handlepool-config.cmake
                               INSTALL_DESTINATION ${handlepool_package_dir})
 write_basic_package_version_file(handlepool-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -1,13 +1,30 @@
-option(HANDLEPOOL_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" ${PROJECT_IS_TOP_LEVEL})
-option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
-option(HANDLEPOOL_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(HANDLEPOOL_BUILD_TESTS "Build the tests" OFF)
+option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
+option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
 option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)
 option(HANDLEPOOL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_WERROR "Treat warnings as errors" OFF)
 
+set(HANDLEPOOL_COMPONENTS AUTO CACHE STRING
+    "Parts to build beside the pools: a list of service, tbb, fmt and boost, or AUTO, those whose packages are found")
+
+if(PROJECT_IS_TOP_LEVEL)
+    set(handlepool_examples AUTO)
+else()
+    set(handlepool_examples OFF)
+endif()
+set(HANDLEPOOL_BUILD_EXAMPLES ${handlepool_examples} CACHE STRING
+    "Build the examples: AUTO (those whose packages are found), ON (all of them) or OFF")
+set_property(CACHE HANDLEPOOL_BUILD_EXAMPLES PROPERTY STRINGS AUTO ON OFF)
+
 set(HANDLEPOOL_CHECKED AUTO CACHE STRING "Check contracts at run time: AUTO (in Debug builds), ON or OFF")
 set_property(CACHE HANDLEPOOL_CHECKED PROPERTY STRINGS AUTO ON OFF)
+# 1 or 0, when it is generated.
+if(HANDLEPOOL_CHECKED STREQUAL "AUTO")
+    set(handlepool_checked $<CONFIG:Debug>)
+else()
+    set(handlepool_checked $<BOOL:${HANDLEPOOL_CHECKED}>)
+endif()
 
 set(HANDLEPOOL_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread; empty for none")
 

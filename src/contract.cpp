@@ -11,4 +11,8 @@ void contract_violated(std::string_view pool, std::string_view message) noexcept
     std::abort();
 }
 
+template <bool Checked>
+void library_built_with_HANDLEPOOL_CHECKED() noexcept {}
+template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
+
 } // namespace handlepool

@@ -67,12 +67,13 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     geometry.slot_limit =
         limited ? options.slot_limit : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
 
-    // Each lane may sit on a chunk that is half used and on one that is half drained.
-    const auto chunks = [&](std::size_t chunk_size) {
-        return (geometry.object_limit + chunk_size - 1) / chunk_size + 2 * geometry.max_threads;
+    // Each lane may sit on a chunk that is half used and on one that is half drained; of the nursery also on
+    // one whose constructors have thrown.
+    const auto chunks = [&](std::size_t chunk_size, std::size_t of_lane) {
+        return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
-    geometry.nursery_chunks = chunks(limits.nursery_chunk);
-    geometry.removal_chunks = chunks(limits.removal_chunk);
+    geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
+    geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
 
     const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;

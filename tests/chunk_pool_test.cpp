@@ -14,7 +14,7 @@
 namespace handlepool {
 namespace {
 
-using chunks_type = chunk_pool<default_policy, fifo_freelist>;
+using chunks_type = chunk_pool<default_policy, fifo_freelist<default_policy>>;
 using chain_type = chunk_chain<default_policy>;
 using positions = std::vector<std::uint32_t>;
 

@@ -172,6 +172,35 @@ TYPED_TEST(throwing_constructors, that_leave_an_object_behind_leave_room_for_the
     }
 }
 
+TYPED_TEST(throwing_constructors, of_living_threads_keep_no_position_that_others_need) {
+    constexpr std::size_t capacity = 1000;
+    constexpr std::size_t threads = 15;
+    constexpr int depth = static_cast<int>(TypeParam::nursery_chunk);
+    pool<shells, default_layout, TypeParam> pool(
+        {.name = "shells", .capacity = capacity, .reuse_delay = 0, .max_threads = 16 + this_thread::index()});
+    std::latch filled(1);
+    std::vector<std::jthread> living;
+    for (std::size_t thread = 0; thread != threads; ++thread) {
+        std::latch failed(1);
+        living.emplace_back([&] {
+            pool.erase(pool.emplace()); // a chunk that is half drained
+            pool.compact();
+            EXPECT_THROW(pool.emplace(pool, depth), construction_failure);
+            EXPECT_THROW(pool.emplace(pool, depth), construction_failure);
+            failed.count_down();
+            filled.wait();
+        });
+        failed.wait();
+    }
+    EXPECT_EQ(pool.size(), 2 * threads);
+    EXPECT_GE(fill(pool), capacity - 2 * threads);
+    filled.count_down();
+    living.clear();
+    expect_consistent(pool);
+    pool.clear();
+    expect_consistent(pool);
+}
+
 TYPED_TEST(throwing_constructors, that_leave_an_object_behind_while_compactions_run) {
     pool<shells, default_layout, TypeParam> pool(
         {.name = "shells", .capacity = 200, .reuse_delay = 0, .max_threads = 8 + this_thread::index()});

@@ -29,10 +29,10 @@ struct compaction_attempt {
 };
 
 /// Throws compaction_conflict, unless there is no refusal. `owner` is "pool 'ships'", say.
-void throw_refused(std::string_view owner, gate_refusal refusal);
+HANDLEPOOL_EXPORT void throw_refused(std::string_view owner, gate_refusal refusal);
 
 /// A gate around another one, which lets its own guards pass while a compaction inside waits.
-class outer_gate {
+class HANDLEPOOL_EXPORT outer_gate {
 public:
     /// The compaction inside begins to wait for guards, and goes on.
     virtual void step_aside() noexcept = 0;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <handlepool/access_gate.hpp>
+#include <handlepool/config.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/stats.hpp>
+#include <handlepool/type_id.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,7 @@ namespace handlepool {
 
 /// A pool of objects of any type, as a service sees it. What is said of the functions of pool holds.
 template <class Layout>
-class any_pool {
+class HANDLEPOOL_EXPORT any_pool {
 public:
     using handle_type = handle<void, Layout>;
     using erase_hook = std::function<void(handle_type handle, void* object)>;
@@ -51,21 +53,17 @@ public:
     /// The pool, if it is of this type, else null.
     template <class Pool>
     Pool* as() noexcept {
-        return static_cast<Pool*>(type() == &type_tag<Pool> ? address() : nullptr);
+        return static_cast<Pool*>(type() == type_id::of<Pool>() ? address() : nullptr);
     }
     /// The same for a pool of objects of this type, whatever else is chosen for it.
     template <class T>
     bool holds() const noexcept {
-        return object_type_tag() == &type_tag<std::remove_cv_t<T>>;
+        return object_type() == type_id::of<std::remove_cv_t<T>>();
     }
 
 protected:
-    /// Its address stands for a type.
-    template <class T>
-    static constexpr char type_tag = 0;
-
-    virtual const void* type() const noexcept = 0;
-    virtual const void* object_type_tag() const noexcept = 0;
+    virtual type_id type() const noexcept = 0;
+    virtual type_id object_type() const noexcept = 0;
     virtual void* address() noexcept = 0;
 };
 
@@ -118,9 +116,9 @@ public:
     void skip_frame() noexcept override { pool_.skip_frame(); }
 
 protected:
-    const void* type() const noexcept override { return &base::template type_tag<Pool>; }
-    const void* object_type_tag() const noexcept override {
-        return &base::template type_tag<typename typed_handle::element_type>;
+    type_id type() const noexcept override { return type_id::of<Pool>(); }
+    type_id object_type() const noexcept override {
+        return type_id::of<typename typed_handle::element_type>();
     }
     void* address() noexcept override { return &pool_; }
 

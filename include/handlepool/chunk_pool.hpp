@@ -2,7 +2,6 @@
 
 #include <handlepool/config.hpp>
 #include <handlepool/freelist.hpp>
-#include <handlepool/index_supply.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -38,7 +37,9 @@ struct chunk_chain {
 
 /// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
 /// order and given back by the consumer of all chains, compaction.
-template <class Policy, template <class> class Freelist>
+///
+/// @tparam Supply the freelist of the chunks, or an index_supply for those that give chunks back unused
+template <class Policy, class Supply>
 class chunk_pool {
 public:
     using chain = chunk_chain<Policy>;
@@ -175,7 +176,7 @@ private:
     std::uint32_t chunk_before(std::uint32_t end) const noexcept { return end / chunk_size_ - 1; }
 
     std::uint32_t chunk_size_;
-    index_supply<Policy, Freelist> free_;
+    Supply free_;
     typename Policy::template array<typename Policy::template atomic<std::uint32_t>> next_;
     // Of the consumer: the chunks that the chains have done with, linked; the first plus one, 0 for none.
     typename Policy::template plain<std::uint32_t> first_finished_{0};

@@ -20,6 +20,17 @@
 #define HANDLEPOOL_ADDRESS_SANITIZER 0
 #endif
 
+// EXPORT: what a shared library offers and takes, where all else is hidden: in its own build, and in programs
+// that are built with -fvisibility=hidden. KEEP: stays in an object file, and through a linker's
+// --gc-sections.
+#if defined(__ELF__)
+#define HANDLEPOOL_EXPORT [[gnu::visibility("default")]]
+#define HANDLEPOOL_KEEP [[gnu::used, gnu::retain]]
+#else
+#define HANDLEPOOL_EXPORT
+#define HANDLEPOOL_KEEP [[gnu::used]]
+#endif
+
 namespace handlepool {
 
 /// Are violations of a contract looked for at run time, and answered with a message and abort()?

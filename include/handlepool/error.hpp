@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <new>
@@ -13,7 +15,7 @@ namespace handlepool {
 /// A text of bounded length that needs no allocation; what doesn't fit is cut off.
 class fixed_message {
 public:
-    explicit fixed_message(std::string_view text) noexcept;
+    HANDLEPOOL_EXPORT explicit fixed_message(std::string_view text) noexcept;
 
     const char* c_str() const noexcept { return text_.data(); }
 
@@ -22,7 +24,7 @@ private:
 };
 
 /// Every place of the pool is taken. Places come back with the next compaction after an erase.
-class pool_exhausted : public std::bad_alloc {
+class HANDLEPOOL_EXPORT pool_exhausted : public std::bad_alloc {
 public:
     pool_exhausted(std::string_view pool, std::size_t capacity) noexcept;
 
@@ -37,13 +39,13 @@ private:
 
 /// All slots of the pool are retired, but for those that the reuse delay holds back: it has made all the
 /// objects that its handles can tell apart.
-class pool_used_up : public pool_exhausted {
+class HANDLEPOOL_EXPORT pool_used_up : public pool_exhausted {
 public:
     pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept;
 };
 
 /// Address space could not be reserved, or an access to it could not be set up.
-class reservation_failed : public std::bad_alloc {
+class HANDLEPOOL_EXPORT reservation_failed : public std::bad_alloc {
 public:
     reservation_failed(std::string_view what_for, std::size_t bytes, int error_number) noexcept;
 
@@ -54,7 +56,7 @@ private:
 };
 
 /// More threads of the process use pools at the same time than this pool's option `max_threads` allows.
-class too_many_threads : public std::runtime_error {
+class HANDLEPOOL_EXPORT too_many_threads : public std::runtime_error {
 public:
     /// `owner` is "pool 'ships'", say.
     too_many_threads(std::string_view owner, std::size_t max_threads);
@@ -62,29 +64,30 @@ public:
 
 /// The object was made by a module of the process that has a copy of the library of its own, which numbers
 /// threads in its own way.
-class foreign_module : public std::runtime_error {
+class HANDLEPOOL_EXPORT foreign_module : public std::runtime_error {
 public:
     /// `owner` is "pool 'ships'", say.
     explicit foreign_module(std::string_view owner);
 };
 
 /// `at` was given a handle that names no living object of the pool.
-class stale_handle : public std::out_of_range {
+class HANDLEPOOL_EXPORT stale_handle : public std::out_of_range {
 public:
     using std::out_of_range::out_of_range;
 };
 
 /// A compaction, reset or shrink was asked for where it can't run: another one is running, or the calling
 /// thread itself holds it off.
-class compaction_conflict : public std::logic_error {
+class HANDLEPOOL_EXPORT compaction_conflict : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
 
 /// Throws foreign_module or too_many_threads: why a thread has no lane of `owner`.
-[[noreturn]] void throw_without_lane(std::string_view owner, bool of_this_module, std::size_t max_threads);
+[[noreturn]] HANDLEPOOL_EXPORT void throw_without_lane(std::string_view owner, bool of_this_module,
+                                                       std::size_t max_threads);
 
 /// "pool 'NAME'", for messages.
-std::string quoted_pool(std::string_view name);
+HANDLEPOOL_EXPORT std::string quoted_pool(std::string_view name);
 
 } // namespace handlepool

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 
 /// Declarations and default template arguments of the public types.
 namespace handlepool {
 
 template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
-struct handle_layout;
+struct HANDLEPOOL_EXPORT handle_layout;
 
 /// 4 billion slots, 2 million objects a slot, 1024 pools.
 using default_layout = handle_layout<32, 22, 10>;
@@ -22,7 +24,7 @@ class handle;
 /// service turns it back.
 using any_handle = handle<void>;
 
-struct default_policy;
+struct HANDLEPOOL_EXPORT default_policy;
 
 template <class Policy>
 class fifo_freelist;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <compare>
@@ -22,7 +23,7 @@ namespace handlepool {
 /// The lowest bit of a generation is 1 exactly while the object is alive. Generations 2^n - 2 and 2^n - 1 are
 /// never alive: erasing the last living one can't carry into the pool id, and ~0 is never a valid handle.
 template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
-struct handle_layout {
+struct HANDLEPOOL_EXPORT handle_layout {
     static_assert(IndexBits <= 64 && IndexBits + GenerationBits + PoolIdBits <= 64,
                   "the widths of a handle's parts add up to 64 bits at the most");
     static_assert(GenerationBits + PoolIdBits <= 32, "generation and pool id share one 32-bit word");

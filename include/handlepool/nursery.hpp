@@ -2,6 +2,7 @@
 
 #include <handlepool/chunk_pool.hpp>
 #include <handlepool/counter.hpp>
+#include <handlepool/index_supply.hpp>
 #include <handlepool/slot_table.hpp>
 
 #include <algorithm>
@@ -291,7 +292,7 @@ private:
                                                          std::memory_order::relaxed);
     }
 
-    chunk_pool<Policy, Freelist> chunks_;
+    chunk_pool<Policy, index_supply<Policy, Freelist>> chunks_;
     typename Policy::template array<typename Policy::template atomic<value_type>> owners_;
     typename Policy::template array<typename Policy::template plain<std::uint32_t>>
         links_; // of vacated positions

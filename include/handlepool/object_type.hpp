@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -26,7 +28,7 @@ struct raw_type {
 
 /// Returns the type. Throws std::invalid_argument, which names the pool, when its size is 0 or so large that
 /// no object fits into the address space, or its alignment is not a power of two up to 2^20.
-const raw_type& checked_raw_type(const raw_type& type, std::string_view pool);
+HANDLEPOOL_EXPORT const raw_type& checked_raw_type(const raw_type& type, std::string_view pool);
 
 /// How the objects of a pool are destroyed and moved, and how large they are.
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/fwd.hpp>
 #include <handlepool/thread_index.hpp>
 #include <handlepool/virtual_array.hpp>
 
@@ -16,7 +17,7 @@ namespace handlepool {
 /// thing:
 ///
 ///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
-struct default_policy {
+struct HANDLEPOOL_EXPORT default_policy {
     /// Words that threads share.
     template <class T>
     using atomic = std::atomic<T>;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -22,7 +24,7 @@ struct pool_id_lease {
 ///
 /// Any thread may call any function at any time; they block each other briefly. A child of fork may go on
 /// with its copy, whatever the parent's other threads were doing.
-class pool_id_registry {
+class HANDLEPOOL_EXPORT pool_id_registry {
 public:
     /// The registry of all layouts with these widths.
     static pool_id_registry& of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/pool_options.hpp>
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace handlepool {
 
 /// What a configuration says about a pool; what it leaves out stays as the program has it.
-struct pool_limits {
+struct HANDLEPOOL_EXPORT pool_limits {
     std::optional<std::size_t> capacity;
     std::optional<std::size_t> reuse_delay;
     std::optional<std::size_t> slot_limit;
@@ -37,7 +38,7 @@ using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 /// Throws std::system_error when the file can't be read, and std::invalid_argument when it is not such a
 /// configuration: the message names the file, the place in it and what is allowed there. `where` stands for
 /// the file's name.
-limits_by_pool read_pool_limits(const std::filesystem::path& file);
-limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
+HANDLEPOOL_EXPORT limits_by_pool read_pool_limits(const std::filesystem::path& file);
+HANDLEPOOL_EXPORT limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
 
 } // namespace handlepool

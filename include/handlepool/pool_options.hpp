@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -83,6 +85,6 @@ constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes,
 
 /// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
 /// its value and what is allowed.
-pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
+HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
 
 } // namespace handlepool

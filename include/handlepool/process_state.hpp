@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/thread_index.hpp>
 #include <handlepool/thread_index_set.hpp>
 
@@ -23,6 +24,6 @@ struct alignas(64) process_state {
 };
 
 /// Inline, so that it is one object where images share their symbols.
-[[gnu::visibility("default")]] inline constinit process_state this_process{};
+HANDLEPOOL_EXPORT inline constinit process_state this_process{};
 
 } // namespace handlepool

@@ -85,7 +85,7 @@ public:
 
 private:
     std::size_t limit_;
-    chunk_pool<Policy, Freelist> chunks_;
+    chunk_pool<Policy, Freelist<Policy>> chunks_;
     typename Policy::template array<typename Policy::template plain<Value>> records_;
 };
 

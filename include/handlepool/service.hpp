@@ -67,7 +67,7 @@ struct service_compaction {
 /// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their
 /// own
 template <class Layout, class Policy = default_policy>
-class basic_service {
+class HANDLEPOOL_EXPORT basic_service {
 public:
     using layout = Layout;
     using handle_type = handle<void, Layout>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>
@@ -16,15 +17,15 @@ struct service_stats {
 };
 
 /// As a table for people, a line for each pool.
-std::string to_table(const service_stats& stats);
+HANDLEPOOL_EXPORT std::string to_table(const service_stats& stats);
 
 /// As one JSON object: {"frames": N, "pools": [{"name": "ships", ...}, ...]}, with the fields of pool_stats.
 /// A field that has no value yet is null.
-std::string to_json(const service_stats& stats);
+HANDLEPOOL_EXPORT std::string to_json(const service_stats& stats);
 
 /// In the text format of Prometheus, version 0.0.4: metrics `handlepool_...` with the label `pool`. Counters
 /// end in `_total`.
-std::string to_prometheus(const service_stats& stats);
+HANDLEPOOL_EXPORT std::string to_prometheus(const service_stats& stats);
 
 /// What a pool still holds.
 struct pool_leak {
@@ -34,6 +35,6 @@ struct pool_leak {
 };
 
 /// For people, a paragraph for each pool; empty when there is none.
-std::string to_text(const std::vector<pool_leak>& leaks);
+HANDLEPOOL_EXPORT std::string to_text(const std::vector<pool_leak>& leaks);
 
 } // namespace handlepool

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,9 +27,10 @@ struct refused_handle {
 };
 
 /// "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased, ..."
-std::string describe_refusal(std::string_view pool, const refused_handle& handle);
+HANDLEPOOL_EXPORT std::string describe_refusal(std::string_view pool, const refused_handle& handle);
 
 /// "ships #1021 generation 7: erased 3 frames ago"
-std::string describe_handle(std::string_view pool, bool alive, const refused_handle& handle);
+HANDLEPOOL_EXPORT std::string describe_handle(std::string_view pool, bool alive,
+                                              const refused_handle& handle);
 
 } // namespace handlepool

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -22,14 +24,14 @@ namespace this_thread {
 
 /// The calling thread's number + 1, above that the identity of its numbering; 0 before it has a number.
 /// Trivially destructible on purpose: it stays readable until the very end of the thread.
-[[gnu::visibility("default")]] inline constinit thread_local std::uint64_t number_word = 0;
+HANDLEPOOL_EXPORT inline constinit thread_local std::uint64_t number_word = 0;
 
 /// The identity of the numbering that the calling code uses. Wait-free.
-std::uint64_t numbering() noexcept;
+HANDLEPOOL_EXPORT std::uint64_t numbering() noexcept;
 
 /// Takes a number for the calling thread, if it has none. Lock-free. Returns it; `thread_index_limit` when
 /// all are taken, `foreign_thread_index` when `numbering` is another one than the calling code's.
-std::uint32_t claim_index(std::uint64_t numbering) noexcept;
+HANDLEPOOL_EXPORT std::uint32_t claim_index(std::uint64_t numbering) noexcept;
 
 /// The same. Wait-free after a thread's first call, which is lock-free.
 inline std::uint32_t index(std::uint64_t numbering) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/config.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/stats.hpp>
 
@@ -27,7 +28,7 @@ namespace handlepool {
 ///
 /// Any thread may add at any time; they block each other briefly. To add never throws, since compactions and
 /// destructors do it: an event for which there is no memory is dropped and counted.
-class timeline {
+class HANDLEPOOL_EXPORT timeline {
 public:
     using clock = std::chrono::steady_clock;
     /// What is counted, and how much of it there is.

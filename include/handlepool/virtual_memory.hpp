@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -8,7 +10,7 @@ namespace handlepool {
 
 /// A reserved range of address space, readable and writable, zero at first. Memory is taken from the system
 /// page by page as it is touched. Owned by one; not copied.
-class virtual_memory {
+class HANDLEPOOL_EXPORT virtual_memory {
 public:
     virtual_memory() noexcept = default;
 

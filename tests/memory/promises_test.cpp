@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <thread>
 #include <utility>
@@ -164,7 +165,7 @@ TEST_P(promise_test, size_capacity_name_id_and_idle_need_no_memory) {
 TEST_P(promise_test, views_of_objects_and_their_handles_need_no_memory) {
     of_pool([](pool<ship>& ships, const auto& alive, const auto&) {
         EXPECT_EQ(ships.items().size(), 301U);
-        EXPECT_EQ(ships.end() - ships.begin(), 301);
+        EXPECT_EQ(std::ranges::distance(ships), 301);
         EXPECT_EQ(ships.handle_of(*ships.find(alive[0])), alive[0]);
         EXPECT_EQ(ships.handle_at(0), ships.handle_of(ships.items()[0]));
     });

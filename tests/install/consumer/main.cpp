@@ -6,6 +6,9 @@
 
 #include <string>
 
+// Whatever configuration this is built in.
+static_assert(handlepool::checked == (LIBRARY_CHECKS_CONTRACTS != 0));
+
 int main() {
     handlepool::pool<std::string> names({.name = "names", .capacity = 10});
     const auto handle = names.emplace("installed, and found again");

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Runs the library's tests against its shared libraries, all symbols of the tests hidden: what users need must be exported, and
+# nothing of others.
+# usage: ci/shared.sh                    CXX=clang++-19 ci/shared.sh: with clang
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -eq 0 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+
+if [ "${CXX:-}" = clang++-19 ]; then
+    ci/install.sh clang++-19
+else
+    ci/install.sh
+fi
+build=build/shared${CXX:+-$(basename "$CXX")}
+cmake --preset dev -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D BUILD_SHARED_LIBS=ON \
+    -D CMAKE_CXX_VISIBILITY_PRESET=hidden -D CMAKE_VISIBILITY_INLINES_HIDDEN=ON -D CMAKE_CXX_FLAGS_DEBUG=-O0 \
+    -D HANDLEPOOL_BUILD_STRESS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
+cmake --build "$build"
+# The two that are left out build libraries of their own, which the other builds do as well.
+ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" \
+    --exclude-regex '^install\.(configurations|subproject)$'

@@ -1,0 +1,33 @@
+# What stands above the pools. Headers that need another library have a target of their own, so that the pool needs none.
+
+if("service" IN_LIST handlepool_components)
+    # Many pools, their limits from JSON, their statistics.
+    add_library(handlepool_service
+        src/pool_limits.cpp
+        src/service.cpp
+        src/service_stats.cpp
+        src/timeline.cpp)
+    add_library(handlepool::service ALIAS handlepool_service)
+    set_target_properties(handlepool_service PROPERTIES EXPORT_NAME service)
+    target_link_libraries(handlepool_service
+        PUBLIC handlepool
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:handlepool_warnings>)
+    handlepool_finish_library(handlepool_service)
+endif()
+
+function(handlepool_add_headers component)
+    if(component IN_LIST handlepool_components)
+        add_library(handlepool_${component} INTERFACE)
+        add_library(handlepool::${component} ALIAS handlepool_${component})
+        set_target_properties(handlepool_${component} PROPERTIES EXPORT_NAME ${component})
+        target_link_libraries(handlepool_${component} INTERFACE ${ARGN})
+    endif()
+endfunction()
+handlepool_add_headers(fmt handlepool fmt::fmt)
+handlepool_add_headers(boost handlepool Boost::headers)
+handlepool_add_headers(tbb handlepool_service TBB::tbb)
+
+if(TARGET handlepool_tbb AND HANDLEPOOL_SANITIZE MATCHES "undefined")
+    # oneTBB's flow graph casts a task to its type behind its destructor.
+    target_compile_options(handlepool_tbb INTERFACE $<BUILD_INTERFACE:-fno-sanitize=vptr>)
+endif()

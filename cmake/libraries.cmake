@@ -1,0 +1,30 @@
+# What the compiled libraries have in common.
+
+# 0.x promises nothing to programs built with another minor version.
+set(handlepool_soversion ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    string(APPEND handlepool_soversion .${PROJECT_VERSION_MINOR})
+endif()
+
+function(handlepool_finish_library library)
+    # A library that checks contracts has a name of its own: it can be installed beside one that doesn't, and neither
+    # a linker nor a loader takes one for the other.
+    set_target_properties(${library} PROPERTIES
+        OUTPUT_NAME ${library}$<${handlepool_checked}:-checked>
+        POSITION_INDEPENDENT_CODE ON
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${handlepool_soversion})
+    if(BUILD_SHARED_LIBS)
+        # What users need is marked HANDLEPOOL_EXPORT.
+        set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+        if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
+            # Hides what others' headers leave in the library.
+            set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+            set_target_properties(${library} PROPERTIES LINK_DEPENDS ${script})
+            target_link_options(${library} PRIVATE LINKER:--version-script=${script})
+        endif()
+    endif()
+    if(NOT PROJECT_IS_TOP_LEVEL AND NOT HANDLEPOOL_INSTALL)
+        set_target_properties(${library} PROPERTIES EXCLUDE_FROM_ALL ON) # built when it is linked
+    endif()
+endfunction()

@@ -1,0 +1,46 @@
+# The packages that parts of the project use, and how they are looked for.
+
+# Package, its target, its name in Debian, and what find_package is called with.
+function(handlepool_declare package target debian)
+    set(handlepool_${package}_target ${target} PARENT_SCOPE)
+    set(handlepool_${package}_debian ${debian} PARENT_SCOPE)
+    set(handlepool_${package}_arguments ${ARGN} PARENT_SCOPE)
+endfunction()
+handlepool_declare(fmt fmt::fmt "libfmt-dev" 9 CONFIG)
+handlepool_declare(nlohmann_json nlohmann_json::nlohmann_json "nlohmann-json3-dev" 3.11 CONFIG)
+handlepool_declare(TBB TBB::tbb "libtbb-dev" 2021.8 CONFIG) # under ThreadSanitizer one of ci/onetbb_tsan.sh
+handlepool_declare(Boost Boost::headers "libboost1.81-dev" 1.81)
+handlepool_declare(CLI11 CLI11::CLI11 "libcli11-dev" 2.1 CONFIG)
+handlepool_declare(GTest GTest::gmock "libgtest-dev libgmock-dev" 1.12 CONFIG)
+handlepool_declare(benchmark benchmark::benchmark "libbenchmark-dev" 1.7 CONFIG)
+handlepool_declare(ZSTD PkgConfig::ZSTD "libzstd-dev pkg-config" 1.5)
+
+# Sets `missing` to the Debian packages that are missing. A target that the parent project has already serves as it is.
+function(handlepool_find missing)
+    set(debian)
+    foreach(package IN LISTS ARGN)
+        set(target ${handlepool_${package}_target})
+        if(NOT TARGET ${target} AND package STREQUAL "ZSTD")
+            find_package(PkgConfig QUIET)
+            if(PkgConfig_FOUND)
+                pkg_check_modules(ZSTD QUIET IMPORTED_TARGET libzstd>=${handlepool_ZSTD_arguments})
+            endif()
+        elseif(NOT TARGET ${target})
+            find_package(${package} ${handlepool_${package}_arguments} QUIET)
+        endif()
+        if(NOT TARGET ${target})
+            list(APPEND debian ${handlepool_${package}_debian})
+        endif()
+    endforeach()
+    list(JOIN debian " " debian)
+    set(${missing} "${debian}" PARENT_SCOPE)
+endfunction()
+
+# Notes an error, for the end of the configuration, when a package is missing for what was asked for.
+set(handlepool_errors)
+function(handlepool_require what)
+    handlepool_find(missing ${ARGN})
+    if(missing)
+        set(handlepool_errors "${handlepool_errors}\n  ${what} needs: ${missing}" PARENT_SCOPE)
+    endif()
+endfunction()

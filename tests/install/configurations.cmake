@@ -1,0 +1,35 @@
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+
+# The pools alone, from a build of several configurations, and from one with contracts checked in a release.
+set(pools -D HANDLEPOOL_COMPONENTS= -D HANDLEPOOL_BUILD_EXAMPLES=OFF)
+run(${CMAKE_COMMAND} -S ${source} -B ${work}/multi -G "Ninja Multi-Config" ${settings} ${pools})
+foreach(type IN ITEMS Debug Release)
+    run(${CMAKE_COMMAND} --build ${work}/multi --config ${type})
+    run(${CMAKE_COMMAND} --install ${work}/multi --config ${type} --prefix ${work}/both)
+endforeach()
+run(${CMAKE_COMMAND} --install ${work}/multi --config Release --prefix ${work}/release)
+run(${CMAKE_COMMAND} -S ${source} -B ${work}/single -G ${generator} ${settings} ${pools}
+    -D CMAKE_BUILD_TYPE=Release -D HANDLEPOOL_CHECKED=ON)
+run(${CMAKE_COMMAND} --build ${work}/single)
+run(${CMAKE_COMMAND} --install ${work}/single --config Release --prefix ${work}/checked)
+
+# Users of each configuration get a library that is there, and agree with it.
+function(expect_use prefix type value library)
+    file(READ ${work}/use-${prefix}/${type}.txt used)
+    if(NOT used MATCHES "^HANDLEPOOL_CHECKED=${value} ${library}\\.(a|so)")
+        message(FATAL_ERROR "In ${prefix}, a ${type} program gets '${used}' instead of ${value} and ${library}")
+    endif()
+    run(${CMAKE_COMMAND} --build ${work}/use-${prefix} --config ${type})
+    run(${work}/use-${prefix}/${type}/program)
+endfunction()
+foreach(prefix IN ITEMS both release checked)
+    run(${CMAKE_COMMAND} -S ${tests}/pools -B ${work}/use-${prefix} -G "Ninja Multi-Config" ${settings}
+        -D CMAKE_PREFIX_PATH=${work}/${prefix})
+endforeach()
+expect_use(both Debug 1 libhandlepool-checked)
+expect_use(both Release 0 libhandlepool)
+expect_use(both RelWithDebInfo 0 libhandlepool)
+expect_use(release Debug 0 libhandlepool)
+expect_use(release Release 0 libhandlepool)
+expect_use(checked Debug 1 libhandlepool-checked)
+expect_use(checked Release 1 libhandlepool-checked)

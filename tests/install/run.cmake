@@ -1,0 +1,24 @@
+# For the scripts in this folder.
+
+file(REMOVE_RECURSE ${work})
+set(flags)
+if(sanitize)
+    set(flags -fsanitize=${sanitize})
+endif()
+set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb})
+
+# Runs a command, which must succeed.
+function(run)
+    execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# Runs a command, which must fail and say `message`, a regular expression.
+function(expect_failure message)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    string(REGEX REPLACE "[ \n]+" " " output "${output}") # CMake breaks lines
+    if(result EQUAL 0)
+        message(FATAL_ERROR "This succeeds, and must not: ${ARGN}\n${output}")
+    elseif(NOT output MATCHES "${message}")
+        message(FATAL_ERROR "This fails, but does not say '${message}': ${ARGN}\n${output}")
+    endif()
+endfunction()
