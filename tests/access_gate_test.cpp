@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stress/step_atomics.hpp>
+#include <support/stop_at_every_access.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -318,6 +319,21 @@ TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
     }
     EXPECT_EQ(together, 0);
     EXPECT_EQ(changed, 0);
+}
+
+// Counted by a load and a store, one of the two would be lost.
+TEST(access_gate_step_test, a_guard_that_ends_elsewhere_while_its_maker_makes_another_is_counted) {
+    struct rig_with_a_guard : gate_rig<stress::step_policy> {
+        rig_with_a_guard() : maker(mine()) { gate.enter(maker); }
+        lane<policy>& maker;
+    };
+    test::stop_at_every_access<rig_with_a_guard>([](rig_with_a_guard& at) { at.gate.leave(at.maker); },
+                                                 [](rig_with_a_guard& at) { at.gate.enter(at.maker); },
+                                                 [](rig_with_a_guard& at) {
+                                                     EXPECT_EQ(at.pins(), 1U);
+                                                     at.gate.leave(at.maker);
+                                                     EXPECT_TRUE(at.gate.try_close());
+                                                 });
 }
 
 // A new thread's lane, too, is seen by a compaction that starts before or after any of its steps.

@@ -103,6 +103,19 @@ TEST_P(chunk_pool_test, passed_chunks_come_back_with_recycle_and_not_before) {
     EXPECT_EQ(take(chunks, chain, 1000).size(), 3 * chunk_size);
 }
 
+TEST_P(chunk_pool_test, a_chunk_goes_out_again_only_when_it_was_cleared) {
+    take(chunks, chain, 4 * chunk_size);
+    consume(chunks, chain, 3 * chunk_size + 1);
+    chain_type other;
+    std::size_t cleared = 0;
+    chunks.recycle([&](std::uint32_t) {
+        EXPECT_EQ(take(chunks, other, 1), positions{}) << "after " << cleared << " others";
+        ++cleared;
+    });
+    EXPECT_EQ(cleared, 3U);
+    EXPECT_EQ(take(chunks, other, 1000).size(), 3 * chunk_size);
+}
+
 TEST_P(chunk_pool_test, the_chunk_that_the_consumer_stands_at_is_kept) {
     const positions taken = take(chunks, chain, chunk_size);
     consume(chunks, chain, chunk_size);

@@ -109,6 +109,33 @@ TEST_F(lane_table_test, forget_objects_drops_slots_and_queues_but_keeps_the_tota
     EXPECT_EQ(mine.pins.load(), 1U); // a guard is no object
 }
 
+/// Lets a test say by which module's code it calls: each has a numbering of its own, and this thread's number
+/// is the same in both.
+struct chosen_module : default_policy {
+    inline static std::uint64_t chosen = 1;
+    static std::uint64_t numbering() noexcept { return chosen; }
+    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
+        return numbering == chosen ? 0 : foreign_thread_index;
+    }
+};
+
+TEST(lane_modules_test, code_under_another_numbering_of_threads_gets_no_lane) {
+    chosen_module::chosen = 1;
+    lane_table<chosen_module> lanes("lanes", 8);
+    auto* const mine = lanes.mine();
+    EXPECT_NE(mine, nullptr);
+    EXPECT_TRUE(lanes.is_of_this_module());
+
+    chosen_module::chosen = 2;
+    EXPECT_EQ(lanes.mine(), nullptr);
+    EXPECT_EQ(lanes.thread_index(), foreign_thread_index);
+    EXPECT_FALSE(lanes.is_of_this_module());
+    EXPECT_EQ(lanes.count(), 1U);
+
+    chosen_module::chosen = 1;
+    EXPECT_EQ(lanes.mine(), mine);
+}
+
 TEST(lane_threads_test, threads_that_live_together_get_different_lanes) {
     constexpr int threads = 8;
     lane_table<default_policy> lanes("lanes", 1000);

@@ -7,6 +7,8 @@
 #include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
+#include <stress/step_atomics.hpp>
+#include <support/stop_at_every_access.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -352,6 +354,56 @@ TEST_P(nursery_test, after_reset_it_is_empty) {
     for (int i = 0; i != 12; ++i) {
         EXPECT_EQ(newborns.owner(take()), 0U);
     }
+}
+
+/// A position that a constructor left behind, in a full chunk: its lane wants it again, and compaction wants
+/// to pass it.
+struct vacated_position {
+    using policy = stress::step_policy;
+
+    vacated_position() {
+        newborns.take(chain, position);
+        fill(1, take());
+        newborns.give_back(chain, position);
+    }
+    std::uint32_t take() {
+        std::uint32_t taken = 0;
+        EXPECT_TRUE(newborns.take(chain, taken));
+        return taken;
+    }
+    void fill(std::uint32_t slot, std::uint32_t at) {
+        const auto tag = slots.next_tag(slot, layout::make_tag(3, 0));
+        newborns.own(at, layout::value_of(slot, tag));
+        slots.publish(slot, tag, at);
+    }
+    void drain() {
+        test::drain_newborns(newborns, chain, slots, [&](std::uint32_t at) {
+            drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(at))));
+        });
+    }
+    void expect_both_drained_once() {
+        drain();
+        std::ranges::sort(drained);
+        EXPECT_EQ(drained, (slots_of_newborns{1, 2}));
+    }
+
+    slot_table<layout, policy> slots{"slots", 10, 0};
+    nursery<layout, policy, fifo_freelist> newborns{"nursery", 4, 2};
+    newborn_chain<policy> chain;
+    std::uint32_t position = 0;
+    slots_of_newborns drained;
+};
+
+TEST(nursery_step_test, a_vacated_position_that_its_lane_takes_is_not_passed) {
+    test::stop_at_every_access<vacated_position>([](vacated_position& at) { at.fill(2, at.take()); },
+                                                 [](vacated_position& at) { at.drain(); },
+                                                 [](vacated_position& at) { at.expect_both_drained_once(); });
+}
+
+TEST(nursery_step_test, a_vacated_position_that_compaction_passes_is_not_taken) {
+    test::stop_at_every_access<vacated_position>([](vacated_position& at) { at.drain(); },
+                                                 [](vacated_position& at) { at.fill(2, at.take()); },
+                                                 [](vacated_position& at) { at.expect_both_drained_once(); });
 }
 
 // The chain leads from chunk 1 to 0 and then to 2: behind the last position of chunk 1 stands, by its number,

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -94,6 +95,36 @@ TEST(invariant_1, handle_of_a_destroyed_pool_is_refused_by_the_next_with_its_id_
             ASSERT_FALSE(pool->contains(old));
         }
         dead.insert(dead.end(), handles.begin(), handles.end());
+    }
+}
+
+// The end of a pool calls destructors, and what those create has handles too.
+TEST(invariant_1, handle_made_by_a_destructor_at_the_end_of_a_pool_is_refused_by_the_next_with_its_id) {
+    using pool_type = pool<re_entrant>;
+    const pool_options options{.name = "again", .capacity = 2, .reuse_delay = 0, .pool_id = 1001};
+    std::vector<pool_type::handle_type> dead; // of the same few slots, life by life
+    pool_type* ending = nullptr;
+    std::function<void()> be_reborn = [&] {
+        if (dead.size() < 20) {
+            dead.push_back(ending->try_emplace(re_entrant::callback{}, be_reborn));
+        }
+    };
+    {
+        pool_type pool(options);
+        ending = &pool;
+        pool.emplace(re_entrant::callback{}, be_reborn);
+    }
+    ASSERT_EQ(dead.size(), 20U);
+    pool_type next(options);
+    for (int life = 0; life != 30; ++life) {
+        const auto one = next.emplace(re_entrant::callback{});
+        const auto other = next.emplace(re_entrant::callback{});
+        for (const auto old : dead) {
+            ASSERT_FALSE(next.contains(old)) << "in life " << life;
+        }
+        next.erase(one);
+        next.erase(other);
+        next.compact();
     }
 }
 

@@ -7,11 +7,15 @@
 #include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/stop_at_every_access.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -152,6 +156,109 @@ TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_may_be_erased_and_is_bu
         }
     }
     EXPECT_GT(steps, 1U);
+}
+
+// A sweep looks through what lanes' queues lead to, so a batch must be there before anybody can erase a part
+// of it.
+TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_n_may_be_erased_without_a_record) {
+    struct scene {
+        using pool_type = pool<counted, default_layout, stress::tiny_policy<2, stress::step_policy>>;
+        ~scene() {
+            objects.reset();
+            EXPECT_EQ(counts.alive(), 0);
+            EXPECT_EQ(counts.misused(), 0);
+        }
+        census counts;
+        pool_type objects{{.name = "stepped", .capacity = 100, .removal_queue_size = 1, .max_threads = 64}};
+    };
+    stop_at_every_access<scene>(
+        [](scene& at) {
+            std::vector<scene::pool_type::handle_type> handles;
+            at.objects.emplace_n(7, std::back_inserter(handles), std::ref(at.counts));
+        },
+        [](scene& at) {
+            at.objects.clear(); // queues one removal, and leaves the others to a sweep
+            at.objects.compact();
+        },
+        [](scene& at) {
+            expect_consistent(at.objects);
+            EXPECT_EQ(at.counts.alive(), static_cast<std::int64_t>(at.objects.size()));
+            at.objects.clear();
+            expect_consistent(at.objects);
+            EXPECT_EQ(at.counts.alive(), 0);
+        });
+}
+
+// ---- What is said never to wait, beside a thread that is stopped in anything, or holds a guard
+
+constexpr std::size_t far_more_than_any = 2000;
+
+/// The call ends within a bounded number of its accesses, although `stopped` does not go on. A call that
+/// waits is let go, and told.
+template <class Call>
+void expect_no_wait(const char* name, stress::stepper& stopped, Call call) {
+    stress::stepper caller(far_more_than_any, call);
+    EXPECT_TRUE(caller.ended()) << name << " waits";
+    if (!caller.ended()) {
+        stopped.release();
+    }
+}
+
+struct busy_pool {
+    busy_pool() {
+        pool.emplace_n(9, std::back_inserter(handles), 1);
+        pool.compact();
+        pool.erase(handles[0]);
+        pool.emplace(2);
+    }
+    stepped_pool pool{{.name = "stepped", .capacity = 100, .reuse_delay = 0, .max_threads = 64}};
+    std::vector<handle_type> handles;
+};
+
+TEST(pool_never_waits, beside_a_thread_stopped_in_anything_that_a_pool_does) {
+    const std::vector<std::pair<std::string, std::function<void(busy_pool&)>>> victims{
+        {"access",
+         [](busy_pool& at) {
+             const auto guard = at.pool.access();
+             static_cast<void>(at.pool.size()); // somewhere to stop with the guard held
+         }},
+        {"try_access", [](busy_pool& at) { const auto guard = at.pool.try_access(); }},
+        {"compact", [](busy_pool& at) { at.pool.compact(); }},
+        {"try_compact", [](busy_pool& at) { at.pool.try_compact(); }},
+        {"emplace", [](busy_pool& at) { at.pool.emplace(3); }},
+        {"emplace_n",
+         [](busy_pool& at) {
+             std::vector<handle_type> handles;
+             at.pool.emplace_n(5, std::back_inserter(handles), 5);
+         }},
+        {"erase", [](busy_pool& at) { at.pool.erase(at.handles[1]); }},
+        {"stats", [](busy_pool& at) { static_cast<void>(at.pool.stats()); }},
+        {"shrink_to_fit", [](busy_pool& at) { at.pool.shrink_to_fit(); }},
+        {"on_erase", [](busy_pool& at) { at.pool.on_erase([](handle_type, int&) {}); }},
+    };
+    for (const auto& [name, victim] : victims) {
+        std::size_t compacted = 0;
+        std::size_t guarded = 0;
+        std::size_t access = 0;
+        for (bool more = true; more; ++access) {
+            SCOPED_TRACE(name + ", stopped before access " + std::to_string(access));
+            busy_pool at;
+            stress::stepper stopped(access, [&] { victim(at); });
+            more = stopped.stopped();
+            expect_no_wait("try_access", stopped, [&] { guarded += at.pool.try_access() ? 1U : 0U; });
+            expect_no_wait("try_emplace", stopped, [&] { EXPECT_TRUE(at.pool.try_emplace(4)); });
+            expect_no_wait("find", stopped, [&] { EXPECT_NE(at.pool.find(at.handles[2]), nullptr); });
+            expect_no_wait("contains", stopped, [&] { EXPECT_TRUE(at.pool.contains(at.handles[3])); });
+            expect_no_wait("erase", stopped, [&] { EXPECT_TRUE(at.pool.erase(at.handles[4])); });
+            expect_no_wait("try_compact", stopped, [&] { compacted += at.pool.try_compact() ? 1U : 0U; });
+            if (testing::Test::HasFailure()) {
+                return;
+            }
+        }
+        EXPECT_GT(access, 1U) << name;
+        EXPECT_GT(compacted, 0U) << name;
+        EXPECT_GT(guarded, 0U) << name;
+    }
 }
 
 } // namespace

@@ -57,5 +57,17 @@ TEST(thread_index_set_test, a_number_given_back_meanwhile_is_not_lost) {
                                       });
 }
 
+TEST(thread_index_set_test, a_number_taken_while_another_is_given_back_stays_taken) {
+    struct one_taken : two_threads {
+        one_taken() { first = numbers.claim(); }
+    };
+    stop_at_every_access<one_taken>([](one_taken& at) { at.numbers.give_back(at.first); },
+                                    [](one_taken& at) { at.second = at.numbers.claim(); },
+                                    [](one_taken& at) {
+                                        EXPECT_NE(at.numbers.claim(), at.second);
+                                        EXPECT_EQ(at.numbers.claim(), 2U);
+                                    });
+}
+
 } // namespace
 } // namespace handlepool::test

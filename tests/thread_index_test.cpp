@@ -72,6 +72,21 @@ TEST(thread_index_test, differs_among_threads_that_ask_at_the_same_moment) {
     }
 }
 
+// Numberings are this far apart at least.
+constexpr std::uint64_t another_numbering = std::uint64_t{1} << 17;
+
+TEST(thread_index_test, is_none_under_another_numbering_than_the_callers) {
+    const std::uint64_t mine = this_thread::numbering();
+    for (const std::uint64_t other : {mine + another_numbering, mine - another_numbering, std::uint64_t{0}}) {
+        in_a_thread([&] {
+            EXPECT_EQ(this_thread::index(other), foreign_thread_index) << "before it has a number";
+            EXPECT_LT(this_thread::index(mine), thread_index_limit);
+            EXPECT_EQ(this_thread::index(other), foreign_thread_index);
+            EXPECT_EQ(this_thread::index(mine), this_thread::index());
+        });
+    }
+}
+
 TEST(thread_index_test, is_given_to_the_next_thread_when_one_ends) {
     const std::uint32_t own = this_thread::index();
     const std::uint32_t first = index_of_a_new_thread();

@@ -5,6 +5,7 @@
 #include "pool_scene.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 
@@ -210,6 +211,86 @@ private:
     handle_type next_;
 };
 
+/// A slot's third life begins while the handle of its first is used.
+class third_life_of_a_slot : public pool_scene<> {
+public:
+    third_life_of_a_slot() : pool_scene(tiny_options(1)), first_(objects.emplace(1U)) {
+        objects.erase(first_);
+        objects.compact();
+        second_ = objects.emplace(2U);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(second_);
+            objects.compact();
+            third_ = objects.emplace(3U);
+        } else {
+            require(!objects.contains(first_) && !objects.erase(first_),
+                    "a handle of a former life stays stale");
+        }
+    }
+    void check() override {
+        require(third_.index() == first_.index() && third_ != second_ && third_ != first_,
+                "the slot is used again, for another handle");
+        require_consistent(objects, {{third_, 3}});
+    }
+
+private:
+    handle_type first_;
+    handle_type second_;
+    handle_type third_;
+};
+
+/// The handle of a position is asked for while its object is erased.
+class handle_at_an_erased_object : public pool_scene<> {
+public:
+    handle_at_an_erased_object() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) {
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(old_);
+            objects.compact();
+        } else {
+            const auto guard = objects.access();
+            if (objects.items().size() == 1) {
+                require(objects.handle_at(0) == old_, "a position has its object's handle, erased or not");
+            }
+        }
+    }
+    void check() override { require_consistent(objects, 0); }
+
+private:
+    handle_type old_;
+};
+
+/// A newborn is erased while a compaction comes to it; another one lies behind it.
+class newborn_behind_an_erased_one : public pool_scene<> {
+public:
+    newborn_behind_an_erased_one()
+        : pool_scene(tiny_options(2)), first_(objects.emplace(1U)), last_(objects.emplace(2U)) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(first_);
+        } else {
+            objects.compact();
+            bool there = false;
+            for (std::size_t i = 0; i != objects.items().size(); ++i) {
+                there = there || objects.handle_at(i) == last_;
+            }
+            require(there, "a compaction takes what was created before it");
+        }
+    }
+    void check() override { require_consistent(objects, {{last_, 2}}); }
+
+private:
+    handle_type first_;
+    handle_type last_;
+};
+
 /// An old handle is looked up under a guard while its slot goes through another life.
 class look_up_of_a_reused_slot : public pool_scene<> {
 public:
@@ -370,6 +451,12 @@ void add_pool_models(std::vector<model_entry>& to) {
     to.push_back(entry<newborn_erased_by_its_maker>(
         "newborn erased by its maker", 2, "a newborn that dies before or during its first compaction"));
     to.push_back(entry<reused_slot>("reused slot", 2, "what was stale stays stale in the slot's next life"));
+    to.push_back(entry<third_life_of_a_slot>("third life of a slot", 2,
+                                             "no handle is given out twice, nor revived by a later life"));
+    to.push_back(entry<handle_at_an_erased_object>("handle at an erased object", 2,
+                                                   "a position has its object's handle, erased or not"));
+    to.push_back(entry<newborn_behind_an_erased_one>(
+        "newborn behind an erased one", 2, "an erased newborn keeps none behind it from the dense store"));
     to.push_back(entry<look_up_of_a_reused_slot>("look-up of a reused slot", 2,
                                                  "a handle resolves to its own object or to nothing"));
     to.push_back(entry<erase_of_an_old_handle>("erase of an old handle", 2,

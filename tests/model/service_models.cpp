@@ -108,6 +108,13 @@ public:
     }
     void check() override {
         require(added_ == 1 && world.size() == 1, "one of two pools of a name is added");
+        int routed = 0;
+        for (std::uint32_t id = 1; id != 3; ++id) {
+            const auto handle =
+                handle_type::from_value(routed_layout::value_of(0, routed_layout::make_tag(id, 1)));
+            routed += world.route(handle) != nullptr ? 1 : 0;
+        }
+        require(routed == 1, "a pool that was refused has no route");
     }
 
 private:
@@ -136,10 +143,64 @@ public:
     void check() override {
         require(!world.contains(old_), "handles of a removed pool are refused");
         require(payload::living == 0, "a removed pool is destroyed with its objects");
+        world.compact(); // has nothing to do with it any more
     }
 
 private:
     handle_type old_;
+};
+
+/// A pool is removed while a guard of the pool itself is held, which ends in another thread.
+class guarded_pool_removed : public service_scene {
+public:
+    guarded_pool_removed() : pool_(world.add_pool<payload>("old", with_id(1))) {
+        old_ = pool_.emplace(1U);
+        world.compact();
+        guard_ = pool_.access();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            world.remove_pool("old");
+            world.try_compact();
+        } else {
+            const payload* const found = pool_.find(old_);
+            require(found != nullptr && found->value == 1, "a removed pool lives until its guards are gone");
+            guard_.unlock();
+        }
+    }
+    void check() override {
+        world.compact();
+        require(payload::living == 0, "a removed pool is destroyed with its objects");
+    }
+
+private:
+    service_type::pool_of<payload>& pool_;
+    handle<payload, routed_layout> old_;
+    service_type::pool_of<payload>::guard_type guard_;
+};
+
+/// A pool is removed, and a compaction may destroy it, while another thread looks at all pools.
+class pool_removed_under_a_view : public service_scene {
+public:
+    pool_removed_under_a_view() {
+        world.add_pool<payload>("old", with_id(1)).emplace(1U);
+        world.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            world.remove_pool("old");
+            world.try_compact();
+        } else {
+            require(world.leaks(0).size() <= 1, "a view sees a pool or not");
+        }
+    }
+    void check() override {
+        world.compact();
+        require(payload::living == 0, "a removed pool is destroyed with its objects");
+        world.compact();
+    }
 };
 
 } // namespace
@@ -152,6 +213,10 @@ void add_service_models(std::vector<model_entry>& to) {
     to.push_back(entry<pools_of_one_name>("pools of one name", 2, "one of two pools of a name is added"));
     to.push_back(entry<pool_removed_under_a_guard>(
         "pool removed under a guard", 2, "a removed pool lives until the guards before it are gone"));
+    to.push_back(entry<guarded_pool_removed>("guarded pool removed", 2,
+                                             "try_compact leaves a removed pool whose guard is held"));
+    to.push_back(entry<pool_removed_under_a_view>(
+        "pool removed under a view", 2, "a removed pool lives until nobody is looking at all pools"));
 }
 
 } // namespace handlepool::model

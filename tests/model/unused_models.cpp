@@ -9,6 +9,7 @@
 #include <handlepool/slot_table.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <stdexcept>
@@ -134,6 +135,25 @@ private:
     handle_type last_;
 };
 
+/// Objects that are created together are erased at once, all but one without a record: a sweep finds them.
+class batch_erased_without_a_record : public pool_scene<> {
+public:
+    batch_erased_without_a_record() : pool_scene(tiny_options(4, 1)) {}
+    void run(unsigned index) override {
+        if (index == 0) {
+            std::vector<handle_type> made;
+            objects.emplace_n(2, std::back_inserter(made), 5U);
+        } else {
+            objects.clear();
+            objects.compact();
+        }
+    }
+    void check() override {
+        const std::size_t alive = objects.size();
+        require_consistent(objects, alive);
+    }
+};
+
 /// Creates an object inside of it, and throws.
 struct leaves_one_behind : payload {
     explicit leaves_one_behind(std::uint32_t number) noexcept : payload(number) {}
@@ -232,6 +252,8 @@ void add_unused_models(std::vector<model_entry>& to) {
                                          "what a batch has taken goes back; nobody else is refused"));
     to.push_back(entry<batch_during_a_compaction>("batch during a compaction", 2,
                                                   "objects created together are drained like others"));
+    to.push_back(entry<batch_erased_without_a_record>(
+        "batch erased without a record", 2, "a sweep finds objects as soon as others can erase them"));
     to.push_back(entry<position_left_behind>(
         "position left behind", 2, "a vacated position goes to its lane or to compaction, not to both"));
     to.push_back(entry<position_vacated_twice>(

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <semaphore>
@@ -353,6 +354,17 @@ TEST_F(frames, null_handles_have_no_pool) {
     EXPECT_EQ(world.describe(null), "null");
 }
 
+TEST(null_handle, has_no_pool_where_one_has_the_id_that_its_bits_name) {
+    basic_service<handle_layout<20, 10, 2>> world;
+    auto& first = world.add_pool<int>("first", {.capacity = 10, .pool_id = 0});
+    const decltype(world)::handle_type living = first.emplace(1);
+    const decltype(world)::handle_type null;
+    EXPECT_NE(world.route(living), nullptr);
+    EXPECT_EQ(world.route(null), nullptr);
+    EXPECT_EQ(world.name_of(null), "");
+    EXPECT_EQ(world.describe(null), "null");
+}
+
 // Throws where compactions are announced, outside of what can't fail.
 struct throwing_listener : inline_executor {
     void begin_compaction(std::string_view) const { throw std::runtime_error("the listener's"); }
@@ -404,6 +416,26 @@ TEST_F(frames, more_threads_than_the_limit_get_no_guard) {
         narrow.compact(); // needs no lane
     }).join();
     EXPECT_EQ(narrow.frames(), 1U);
+}
+
+/// Lets a test say by which module's code it calls.
+struct chosen_module : default_policy {
+    inline static std::uint64_t chosen = 1;
+    static std::uint64_t numbering() noexcept { return chosen; }
+    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
+        return numbering == chosen ? 0 : foreign_thread_index;
+    }
+};
+
+TEST(service_of_another_module, gives_no_guard) {
+    chosen_module::chosen = 1;
+    basic_service<default_layout, chosen_module> world;
+    chosen_module::chosen = 2;
+    EXPECT_THAT([&] { static_cast<void>(world.access()); },
+                ThrowsMessage<foreign_module>(testing::StartsWith("service was made by another copy")));
+    EXPECT_FALSE(world.try_access());
+    EXPECT_TRUE(world.try_compact());
+    chosen_module::chosen = 1;
 }
 
 // ---- Hooks

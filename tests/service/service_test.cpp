@@ -14,6 +14,7 @@
 #include <semaphore>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -86,6 +87,39 @@ TEST(service_test, a_pool_that_can_not_be_is_not_added) {
     EXPECT_EQ(world.size(), 0U);
     world.add_pool<ship>("ships", small);
     world.add_pool<ship>("raw", small);
+}
+
+/// Does something while a pool is being made: its arrays come before the service hears of it.
+struct meanwhile_policy : default_policy {
+    inline static std::function<void()> meanwhile;
+
+    template <class T>
+    class array : public virtual_array<T> {
+    public:
+        array(std::string_view what_for, std::size_t size, std::size_t expected,
+              std::size_t alignment = alignof(T))
+            : virtual_array<T>(what_for, size, expected, alignment) {
+            if (const auto once = std::exchange(meanwhile, nullptr)) {
+                once();
+            }
+        }
+    };
+};
+
+TEST(service_test, a_pool_whose_name_is_taken_while_it_is_made_leaves_nothing_behind) {
+    service world;
+    any_handle first;
+    meanwhile_policy::meanwhile = [&] { first = world.add_pool<int>("same", small).emplace(1); };
+    pool_options with_id = small;
+    with_id.pool_id = 777;
+    EXPECT_THROW((world.add_pool<int, meanwhile_policy>("same", with_id)), std::invalid_argument);
+    const auto none = any_handle::from_value(default_layout::value_of(0, default_layout::make_tag(777, 1)));
+    ASSERT_EQ(world.route(none), nullptr);
+    EXPECT_FALSE(world.contains(none));
+    EXPECT_TRUE(world.contains(first));
+    EXPECT_EQ(world.size(), 1U);
+    EXPECT_EQ(world.compact().pools, 1U);
+    world.add_pool<int>("other", with_id); // the id is free again
 }
 
 TEST(service_test, pool_ids_run_out_and_come_back) {
