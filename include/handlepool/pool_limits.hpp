@@ -42,8 +42,9 @@ HANDLEPOOL_EXPORT limits_by_pool read_pool_limits(const std::filesystem::path& f
 HANDLEPOOL_EXPORT limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
 
 /// The same, but return nothing instead of throwing those errors, and leave the message in `error`.
-HANDLEPOOL_EXPORT std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file, std::string& error);
-HANDLEPOOL_EXPORT std::optional<limits_by_pool> try_parse_pool_limits(std::string_view json, std::string_view where,
-                                                    std::string& error);
+HANDLEPOOL_EXPORT std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file,
+                                                                     std::string& error);
+HANDLEPOOL_EXPORT std::optional<limits_by_pool>
+try_parse_pool_limits(std::string_view json, std::string_view where, std::string& error);
 
 } // namespace handlepool

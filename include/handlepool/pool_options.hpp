@@ -87,7 +87,7 @@ constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes,
 /// its value and what is allowed.
 HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
 /// The same, but returns nothing instead of throwing, and leaves the message in `error`.
-HANDLEPOOL_EXPORT std::optional<pool_geometry> try_plan_geometry(const pool_options& options, const geometry_limits& limits,
-                                               std::string& error);
+HANDLEPOOL_EXPORT std::optional<pool_geometry>
+try_plan_geometry(const pool_options& options, const geometry_limits& limits, std::string& error);
 
 } // namespace handlepool
