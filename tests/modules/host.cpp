@@ -88,6 +88,16 @@ void look_up_and_erase(const plugin_functions& plugin) {
     expect(pool.size() == 50 && pool.items().size() == 50, "what the plug-in erased is gone");
 }
 
+/// A thread that goes to and fro between the copies has one number in each.
+void go_to_and_fro(const plugin_functions& plugin) {
+    ships pool({.name = "ships", .capacity = 1000, .max_threads = 64});
+    for (std::size_t i = 0; i != 200; ++i) {
+        pool.emplace(i);
+        expect(plugin.use_own_pool(), "a thread may use pools of two modules in turn");
+    }
+    expect(pool.size() == 200, "no object is lost");
+}
+
 /// A thread that has used the plug-in's copy ends after the plug-in was unloaded.
 void end_a_thread_after_unloading(const plugin_functions& plugin, void* module) {
     std::latch used(1);
@@ -119,6 +129,7 @@ int main(int argc, char** argv) {
     const auto& plugin = *static_cast<const plugin_functions*>(symbol);
     create_together(plugin, one_copy);
     look_up_and_erase(plugin);
+    go_to_and_fro(plugin);
     end_a_thread_after_unloading(plugin, module);
     return failures == 0 ? 0 : 1;
 }

@@ -27,7 +27,7 @@ bool find_and_erase(ships& pool, handle<ship> handle) {
 }
 
 bool use_own_pool() {
-    ships own({.name = "the plug-in's", .capacity = 100});
+    ships own({.name = "the plug-in's", .capacity = 100, .max_threads = 64});
     const auto handle = own.emplace(std::size_t{7});
     own.compact();
     return own.at(handle).number == 7;
