@@ -14,6 +14,7 @@ namespace handlepool {
 /// does not link.
 template <bool Checked>
 HANDLEPOOL_EXPORT void library_built_with_HANDLEPOOL_CHECKED() noexcept;
+extern template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
 
 /// The reference to it in each object file.
 HANDLEPOOL_KEEP static void (*const library_agrees)() noexcept =
