@@ -106,7 +106,7 @@ private:
 };
 
 /// Records the time from its making to its end.
-class timeline_span {
+class HANDLEPOOL_EXPORT timeline_span {
 public:
     timeline_span(timeline& records, std::string_view name) noexcept;
     ~timeline_span();
