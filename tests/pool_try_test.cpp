@@ -46,10 +46,11 @@ TEST(try_lock, of_a_stale_handle_is_empty_and_holds_nothing_off) {
 }
 
 TEST(try_lock, is_empty_while_a_compaction_runs) {
+    int calls = 0; // these outlive the pool, which calls its hooks at its end, too
+    handle<int> kept;
     ints pool({.name = "ints", .capacity = 10});
-    const auto kept = pool.emplace(7);
+    kept = pool.emplace(7);
     pool.erase(pool.emplace(8));
-    int calls = 0;
     pool.on_erase([&](auto, int&) {
         ++calls;
         EXPECT_FALSE(pool.try_lock(kept));
@@ -61,8 +62,9 @@ TEST(try_lock, is_empty_while_a_compaction_runs) {
 }
 
 TEST(raw_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
+    any_handle kept; // outlives the pool, which calls its hooks at its end, too
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = 4, .alignment = 4});
-    const auto kept = pool.emplace();
+    kept = pool.emplace();
     const auto erased = pool.emplace();
     pool.erase(erased);
     EXPECT_FALSE(pool.try_lock(erased));

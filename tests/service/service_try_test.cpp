@@ -61,14 +61,15 @@ TEST(try_add_pool, looks_at_the_options_as_the_limits_change_them) {
 }
 
 TEST(service_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
+    int calls = 0; // these outlive the service, whose pools call their hooks at their end, too
+    any_handle kept;
     service world;
     auto& ships = world.add_pool<ship>("ships", {.capacity = 100});
-    const any_handle kept = ships.emplace(7);
+    kept = ships.emplace(7);
     const any_handle erased = ships.emplace(8);
     ships.erase(handle<ship>::from_value(erased.value()));
     EXPECT_FALSE(world.try_lock<ship>(erased));
     EXPECT_FALSE(world.try_lock<int>(kept)) << "of another type";
-    int calls = 0;
     world.on_erase(ships, [&](auto, ship&) {
         ++calls;
         EXPECT_FALSE(world.try_lock<ship>(kept));
