@@ -134,7 +134,7 @@ TYPED_TEST(slot_supply_test, a_lane_that_gave_slots_back_takes_those_before_it_c
     EXPECT_EQ(rig.supply.held() + rig.supply.waiting(), 0U);
 }
 
-TYPED_TEST(slot_supply_test, a_lane_keeps_no_more_of_what_it_gives_back_than_its_claim_had) {
+TYPED_TEST(slot_supply_test, slots_given_back_unused_go_to_any_thread_at_once) {
     typename TestFixture::rig_type rig({.capacity = 500, .max_threads = 16});
     for (std::uint32_t lane = 0; lane != 15; ++lane) {
         const auto taken = rig.take(lane, many);
@@ -153,18 +153,20 @@ TYPED_TEST(slot_supply_test, a_lane_keeps_no_more_of_what_it_gives_back_than_its
     EXPECT_EQ(std::ranges::adjacent_find(again), again.end());
 }
 
-TYPED_TEST(slot_supply_test, many_slots_are_taken_at_once_or_none_when_there_are_plainly_too_few) {
+TYPED_TEST(slot_supply_test, many_slots_are_taken_at_once_and_it_is_known_before_whether_there_are_enough) {
     typename TestFixture::rig_type rig({.capacity = 5000, .reuse_delay = 0});
     auto& mine = rig.lane_of(0);
     std::vector<std::uint32_t> slots(5000);
     EXPECT_EQ(rig.supply.take_many(mine, slots.data(), 3000), 3000U);
-    EXPECT_EQ(rig.supply.take_many(mine, slots.data() + 3000, 2001), 0U);
+    EXPECT_FALSE(rig.supply.can_give(2001));
+    EXPECT_TRUE(rig.supply.can_give(2000));
     EXPECT_EQ(rig.supply.take_many(mine, slots.data() + 3000, 2000), 2000U);
     EXPECT_EQ(std::set(slots.begin(), slots.end()).size(), 5000U);
     rig.release({slots.begin(), slots.begin() + 1500});
     rig.supply.give_back(slots[4999]);
     std::vector<std::uint32_t> again(1501);
-    EXPECT_EQ(rig.supply.take_many(mine, again.data(), 1502), 0U);
+    EXPECT_FALSE(rig.supply.can_give(1502));
+    EXPECT_TRUE(rig.supply.can_give(1501));
     EXPECT_EQ(rig.supply.take_many(mine, again.data(), 1501), 1501U);
     EXPECT_EQ(again[0], slots[4999]); // needs no delay, and goes out first
     EXPECT_TRUE(std::equal(slots.begin(), slots.begin() + 1500, again.begin() + 1));

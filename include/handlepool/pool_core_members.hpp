@@ -100,8 +100,8 @@ class pool_core<T, Layout, Policy, Freelist>::place_batch {
 public:
     place_batch(pool_core& pool, lane_type& mine, std::size_t count)
         : pool_(pool), lane_(mine), slots_(count) {
-        positions_taken_ =
-            pool_.nursery_.take(lane_.newborns, count, positions_); // may throw: the first of all
+        positions_taken_ = pool_.supply_.can_give(count) &&
+                           pool_.nursery_.take(lane_.newborns, count, positions_); // may throw
         if (positions_taken_) {
             slots_taken_ = pool_.supply_.take_many(lane_, slots_.data(), count);
         }

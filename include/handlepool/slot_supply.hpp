@@ -47,12 +47,27 @@ public:
         return true;
     }
 
-    /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
-    /// were left; when that is plain from the start, none. Lock-free.
-    std::size_t take_many(lane<Policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
-        if (count > geometry_.capacity + retired() + held() + free_.unused().waiting() - list().in_use()) {
-            return 0;
+    /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
+    /// meanwhile a compaction freed just as many as others claimed. Lock-free.
+    bool can_give(std::size_t count) const noexcept {
+        while (true) {
+            const unused_totals unused_before = free_.unused();
+            const std::size_t in_use = list().in_use();
+            const std::size_t retired_before = retired();
+            const std::size_t idle = held();
+            if (count + in_use <= geometry_.capacity + retired_before + idle + unused_before.waiting()) {
+                return true;
+            }
+            // A lane that claimed during the sum may be missing in it.
+            if (list().in_use() == in_use && retired() == retired_before && free_.unused() == unused_before) {
+                return false;
+            }
         }
+    }
+
+    /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
+    /// were left. Lock-free.
+    std::size_t take_many(lane<Policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
         std::size_t taken = 0;
         // Those that the lane holds come first, so that it doesn't look idle beside them.
         while (taken != count && mine.held.load(std::memory_order::relaxed) != 0 && take(mine, out[taken])) {

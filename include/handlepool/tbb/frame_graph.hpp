@@ -101,8 +101,8 @@ public:
 
     /// Runs so many frames, and calls `after_frame(report)` behind each; returns early when a task throws, or
     /// after cancel(). The rest of the tasks of such a frame does not run, and neither does its compaction;
-    /// the next run begins a new frame. Throws what `after_frame` throws. Not from one
-    /// of its own tasks, for whose end it would wait.
+    /// the next run begins a new frame. Throws std::bad_alloc and what `after_frame` throws. Not from one of
+    /// its own tasks, for whose end it would wait.
     frame_run run(std::uint64_t frames, const std::function<void(const frame_report&)>& after_frame = {});
 
     // ---- Any thread, at any time
