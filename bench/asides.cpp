@@ -4,9 +4,9 @@
 #include "suite.hpp"
 
 #include <handlepool/boost_freelist.hpp>
+#include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/removal_queue.hpp>
 
 #include <boost/lockfree/policies.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
@@ -46,9 +46,9 @@ double queue_time(Pass pass) {
 
 void removal_queues(benchmark::State& state) {
     using policy = handlepool::default_policy;
-    handlepool::removal_queue<std::uint64_t, policy, handlepool::fifo_freelist> ours(
+    handlepool::detail::removal_queue<std::uint64_t, policy, handlepool::fifo_freelist> ours(
         "bench", 2 * records / policy::removal_chunk, policy::removal_chunk, records);
-    handlepool::removal_chain<policy> lane;
+    handlepool::detail::removal_chain<policy> lane;
     boost::lockfree::spsc_queue<std::uint64_t, boost::lockfree::capacity<records>> theirs;
 
     std::uint64_t sum = 0;

@@ -119,5 +119,5 @@ refused "handlepool needs a machine with 64-bit pointers" \
     g++ -m32 -std=c++20 -Iinclude -idirafter /usr/include/x86_64-linux-gnu -fsyntax-only -include handlepool/pool.hpp -x c++ /dev/null
 g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
 g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
-refused "undefined reference to \`handlepool::end_program_without_exceptions" \
+refused "undefined reference to \`handlepool::detail::end_program_without_exceptions" \
     g++ "$work/virtual_memory.o" "$work/failure.o" -o "$work/mixed"

@@ -1,10 +1,10 @@
-#include <handlepool/access_gate.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
 
 #include <string>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 void throw_refused(std::string_view owner, gate_refusal refusal) {
     if (refusal == gate_refusal::none) {
@@ -18,4 +18,4 @@ void throw_refused(std::string_view owner, gate_refusal refusal) {
     raise(compaction_conflict(text));
 }
 
-} // namespace handlepool
+} // namespace handlepool::detail

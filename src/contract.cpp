@@ -1,12 +1,12 @@
-#include <handlepool/contract.hpp>
-#include <handlepool/failure.hpp>
+#include <handlepool/detail/contract.hpp>
+#include <handlepool/detail/raise.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 void contract_violated(std::string_view pool, std::string_view message) noexcept {
     // Room is kept for the message: a long name is cut.
@@ -22,4 +22,4 @@ template <bool Checked>
 void library_built_with_HANDLEPOOL_CHECKED() noexcept {}
 template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
 
-} // namespace handlepool
+} // namespace handlepool::detail

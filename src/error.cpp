@@ -1,9 +1,11 @@
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace handlepool {
 
@@ -13,18 +15,14 @@ namespace {
 constexpr std::size_t longest_name = 96;
 
 template <class... Values>
-fixed_message print(const char* format, std::string_view name, Values... values) noexcept {
+detail::fixed_message print(const char* format, std::string_view name, Values... values) noexcept {
     std::array<char, 256> text{};
     const std::size_t length = std::min(name.size(), longest_name);
     std::snprintf(text.data(), text.size(), format, static_cast<int>(length), name.data(), values...);
-    return fixed_message(text.data());
+    return detail::fixed_message(text.data());
 }
 
 } // namespace
-
-fixed_message::fixed_message(std::string_view text) noexcept {
-    text.copy(text_.data(), text_.size() - 1);
-}
 
 pool_exhausted::pool_exhausted(std::string_view pool, std::size_t capacity) noexcept
     : message_(
@@ -52,16 +50,5 @@ foreign_module::foreign_module(std::string_view owner)
                          " was made by another copy of the handlepool library in this process, which numbers "
                          "threads in its own way; link all modules with the shared library, or let the "
                          "program export its symbols (CMake: ENABLE_EXPORTS)") {}
-
-void throw_without_lane(std::string_view owner, bool of_this_module, std::size_t max_threads) {
-    if (!of_this_module) {
-        raise(foreign_module(owner));
-    }
-    raise(too_many_threads(owner, max_threads));
-}
-
-std::string quoted_pool(std::string_view name) {
-    return "pool '" + std::string(name) + "'";
-}
 
 } // namespace handlepool

@@ -1,3 +1,4 @@
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/failure.hpp>
 
 #include <atomic>
@@ -17,6 +18,8 @@ failure_handler set_failure_handler(failure_handler handler) noexcept {
     return chosen_handler.exchange(handler, std::memory_order::acq_rel);
 }
 
+namespace detail {
+
 void end_program(const char* message) noexcept {
     if (const failure_handler handler = chosen_handler.load(std::memory_order::acquire)) {
         handler(message);
@@ -32,4 +35,5 @@ void end_program_without_exceptions(const char* message) noexcept {
 }
 #endif
 
+} // namespace detail
 } // namespace handlepool

@@ -1,13 +1,13 @@
+#include <handlepool/detail/object_type.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
-#include <handlepool/object_type.hpp>
 
 #include <bit>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 std::string refusal_of(const raw_type& type, std::string_view pool) {
     constexpr std::size_t most_alignment = std::size_t{1} << 20;
@@ -30,4 +30,4 @@ const raw_type& checked_raw_type(const raw_type& type, std::string_view pool) {
     return type;
 }
 
-} // namespace handlepool
+} // namespace handlepool::detail

@@ -1,7 +1,7 @@
+#include <handlepool/detail/pool_id_registry.hpp>
+#include <handlepool/detail/process_state.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
-#include <handlepool/pool_id_registry.hpp>
-#include <handlepool/process_state.hpp>
 
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 /// The registries of the process, under its mutex.
 class pool_id_registries {
@@ -133,4 +133,4 @@ void pool_id_registry::release(std::uint32_t id, std::uint32_t next_generation) 
     entry.given_back = ++time_;
 }
 
-} // namespace handlepool
+} // namespace handlepool::detail

@@ -1,4 +1,4 @@
-#include <handlepool/failure.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/pool_limits.hpp>
 
 #include <fmt/format.h>
@@ -100,7 +100,7 @@ bool refuse_key(std::string& error, std::string_view where, std::string_view key
 bool read_number(const json& value, std::string_view where, std::uint64_t least, bool may_be_automatic,
                  std::optional<std::size_t>& number, std::string& error) {
     if (may_be_automatic && value == "automatic") {
-        number = automatic;
+        number = pool_options::automatic;
         return true;
     }
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
@@ -232,7 +232,7 @@ limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) 
     std::string error;
     auto limits = try_parse_pool_limits(text, where, error);
     if (!limits) {
-        raise(std::invalid_argument(error));
+        detail::raise(std::invalid_argument(error));
     }
     return *std::move(limits);
 }
@@ -249,7 +249,7 @@ std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& 
 limits_by_pool read_pool_limits(const std::filesystem::path& file) {
     std::string text;
     if (const std::error_code failure = read_file(file, text)) {
-        raise(std::system_error(failure, file.string()));
+        detail::raise(std::system_error(failure, file.string()));
     }
     return parse_pool_limits(text, file.string());
 }

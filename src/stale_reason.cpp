@@ -1,7 +1,7 @@
+#include <handlepool/detail/stale_reason.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/stale_reason.hpp>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::string describe_handle(std::string_view pool, bool alive, const refused_han
                 : "alive");
 }
 
-} // namespace handlepool
+} // namespace handlepool::detail

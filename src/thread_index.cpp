@@ -1,5 +1,5 @@
-#include <handlepool/process_state.hpp>
-#include <handlepool/thread_index.hpp>
+#include <handlepool/detail/process_state.hpp>
+#include <handlepool/detail/thread_index.hpp>
 
 #include <pthread.h>
 
@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace handlepool::this_thread {
+namespace handlepool::detail::this_thread {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
     return own_number_plus_one - 1;
 }
 
-} // namespace handlepool::this_thread
+} // namespace handlepool::detail::this_thread

@@ -1,5 +1,5 @@
-#include <handlepool/failure.hpp>
-#include <handlepool/thread_index.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/thread_index.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void timeline::add(Make make) noexcept {
         return;
     }
     // std::bad_alloc, or whatever the program's own operator new throws
-    if (thrown_by([&] { events_.push_back(make()); })) {
+    if (detail::thrown_by([&] { events_.push_back(make()); })) {
         ++dropped_;
     }
 }
@@ -54,7 +54,7 @@ std::uint32_t timeline::named_track(std::string_view name) {
 
 void timeline::add_span(joined_name name, clock::time_point begin, clock::time_point end,
                         std::string_view track) noexcept {
-    const std::uint32_t own_track = this_thread::index();
+    const std::uint32_t own_track = detail::this_thread::index();
     add([&] {
         event made{.name = {}, .track = own_track, .begin = begin, .end = end, .counters = {}};
         made.name.reserve(name.first.size() + name.second.size());
@@ -81,7 +81,7 @@ void timeline::add_counters(std::string_view name, std::span<const counter> valu
 }
 
 void timeline::name_thread(std::string_view name) {
-    const std::uint32_t index = this_thread::index();
+    const std::uint32_t index = detail::this_thread::index();
     const std::scoped_lock lock(mutex_);
     thread_names_[index] = name;
 }
@@ -141,7 +141,7 @@ void timeline::write(std::ostream& out) const {
 
 void timeline::save(const std::filesystem::path& file) const {
     if (const std::error_code error = try_save(file)) {
-        raise(std::system_error(error, file.string()));
+        detail::raise(std::system_error(error, file.string()));
     }
 }
 
@@ -171,7 +171,7 @@ std::error_code timeline::try_save(const std::filesystem::path& file) const {
 }
 
 timeline_span::timeline_span(timeline& records, std::string_view name) noexcept : records_(records) {
-    if (thrown_by([&] { name_.emplace(name); })) {
+    if (detail::thrown_by([&] { name_.emplace(name); })) {
         records_.drop();
     }
 }
@@ -179,7 +179,7 @@ timeline_span::timeline_span(timeline& records, std::string_view name) noexcept 
 timeline_span::~timeline_span() {
     if (name_) {
         const timeline::clock::time_point end = timeline::clock::now();
-        const std::uint32_t track = this_thread::index();
+        const std::uint32_t track = detail::this_thread::index();
         records_.add([&] {
             return timeline::event{
                 .name = std::move(*name_), .track = track, .begin = begin_, .end = end, .counters = {}};

@@ -1,6 +1,6 @@
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
-#include <handlepool/virtual_memory.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <limits>
 
-namespace handlepool {
+namespace handlepool::detail {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::size_t virtual_memory::resident() const noexcept {
     return std::min(count * page_size(), round_up(size_, page_size()));
 }
 
-} // namespace handlepool
+} // namespace handlepool::detail

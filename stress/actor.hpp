@@ -5,9 +5,9 @@
 #include "oracle/clock.hpp"
 #include "oracle/recorder.hpp"
 
+#include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/fmt.hpp>
 #include <handlepool/service.hpp>
-#include <handlepool/virtual_array.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -15,6 +15,8 @@
 #include <utility>
 
 namespace handlepool::stress {
+
+using namespace detail;
 
 // For each slot, how many objects had been destroyed when its object was erased.
 class erase_marks {

@@ -1,6 +1,7 @@
-#include <handlepool/access_gate.hpp>
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/lane.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/lane.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gmock/gmock.h>
@@ -18,7 +19,9 @@
 #include <utility>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 /// Tells when a thread waits.
@@ -447,4 +450,4 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

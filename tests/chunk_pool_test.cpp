@@ -1,6 +1,6 @@
 #include "support/random.hpp"
 
-#include <handlepool/chunk_pool.hpp>
+#include <handlepool/detail/chunk_pool.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
@@ -11,7 +11,9 @@
 #include <set>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using chunks_type = chunk_pool<default_policy, fifo_freelist<default_policy>>;
@@ -186,4 +188,4 @@ TEST_P(chunk_pool_test, random_operations_agree_with_simple_queues) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -2,7 +2,7 @@
 #include "support/random.hpp"
 #include "support/weak_memory.hpp"
 
-#include <handlepool/compactor.hpp>
+#include <handlepool/detail/compactor.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
@@ -20,7 +20,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using namespace test;
@@ -523,4 +525,4 @@ TEST(compactor_order_test, a_sweep_sees_all_the_erases_that_demanded_it) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

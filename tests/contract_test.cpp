@@ -1,10 +1,12 @@
-#include <handlepool/contract.hpp>
+#include <handlepool/detail/contract.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 TEST(contract_death_test, a_violation_names_pool_and_contract_and_aborts) {
@@ -24,4 +26,4 @@ TEST(contract_death_test, a_condition_that_holds_says_nothing) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,7 +1,7 @@
 #include "support/hostile_types.hpp"
 
-#include <handlepool/dense_store.hpp>
-#include <handlepool/poison.hpp>
+#include <handlepool/detail/dense_store.hpp>
+#include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,9 @@
 #include <new>
 #include <utility>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using namespace test;
@@ -161,4 +163,4 @@ TEST(dense_store_shrink_test, a_full_or_empty_store_shrinks_too) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -9,7 +9,9 @@
 #include <string>
 #include <type_traits>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::AllOf;
@@ -88,4 +90,4 @@ static_assert(std::is_nothrow_constructible_v<pool_exhausted, std::string_view, 
               std::is_nothrow_constructible_v<reservation_failed, std::string_view, std::size_t, int>);
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 using ranges = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -121,4 +121,4 @@ TEST(executor_ref_test, threads_run_a_loop_through_it) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 TEST(inline_executor_test, calls_the_body_once_for_all_items) {
@@ -143,4 +143,4 @@ TEST(phase_listener_test, one_that_lacks_a_function_is_told_nothing) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

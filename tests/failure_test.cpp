@@ -1,4 +1,5 @@
-#include <handlepool/contract.hpp>
+#include <handlepool/detail/contract.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/failure.hpp>
 
 #include <gmock/gmock.h>
@@ -11,7 +12,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::ThrowsMessage;
@@ -79,4 +82,4 @@ TEST(failure, what_an_action_throws_is_returned) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

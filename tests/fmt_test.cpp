@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 template <class Layout = default_layout>
@@ -34,4 +34,4 @@ TEST(fmt_test, refuses_format_specifications) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,9 +1,9 @@
 #include "support/freelist_suite.hpp"
 
+#include <handlepool/detail/freelist_counters.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/reuse_distance.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/tiny_policy.hpp>
@@ -17,6 +17,8 @@
 // What all freelists share is in support/freelist_suite.hpp; the native one is put through it here, that of
 // Boost in boost_freelist_test.cpp.
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<stress::tiny_policy<1>>,

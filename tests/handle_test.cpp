@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 template <class Layout>
@@ -203,4 +203,4 @@ static_assert(handle<int>::from_value(7).index() == 7, "handles are usable in co
 static_assert(default_layout::last_generation == (1U << 22) - 3);
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,4 +1,4 @@
-#include <handlepool/lane.hpp>
+#include <handlepool/detail/lane.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 /// Lets a test say which thread it is.
@@ -164,4 +166,4 @@ static_assert(sizeof(chunk_chain<default_policy>) >= 2 * cache_line);
 static_assert(std::is_trivially_destructible_v<lane<default_policy>>, "lanes live in a virtual_array");
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,10 +1,10 @@
 #include "support/drain_newborns.hpp"
 
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/nursery.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/step_atomics.hpp>
@@ -15,7 +15,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using layout = default_layout;
@@ -485,4 +487,4 @@ TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_ne
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

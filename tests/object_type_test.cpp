@@ -1,6 +1,6 @@
 #include "support/hostile_types.hpp"
 
-#include <handlepool/object_type.hpp>
+#include <handlepool/detail/object_type.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using namespace test;
@@ -167,4 +169,4 @@ TEST(run_time_type_test, alignments_that_can_not_be_are_refused_with_the_pool_an
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -7,14 +7,15 @@
 #include "support/objects_at.hpp"
 #include "support/weak_memory.hpp"
 
-#include <handlepool/access_gate.hpp>
-#include <handlepool/chunk_pool.hpp>
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/removal_queue.hpp>
+#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/lane.hpp>
-#include <handlepool/nursery.hpp>
-#include <handlepool/removal_queue.hpp>
-#include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/tiny_policy.hpp>
@@ -28,6 +29,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 constexpr auto relaxed = std::memory_order::relaxed;

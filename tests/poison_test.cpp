@@ -1,8 +1,8 @@
 #include "support/random.hpp"
 #include "support/threads.hpp"
 
-#include <handlepool/config.hpp>
-#include <handlepool/poison.hpp>
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/poison.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using namespace test;
@@ -141,4 +143,4 @@ static_assert(can_poison(8) == address_sanitizer && can_poison(12) == address_sa
 static_assert(!can_poison(1) && !can_poison(4) && !can_poison(9) && !can_poison(10) && !can_poison(13));
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -2,7 +2,7 @@
 
 #include "support/hostile_types.hpp"
 
-#include <handlepool/poison.hpp>
+#include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 

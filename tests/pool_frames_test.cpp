@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

@@ -1,5 +1,4 @@
-#include <handlepool/pool_id_lease.hpp>
-#include <handlepool/pool_id_registry.hpp>
+#include <handlepool/detail/pool_id_registry.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +13,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::AllOf;
@@ -189,4 +190,4 @@ TEST(pool_id_registries_test, the_registry_of_a_layout_knows_its_widths) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

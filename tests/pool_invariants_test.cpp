@@ -27,6 +27,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using numbers = pool<std::uint64_t>;

@@ -14,6 +14,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {

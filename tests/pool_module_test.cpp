@@ -10,6 +10,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 /// Lets a test say by which module's code it calls.

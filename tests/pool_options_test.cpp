@@ -1,7 +1,7 @@
 #include "support/random.hpp"
 
-#include <handlepool/pool_options.hpp>
-#include <handlepool/thread_index.hpp>
+#include <handlepool/detail/pool_geometry.hpp>
+#include <handlepool/detail/thread_index.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 constexpr geometry_limits wide{
@@ -45,8 +47,8 @@ TEST(pool_options_test, a_capacity_of_none_is_refused) {
 TEST(pool_options_test, a_capacity_beyond_the_layout_is_refused) {
     EXPECT_THAT(refusal({.name = "ships", .capacity = 65'537}, narrow),
                 names("capacity", 65'537, "1 to 65536"));
-    EXPECT_THAT(refusal({.name = "ships", .capacity = automatic}),
-                names("capacity", automatic, "1 to 4294967294"));
+    EXPECT_THAT(refusal({.name = "ships", .capacity = pool_options::automatic}),
+                names("capacity", pool_options::automatic, "1 to 4294967294"));
     EXPECT_EQ(plan_geometry({.capacity = 65'536}, narrow).capacity, 65'536U);
 }
 
@@ -92,7 +94,7 @@ TEST(pool_options_test, automatic_values_are_those_of_the_comments) {
     EXPECT_EQ(plan.reuse_delay, 1024U);
     EXPECT_GE(plan.slot_limit, 40'000U);
     EXPECT_EQ(plan.max_threads, 4096U);
-    EXPECT_EQ(plan.removal_queue_size, automatic);
+    EXPECT_EQ(plan.removal_queue_size, pool_options::automatic);
     // What slot_limit leaves.
     EXPECT_EQ(plan_geometry({.capacity = 10'000, .slot_limit = 10'300}, wide).reuse_delay, 300U);
     EXPECT_EQ(plan_geometry({.capacity = 65'536}, narrow).reuse_delay, 0U);
@@ -156,4 +158,4 @@ TEST(claim_share_test, all_lanes_together_hold_back_no_more_than_an_eighth_and_a
 static_assert(claim_share(8192, 1) == 64 && claim_share(8191, 1) == 63 && claim_share(100, 7) == 0);
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

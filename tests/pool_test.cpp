@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;
@@ -255,7 +257,7 @@ TEST(pool, exhausted_pool_names_itself_and_its_capacity) {
 }
 
 TEST(pool, capacity_is_exact_in_one_thread_whatever_the_reuse_delay) {
-    for (const std::size_t delay : {std::size_t{0}, std::size_t{5}, automatic}) {
+    for (const std::size_t delay : {std::size_t{0}, std::size_t{5}, pool_options::automatic}) {
         ints pool({.name = "ints", .capacity = 10, .reuse_delay = delay});
         for (int round = 0; round < 20; ++round) {
             std::vector<ints::handle_type> handles;

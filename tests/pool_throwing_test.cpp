@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 /// How many objects the pool still takes.

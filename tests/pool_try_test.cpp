@@ -10,7 +10,9 @@
 #include <utility>
 
 // What programs without exceptions call instead of functions that throw.
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +98,4 @@ TEST(refusal_of, looks_at_a_raw_type_before_the_options) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,6 +1,6 @@
+#include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/removal_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using value_type = std::uint64_t;
@@ -170,4 +172,4 @@ TEST(removal_queue_tries_test, a_push_without_a_try_fails_when_it_needs_room) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,6 +1,6 @@
+#include <handlepool/detail/slot_history.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/slot_history.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,9 @@
 #include <optional>
 #include <thread>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using history_type = slot_history<default_policy>;
@@ -123,4 +125,4 @@ TEST(slot_history_test, readers_see_whole_stamps_while_it_is_written) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

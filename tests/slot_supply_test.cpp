@@ -1,10 +1,10 @@
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/slot_supply.hpp>
+#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/lane.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_options.hpp>
-#include <handlepool/slot_supply.hpp>
-#include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/tiny_policy.hpp>
@@ -18,7 +18,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using layout = default_layout;
@@ -243,4 +245,4 @@ TYPED_TEST(slot_supply_test, lanes_that_compete_get_each_slot_once_and_at_least_
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -2,8 +2,8 @@
 #include "support/random.hpp"
 #include "support/stop_at_every_access.hpp"
 
+#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/slot_table.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/step_atomics.hpp>
@@ -16,7 +16,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 constexpr std::uint32_t pool_id = 3;
@@ -341,4 +343,4 @@ TEST(slot_table_memory_test, slots_that_were_never_used_cost_no_memory) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

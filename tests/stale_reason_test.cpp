@@ -1,4 +1,4 @@
-#include <handlepool/stale_reason.hpp>
+#include <handlepool/detail/stale_reason.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::AllOf;
@@ -145,4 +147,4 @@ TEST(describe_handle_test, the_other_reasons) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

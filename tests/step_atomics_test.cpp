@@ -12,6 +12,8 @@
 
 // The fixture that other tests rely on: one that never stops anything would make them all pass.
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 TEST(stepper_test, stops_before_each_access_in_turn) {

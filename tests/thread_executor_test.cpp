@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 class thread_executor_test : public testing::TestWithParam<unsigned> {
@@ -116,4 +116,4 @@ TEST(thread_executor_parallel_test, many_executors_come_and_go) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

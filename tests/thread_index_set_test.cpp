@@ -1,4 +1,4 @@
-#include <handlepool/thread_index_set.hpp>
+#include <handlepool/detail/thread_index_set.hpp>
 
 #include <gtest/gtest.h>
 #include <stress/step_atomics.hpp>
@@ -8,6 +8,8 @@
 #include <cstdint>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 TEST(thread_index_set_test, the_lowest_free_number_goes_out_first) {

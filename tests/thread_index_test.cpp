@@ -1,4 +1,4 @@
-#include <handlepool/thread_index.hpp>
+#include <handlepool/detail/thread_index.hpp>
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -12,7 +12,9 @@
 #include <thread>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 template <class Body>
@@ -191,4 +193,4 @@ TEST(thread_index_test, a_call_in_the_destructor_of_a_thread_specific_key_is_giv
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,4 +1,4 @@
-#include <handlepool/type_id.hpp>
+#include <handlepool/detail/type_id.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-using handlepool::type_id;
+using handlepool::detail::type_id;
 
 struct ship {};
 struct rocket {};

@@ -1,5 +1,5 @@
+#include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/virtual_array.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::HasSubstr;
@@ -204,4 +206,4 @@ TEST(virtual_array_test, a_failure_is_caught_as_bad_alloc) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

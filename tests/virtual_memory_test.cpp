@@ -1,7 +1,7 @@
+#include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,7 +12,9 @@
 
 // Each test limits the address space of a process of its own. Not for sanitizers, whose own reservations such
 // a limit would count: see CMakeLists.txt.
-namespace handlepool {
+namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
@@ -77,4 +79,4 @@ TEST(virtual_memory_death_test, a_pool_that_fails_half_way_gives_everything_back
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <handlepool/access_gate.hpp>
-#include <handlepool/config.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/stats.hpp>
-#include <handlepool/type_id.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +45,7 @@ public:
     virtual void on_erase(erase_hook hook) = 0;
 
     virtual compaction_stats compact(executor_ref executor) = 0;
-    virtual compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) = 0;
+    virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) = 0;
     virtual std::optional<compaction_stats> try_compact(executor_ref executor) = 0;
     virtual bool idle() const noexcept = 0;
     virtual void skip_frame() noexcept = 0;
@@ -53,17 +53,17 @@ public:
     /// The pool, if it is of this type, else null.
     template <class Pool>
     Pool* as() noexcept {
-        return static_cast<Pool*>(type() == type_id::of<Pool>() ? address() : nullptr);
+        return static_cast<Pool*>(type() == detail::type_id::of<Pool>() ? address() : nullptr);
     }
     /// The same for a pool of objects of this type, whatever else is chosen for it.
     template <class T>
     bool holds() const noexcept {
-        return object_type() == type_id::of<std::remove_cv_t<T>>();
+        return object_type() == detail::type_id::of<std::remove_cv_t<T>>();
     }
 
 protected:
-    virtual type_id type() const noexcept = 0;
-    virtual type_id object_type() const noexcept = 0;
+    virtual detail::type_id type() const noexcept = 0;
+    virtual detail::type_id object_type() const noexcept = 0;
     virtual void* address() noexcept = 0;
 };
 
@@ -106,7 +106,7 @@ public:
     }
 
     compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
-    compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
+    detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) override {
         return pool_.compact_inside(outer, executor);
     }
     std::optional<compaction_stats> try_compact(executor_ref executor) override {
@@ -116,9 +116,9 @@ public:
     void skip_frame() noexcept override { pool_.skip_frame(); }
 
 protected:
-    type_id type() const noexcept override { return type_id::of<Pool>(); }
-    type_id object_type() const noexcept override {
-        return type_id::of<typename typed_handle::element_type>();
+    detail::type_id type() const noexcept override { return detail::type_id::of<Pool>(); }
+    detail::type_id object_type() const noexcept override {
+        return detail::type_id::of<typename typed_handle::element_type>();
     }
     void* address() noexcept override { return &pool_; }
 

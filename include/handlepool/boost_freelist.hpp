@@ -1,8 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/failure.hpp>
-#include <handlepool/freelist_counters.hpp>
 
 #include <boost/lockfree/queue.hpp>
 
@@ -25,8 +25,9 @@ template <class Policy>
 class boost_freelist {
 public:
     boost_freelist(std::string_view what_for, freelist_options options) : counters_(options) {
-        if (thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
-            raise(reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
+        if (detail::thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
+            detail::raise(
+                reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
         }
     }
 
@@ -69,7 +70,7 @@ public:
     std::size_t bytes_resident() const noexcept { return 0; }
 
 private:
-    freelist_counters<Policy> counters_;
+    detail::freelist_counters<Policy> counters_;
     std::optional<boost::lockfree::queue<std::uint32_t>> queue_; // always there
     std::uint64_t freed_ = 0;                                    // of the producer alone
 };

@@ -1,27 +1,15 @@
 #pragma once
 
-#include <handlepool/config.hpp>
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/message.hpp>
 
-#include <array>
 #include <cstddef>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 
 /// The exceptions of the library. What runs when memory is short carries its text in a fixed buffer.
 namespace handlepool {
-
-/// A text of bounded length that needs no allocation; what doesn't fit is cut off.
-class fixed_message {
-public:
-    HANDLEPOOL_EXPORT explicit fixed_message(std::string_view text) noexcept;
-
-    const char* c_str() const noexcept { return text_.data(); }
-
-private:
-    std::array<char, 256> text_{};
-};
 
 /// Every place of the pool is taken. Places come back with the next compaction after an erase.
 class HANDLEPOOL_EXPORT pool_exhausted : public std::bad_alloc {
@@ -31,10 +19,10 @@ public:
     const char* what() const noexcept override { return message_.c_str(); }
 
 protected:
-    explicit pool_exhausted(fixed_message message) noexcept : message_(message) {}
+    explicit pool_exhausted(detail::fixed_message message) noexcept : message_(message) {}
 
 private:
-    fixed_message message_;
+    detail::fixed_message message_;
 };
 
 /// All slots of the pool are retired, but for those that the reuse delay holds back: it has made all the
@@ -52,7 +40,7 @@ public:
     const char* what() const noexcept override { return message_.c_str(); }
 
 private:
-    fixed_message message_;
+    detail::fixed_message message_;
 };
 
 /// More threads of the process use pools at the same time than this pool's option `max_threads` allows.
@@ -82,12 +70,5 @@ class HANDLEPOOL_EXPORT compaction_conflict : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
-
-/// Throws foreign_module or too_many_threads: why a thread has no lane of `owner`.
-[[noreturn]] HANDLEPOOL_EXPORT void throw_without_lane(std::string_view owner, bool of_this_module,
-                                                       std::size_t max_threads);
-
-/// "pool 'NAME'", for messages.
-HANDLEPOOL_EXPORT std::string quoted_pool(std::string_view name);
 
 } // namespace handlepool

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/freelist_counters.hpp>
+#include <handlepool/detail/freelist_counters.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -119,7 +119,7 @@ private:
         }
     }
 
-    freelist_counters<Policy> counters_;
+    detail::freelist_counters<Policy> counters_;
     typename Policy::template array<word> blocks_;
     typename Policy::template array<word> entries_;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/config.hpp>
+#include <handlepool/detail/config.hpp>
 
 #include <cstddef>
 
@@ -28,9 +28,6 @@ struct HANDLEPOOL_EXPORT default_policy;
 
 template <class Policy>
 class fifo_freelist;
-
-template <class T, class Layout, class Policy, template <class> class Freelist>
-class pool_core;
 
 template <class T, class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>

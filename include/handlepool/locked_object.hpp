@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/access_gate.hpp>
+#include <handlepool/access_guard.hpp>
 
 #include <type_traits>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/thread_index.hpp>
+#include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/fwd.hpp>
-#include <handlepool/thread_index.hpp>
-#include <handlepool/virtual_array.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -28,7 +28,7 @@ struct HANDLEPOOL_EXPORT default_policy {
 
     /// Arrays of either, made zero.
     template <class T>
-    using array = virtual_array<T>;
+    using array = detail::virtual_array<T>;
 
     /// What keeps calls apart that may wait for each other: adding pools to a service, never a handle's use.
     using mutex = std::mutex;
@@ -55,10 +55,10 @@ struct HANDLEPOOL_EXPORT default_policy {
     static constexpr std::size_t guard_patience = 50'000;
 
     /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.
-    static std::uint64_t numbering() noexcept { return this_thread::numbering(); }
+    static std::uint64_t numbering() noexcept { return detail::this_thread::numbering(); }
     /// The calling thread's number under a numbering: that of the lane in which it works.
     static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
-        return this_thread::index(numbering);
+        return detail::this_thread::index(numbering);
     }
 
     /// Called in loops that wait for another thread.

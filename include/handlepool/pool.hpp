@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/dense_iterator.hpp>
+#include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/pool_core.hpp>
 #include <handlepool/locked_object.hpp>
-#include <handlepool/pool_core.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -38,18 +38,18 @@ namespace handlepool {
 /// @tparam Policy atomics, memory and batch sizes
 /// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
 template <class T, class Layout, class Policy, template <class> class Freelist>
-class pool : public pool_core<T, Layout, Policy, Freelist> {
+class pool : public detail::pool_core<T, Layout, Policy, Freelist> {
     static_assert(std::is_nothrow_move_constructible_v<T>,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
-    using core = pool_core<T, Layout, Policy, Freelist>;
+    using core = detail::pool_core<T, Layout, Policy, Freelist>;
 
 public:
     using value_type = T;
     using typename core::handle_type;
-    using iterator = dense_iterator<T>;
+    using iterator = detail::dense_iterator<T>;
     using const_iterator = const T*;
 
     /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the

@@ -1,20 +1,17 @@
 #pragma once
 
-#include <handlepool/config.hpp>
-
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 
 namespace handlepool {
 
-/// Lets the pool choose an option's value; the option's comment says which it takes.
-inline constexpr std::size_t automatic = std::numeric_limits<std::size_t>::max();
-
 /// What a pool is made with. Only `capacity` has no useful default.
 struct pool_options {
+    /// Lets the pool choose an option's value; the option's comment says which it takes.
+    static constexpr std::size_t automatic = std::numeric_limits<std::size_t>::max();
+
     /// Names the pool in messages and statistics.
     std::string name = "unnamed";
 
@@ -51,43 +48,5 @@ struct pool_options {
     /// The id in the pool's handles. Left out: one that no living pool of the same layout has.
     std::optional<unsigned> pool_id = std::nullopt;
 };
-
-/// The sizes that follow from a pool's options, its handle layout and its batch sizes.
-struct pool_geometry {
-    std::size_t capacity = 0;
-    std::size_t reuse_delay = 0;
-    std::size_t slot_limit = 0;
-    std::size_t removal_queue_size = 0;
-    std::size_t max_threads = 0;
-    /// Slots that idle lanes may hold without taking from the capacity.
-    std::size_t lane_slack = 0;
-    /// The most slots that are in service and not retired, and so the most objects at any time.
-    std::size_t object_limit = 0;
-    std::size_t nursery_chunks = 0;
-    std::size_t removal_chunks = 0;
-    bool remember_frames = false;
-};
-
-/// What the handle layout and the policy say about a geometry.
-struct geometry_limits {
-    std::uint64_t index_count = 0;
-    std::size_t nursery_chunk = 0;
-    std::size_t removal_chunk = 0;
-};
-
-/// A pool with this capacity lets one of `lanes` lanes claim so many slots at once that all lanes together,
-/// however many there are, hold back no more than an eighth of the capacity and one slot each: with 128 in
-/// the divisor, the sum over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
-constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes,
-                                  std::size_t divisor = 128) noexcept {
-    return capacity / divisor / lanes;
-}
-
-/// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
-/// its value and what is allowed.
-HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
-/// The same, but returns nothing instead of throwing, and leaves the message in `error`.
-HANDLEPOOL_EXPORT std::optional<pool_geometry>
-try_plan_geometry(const pool_options& options, const geometry_limits& limits, std::string& error);
 
 } // namespace handlepool

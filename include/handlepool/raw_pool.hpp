@@ -1,7 +1,7 @@
 #pragma once
 
+#include <handlepool/detail/pool_core.hpp>
 #include <handlepool/locked_object.hpp>
-#include <handlepool/pool_core.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -41,8 +41,8 @@ using mutable_raw_items = basic_raw_items<void>;
 /// A pool whose objects are of a type that the program learns of at run time. What is said of pool holds for
 /// it, with `void*` for references and untyped handles.
 template <class Layout, class Policy, template <class> class Freelist>
-class raw_pool : public pool_core<void, Layout, Policy, Freelist> {
-    using core = pool_core<void, Layout, Policy, Freelist>;
+class raw_pool : public detail::pool_core<void, Layout, Policy, Freelist> {
+    using core = detail::pool_core<void, Layout, Policy, Freelist>;
 
 public:
     using typename core::erase_hook;
@@ -50,14 +50,14 @@ public:
 
     /// Throws like the constructor of pool, and std::invalid_argument for a type that can't be.
     raw_pool(const pool_options& options, const raw_type& type)
-        : core(options, object_type<void>(checked_raw_type(type, options.name))) {}
+        : core(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
 
     /// Destroys all objects. No thread may be using the pool.
     ~raw_pool() { this->shut_down(); }
 
     /// Why no pool can have these options, or objects of this type; see pool_core.
     static std::string refusal_of(const pool_options& options, const raw_type& type) {
-        std::string error = handlepool::refusal_of(type, options.name);
+        std::string error = detail::refusal_of(type, options.name);
         return error.empty() ? core::refusal_of(options) : error;
     }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <handlepool/access_gate.hpp>
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/executor_ref.hpp>
-#include <handlepool/failure.hpp>
-#include <handlepool/lane.hpp>
 #include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
@@ -269,18 +269,18 @@ private:
         std::string error;
         Pool* const added = try_add<Pool>(error, name, options, args...);
         if (added == nullptr) {
-            raise(std::invalid_argument(error));
+            detail::raise(std::invalid_argument(error));
         }
         return *added;
     }
     template <class LockNow, class Compact>
     service_compaction compact_all(LockNow lock_now, Compact compact_one);
-    lane<Policy>& lane_or_throw();
+    detail::lane<Policy>& lane_or_throw();
 
     service_options options_;
 
-    lane_table<Policy> lanes_;
-    access_gate<Policy> gate_;
+    detail::lane_table<Policy> lanes_;
+    detail::access_gate<Policy> gate_;
 
     // By pool id.
     typename Policy::template array<typename Policy::template atomic<pool_type*>> routes_;
@@ -439,10 +439,10 @@ std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
 }
 
 template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::lane_or_throw() -> lane<Policy>& {
-    lane<Policy>* const mine = lanes_.mine();
+auto basic_service<Layout, Policy>::lane_or_throw() -> detail::lane<Policy>& {
+    detail::lane<Policy>* const mine = lanes_.mine();
     if (mine == nullptr) {
-        throw_without_lane("service", lanes_.is_of_this_module(), lanes_.size());
+        detail::throw_without_lane("service", lanes_.is_of_this_module(), lanes_.size());
     }
     return *mine;
 }
@@ -454,7 +454,7 @@ auto basic_service<Layout, Policy>::access() -> guard_type {
 
 template <class Layout, class Policy>
 auto basic_service<Layout, Policy>::try_access() noexcept -> guard_type {
-    lane<Policy>* const mine = lanes_.mine();
+    detail::lane<Policy>* const mine = lanes_.mine();
     return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
 }
 
@@ -514,14 +514,14 @@ service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, 
 template <class Layout, class Policy>
 service_compaction basic_service<Layout, Policy>::compact(executor_ref executor) {
     gate_.close_or_throw();
-    const closed_gate closed(gate_);
+    const detail::closed_gate closed(gate_);
     const pool_type* refused = nullptr;
-    gate_refusal refusal = gate_refusal::none;
+    detail::gate_refusal refusal = detail::gate_refusal::none;
     const service_compaction sum = compact_all([&] { return lock_type(mutex_); },
                                                [&](pool_type& pool) -> std::optional<compaction_stats> {
-                                                   const compaction_attempt attempt =
+                                                   const detail::compaction_attempt attempt =
                                                        pool.compact_inside(&gate_, executor);
-                                                   if (attempt.refusal == gate_refusal::none) {
+                                                   if (attempt.refusal == detail::gate_refusal::none) {
                                                        return attempt.done;
                                                    }
                                                    if (refused == nullptr) {
@@ -531,7 +531,7 @@ service_compaction basic_service<Layout, Policy>::compact(executor_ref executor)
                                                    return std::nullopt;
                                                });
     if (refused != nullptr) {
-        throw_refused(quoted_pool(refused->name()), refusal);
+        detail::throw_refused(detail::quoted_pool(refused->name()), refusal);
     }
     return sum;
 }
@@ -541,7 +541,7 @@ std::optional<service_compaction> basic_service<Layout, Policy>::try_compact(exe
     if (!gate_.try_close()) {
         return std::nullopt;
     }
-    const closed_gate closed(gate_);
+    const detail::closed_gate closed(gate_);
     return compact_all([&] { return lock_type(mutex_, std::try_to_lock); },
                        [&](pool_type& pool) { return pool.try_compact(executor); });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/config.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>

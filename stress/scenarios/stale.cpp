@@ -87,7 +87,7 @@ void run_until(conductor& by, double part, std::size_t alive, std::size_t reuse_
 } // namespace
 
 void run_stale(conductor& by) {
-    run_until<default_policy>(by, 0.5, by.options().alive, automatic);
+    run_until<default_policy>(by, 0.5, by.options().alive, pool_options::automatic);
     run_until<tiny_policy<1>>(by, 0.8, std::min<std::size_t>(by.options().alive, 100), 0); // slots live fast
     run_until<tiny_policy<2>>(by, 1, by.options().alive, 16);
 }

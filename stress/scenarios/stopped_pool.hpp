@@ -22,6 +22,8 @@
 
 namespace handlepool::stress {
 
+using namespace detail;
+
 // An object whose constructor has steps, if it was made by one who is to be stopped in it: before anything of
 // it stands, and when all does and nobody has its handle.
 class halting : public observed {

@@ -4,7 +4,7 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/thread_index_set.hpp>
+#include <handlepool/detail/thread_index_set.hpp>
 
 #include <array>
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include <stdexcept>
 
 namespace handlepool::model {
+
+using namespace detail;
 
 namespace {
 

@@ -15,6 +15,8 @@
 
 namespace handlepool::model {
 
+using namespace detail;
+
 namespace {
 
 using test::claim;

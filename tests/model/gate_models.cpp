@@ -3,14 +3,17 @@
 #include "model_policy.hpp"
 #include "models.hpp"
 
-#include <handlepool/access_gate.hpp>
-#include <handlepool/lane.hpp>
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/lane.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
 namespace handlepool::model {
+
+using namespace detail;
 
 namespace {
 

@@ -3,13 +3,13 @@
 #include "model_policy.hpp"
 #include "models.hpp"
 
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/removal_queue.hpp>
+#include <handlepool/detail/slot_table.hpp>
+#include <handlepool/detail/thread_index_set.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/lane.hpp>
-#include <handlepool/nursery.hpp>
-#include <handlepool/removal_queue.hpp>
-#include <handlepool/slot_table.hpp>
-#include <handlepool/thread_index_set.hpp>
 
 #include <array>
 #include <cstddef>
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace handlepool::model {
+
+using namespace detail;
 
 namespace {
 

@@ -179,7 +179,7 @@ std::vector<std::memory_order> ordered_access::weaker() const {
 
 std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
         if (entry.path().extension() == ".hpp") {
             files.push_back(entry.path());
         }

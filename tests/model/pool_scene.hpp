@@ -3,9 +3,9 @@
 #include "model.hpp"
 #include "model_policy.hpp"
 
+#include <handlepool/detail/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/pool_id_registry.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include <utility>
 
 namespace handlepool::model {
+
+using namespace detail;
 
 using model_layout = handle_layout<32, 22, 10>;
 

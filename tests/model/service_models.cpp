@@ -11,6 +11,8 @@
 
 namespace handlepool::model {
 
+using namespace detail;
+
 namespace {
 
 // Few pool ids, because each has a route.

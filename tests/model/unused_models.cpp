@@ -3,10 +3,10 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
+#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
-#include <handlepool/index_supply.hpp>
-#include <handlepool/nursery.hpp>
-#include <handlepool/slot_table.hpp>
 
 #include <array>
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace handlepool::model {
+
+using namespace detail;
 
 namespace {
 

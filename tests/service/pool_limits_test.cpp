@@ -14,6 +14,8 @@
 #include <system_error>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::AllOf;
@@ -77,9 +79,9 @@ TEST(pool_limits_test, automatic_is_a_value_where_the_pool_can_choose) {
         "slot_limit": "automatic", "removal_queue_size": "automatic"}}})",
                                                  "limits.json")
                                    .at("ships");
-    EXPECT_EQ(limits.reuse_delay, automatic);
-    EXPECT_EQ(limits.slot_limit, automatic);
-    EXPECT_EQ(limits.removal_queue_size, automatic);
+    EXPECT_EQ(limits.reuse_delay, pool_options::automatic);
+    EXPECT_EQ(limits.slot_limit, pool_options::automatic);
+    EXPECT_EQ(limits.removal_queue_size, pool_options::automatic);
     for (const char* const field : {"capacity", "max_threads", "remember_frames"}) {
         EXPECT_THAT(refusal_of(field, R"("automatic")"), HasSubstr(R"(is "automatic", and must be)"))
             << field;

@@ -22,6 +22,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using testing::ElementsAre;

@@ -9,7 +9,7 @@
 #include <system_error>
 
 // What programs without exceptions call instead of functions that throw.
-namespace handlepool {
+namespace handlepool::test {
 namespace {
 
 using testing::AllOf;
@@ -110,4 +110,4 @@ TEST(timeline_try_save, returns_why_there_is_no_file) {
 }
 
 } // namespace
-} // namespace handlepool
+} // namespace handlepool::test

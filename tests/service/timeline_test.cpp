@@ -1,6 +1,6 @@
+#include <handlepool/detail/thread_index.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/thread_executor.hpp>
-#include <handlepool/thread_index.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <gmock/gmock.h>
@@ -25,6 +25,8 @@
 #include <vector>
 
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 using namespace std::chrono_literals;

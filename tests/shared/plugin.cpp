@@ -1,12 +1,12 @@
 #include "plugin.hpp"
 
+#include <handlepool/detail/thread_index.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/thread_index.hpp>
 
 namespace {
 
 std::uint32_t thread_index() {
-    return handlepool::this_thread::index();
+    return handlepool::detail::this_thread::index();
 }
 
 bool find_ship(handlepool::service& world, handlepool::any_handle handle) {

@@ -1,7 +1,7 @@
 #include "plugin.hpp"
 
+#include <handlepool/detail/thread_index.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/thread_index.hpp>
 
 #include <dlfcn.h>
 
@@ -40,14 +40,14 @@ int main(int, char** arguments) {
     }
     const auto& plugin = *static_cast<const plugin_functions*>(dlsym(module, "functions"));
 
-    const std::uint32_t index = handlepool::this_thread::index();
+    const std::uint32_t index = handlepool::detail::this_thread::index();
     expect(plugin.thread_index() == index, "a thread has one number");
     std::jthread([&] {
         const std::uint32_t other = plugin.thread_index();
-        expect(other != index && other == handlepool::this_thread::index(),
+        expect(other != index && other == handlepool::detail::this_thread::index(),
                "and another thread has another one");
     }).join();
-    expect(handlepool::this_thread::index() == index, "which stays");
+    expect(handlepool::detail::this_thread::index() == index, "which stays");
 
     handlepool::service world;
     auto& ships = world.add_pool<ship>("ships", {.capacity = 10});

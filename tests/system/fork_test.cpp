@@ -1,6 +1,6 @@
+#include <handlepool/detail/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/pool_id_registry.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
@@ -17,6 +17,8 @@
 // Processes that fork without exec: the child has a copy of the memory, and of the parent's threads the one
 // that called fork.
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 constexpr unsigned patience = 20; // seconds; a child that waits for a thread of its parent's would never end

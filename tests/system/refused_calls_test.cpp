@@ -1,6 +1,6 @@
+#include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -25,6 +25,8 @@
 // Programs that run under a filter of system calls, as in a container: each test has a process of its own,
 // which can't get rid of its filter again.
 namespace handlepool::test {
+
+using namespace detail;
 namespace {
 
 /// From here on the call fails with EPERM.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/config.hpp>
+#include <handlepool/detail/config.hpp>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -29,7 +29,7 @@ namespace detail {
 /// So many objects fill cache lines without a rest.
 template <class T>
 constexpr std::size_t objects_in_whole_lines() {
-    return std::lcm(sizeof(T), cache_line) / sizeof(T);
+    return std::lcm(sizeof(T), detail::cache_line) / sizeof(T);
 }
 
 /// Positions of objects, in groups that fill cache lines.

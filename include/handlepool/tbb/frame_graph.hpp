@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/failure.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>
@@ -163,7 +163,7 @@ inline void frame_graph::run_task(task& one) {
         return;
     }
     one.begin = clock::now();
-    if (const std::exception_ptr thrown = thrown_by(one.body)) {
+    if (const std::exception_ptr thrown = detail::thrown_by(one.body)) {
         fail(one.name, thrown);
     }
     one.end = clock::now();
@@ -212,7 +212,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
         const clock::time_point begin = clock::now();
         compaction_ = {};
         left_out_.store(false, std::memory_order::relaxed);
-        const std::exception_ptr thrown = thrown_by([this] { // by a node that is no task
+        const std::exception_ptr thrown = detail::thrown_by([this] { // by a node that is no task
             start_.try_put(tbb::flow::continue_msg());
             graph_.wait_for_all();
             if (graph_.is_cancelled()) { // by a task: nodes are left with a part of their messages

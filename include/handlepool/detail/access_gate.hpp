@@ -1,0 +1,234 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/stats.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// Why a gate was not closed for a compaction.
+enum class gate_refusal : std::uint8_t {
+    none,
+    running,        ///< another compaction is running
+    guard_of_caller ///< a guard lives that the calling thread has made
+};
+
+/// A compaction, if it was not refused.
+struct compaction_attempt {
+    gate_refusal refusal = gate_refusal::none;
+    compaction_stats done;
+};
+
+/// Throws compaction_conflict, unless there is no refusal. `owner` is "pool 'ships'", say.
+HANDLEPOOL_EXPORT void throw_refused(std::string_view owner, gate_refusal refusal);
+
+/// A gate around another one, which lets its own guards pass while a compaction inside waits.
+class HANDLEPOOL_EXPORT outer_gate {
+public:
+    /// The compaction inside begins to wait for guards, and goes on.
+    virtual void step_aside() noexcept = 0;
+    virtual void close_again() noexcept = 0;
+
+protected:
+    ~outer_gate() = default;
+};
+
+/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard pins its lane and
+/// then looks at the state, compaction sets the state and then looks at the pins, each in the one order of
+/// sequentially consistent accesses, so that one of them sees the other. The state also keeps compactions
+/// apart.
+///
+/// A compaction that still waits for guards makes new ones wait too, or it might never begin. But only for a
+/// while: a thread that holds a guard of one pool, and waits for one of another, may be what keeps the
+/// compaction waiting. So guards may be taken in any order.
+template <class Policy>
+class access_gate final : public outer_gate {
+public:
+    /// `owner`, "pool 'ships'" say, is for messages.
+    access_gate(lane_table<Policy>& lanes, std::string owner) : lanes_(lanes), owner_(std::move(owner)) {}
+
+    /// Guard: comes back when no compaction runs, and none can start until leave(). Waits for a running one,
+    /// and for some time for one that waits. Throws compaction_conflict when the calling thread itself runs
+    /// it.
+    void enter(lane<Policy>& mine) {
+        for (std::size_t patience = Policy::guard_patience; !pass(mine, patience == 0);) {
+            if (compacting_thread_.load(std::memory_order::relaxed) == lanes_.thread_index()) {
+                raise(compaction_conflict(
+                    "handlepool: an access guard was asked for in a thread that is compacting"));
+            }
+            std::uint32_t state = state_.load(std::memory_order::relaxed);
+            for (; !may_pass(state, patience == 0); state = state_.load(std::memory_order::relaxed)) {
+                patience -= state == wanted ? 1 : 0;
+                Policy::wait();
+            }
+        }
+    }
+
+    /// Guard: the same, but returns false where it would wait or throw. Wait-free.
+    bool try_enter(lane<Policy>& mine) noexcept { return pass(mine, false); }
+
+    /// Ends a guard that was made in this lane. Any thread; wait-free.
+    void leave(lane<Policy>& maker) noexcept {
+        // (26) release: pairs with (25), so that the compaction comes after what the guard protected
+        maker.pins.fetch_sub(1, std::memory_order::release);
+    }
+
+    /// Compaction: closes the gate, and waits for guards. Does nothing but say why when it is closed already,
+    /// or when a guard lives that the calling thread has made. While it waits, guards pass `outer`.
+    [[nodiscard]] gate_refusal close(outer_gate* outer = nullptr) noexcept {
+        const lane<Policy>* const mine = lanes_.mine();
+        if (mine != nullptr && mine->pins.load(std::memory_order::relaxed) != 0) {
+            return gate_refusal::guard_of_caller;
+        }
+        if (!try_set()) {
+            return gate_refusal::running;
+        }
+        if (!pinned()) {
+            return gate_refusal::none;
+        }
+        step_aside();
+        do {
+            if (outer != nullptr) {
+                outer->step_aside();
+            }
+            wait_for_guards();
+            if (outer != nullptr) {
+                outer->close_again();
+            }
+        } while (!close_unless_pinned());
+        return gate_refusal::none;
+    }
+    /// The same, but throws compaction_conflict.
+    void close_or_throw() { throw_refused(owner_, close()); }
+
+    const std::string& owner() const noexcept { return owner_; }
+
+    /// Compaction: closes the gate, or returns false when it is closed already or a guard is held.
+    bool try_close() noexcept {
+        if (!try_set()) {
+            return false;
+        }
+        if (pinned()) {
+            open();
+            return false;
+        }
+        return true;
+    }
+
+    /// Compaction: lets guards pass while it waits for something else, and then waits for them.
+    void step_aside() noexcept override {
+        // (27) release: pairs with (23), for what the compaction did so far
+        state_.store(wanted, std::memory_order::release);
+    }
+    void close_again() noexcept override {
+        while (!close_unless_pinned()) {
+            wait_for_guards();
+        }
+    }
+
+    void open() noexcept {
+        compacting_thread_.store(nobody, std::memory_order::relaxed);
+        // (27) release: pairs with (23) and (24), for what the compaction did
+        state_.store(open_to_all, std::memory_order::release);
+    }
+
+    /// Is any guard held?
+    bool pinned() const noexcept {
+        // (9) seq_cst: the number of lanes is part of the protocol
+        for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
+            // (25) seq_cst: see (22); acquire: pairs with (26)
+            if (lanes_[i].pins.load(std::memory_order::seq_cst) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    // States. A compaction that wants to close the gate waits for guards.
+    static constexpr std::uint32_t open_to_all = 0;
+    static constexpr std::uint32_t wanted = 1;
+    static constexpr std::uint32_t closed = 2;
+
+    static constexpr std::uint32_t nobody = 0xffff'ffff;
+
+    static bool may_pass(std::uint32_t state, bool impatient) noexcept {
+        return state == open_to_all || (state == wanted && impatient);
+    }
+
+    /// Pins the lane, unless it would have to wait.
+    bool pass(lane<Policy>& mine, bool impatient) noexcept {
+        // (22) seq_cst: with (23), (24) and (25) the Dekker protocol
+        if (mine.pins.fetch_add(1, std::memory_order::seq_cst) != 0) {
+            // Another guard of this lane keeps compactions off. To look at the state would be to wait for one
+            // that waits for this thread.
+            return true;
+        }
+        // (23) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did
+        if (may_pass(state_.load(std::memory_order::seq_cst), impatient)) {
+            return true;
+        }
+        leave(mine);
+        return false;
+    }
+
+    bool try_set() noexcept {
+        std::uint32_t state = open_to_all;
+        // (24) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did; a failure reads
+        // nothing
+        if (!state_.compare_exchange_strong(state, closed, std::memory_order::seq_cst,
+                                            std::memory_order::relaxed)) {
+            return false;
+        }
+        compacting_thread_.store(lanes_.thread_index(), std::memory_order::relaxed);
+        return true;
+    }
+
+    bool close_unless_pinned() noexcept {
+        // (24) seq_cst: see (22)
+        state_.store(closed, std::memory_order::seq_cst);
+        if (!pinned()) {
+            return true;
+        }
+        step_aside();
+        return false;
+    }
+
+    void wait_for_guards() const noexcept {
+        while (pinned()) {
+            Policy::wait();
+        }
+    }
+
+    lane_table<Policy>& lanes_;
+    std::string owner_;
+    alignas(cache_line) typename Policy::template atomic<std::uint32_t> state_{open_to_all};
+    // Thread index of the compacting thread; it is only ever compared with the reader's own.
+    typename Policy::template atomic<std::uint32_t> compacting_thread_{nobody};
+};
+
+/// Opens the gate at its end.
+template <class Policy>
+class closed_gate {
+public:
+    /// The gate is closed, by this thread.
+    explicit closed_gate(access_gate<Policy>& gate) noexcept : gate_(gate) {}
+    ~closed_gate() { gate_.open(); }
+
+    closed_gate(const closed_gate&) = delete;
+    closed_gate& operator=(const closed_gate&) = delete;
+
+private:
+    access_gate<Policy>& gate_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/freelist.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// A queue's two ends, each of one thread: positions that the producer takes, in chunks that are claimed as
+/// needed and linked to each other, and that the consumer follows in the same order. What stands at the
+/// positions, and how the consumer knows that it is there, is its user's matter.
+template <class Policy>
+struct chunk_chain {
+    using position = typename Policy::template plain<std::uint32_t>;
+
+    // The producer's: its next position and the end of its chunk; equal when it has none left.
+    position put{0};
+    position put_end{0};
+    // The first chunk of the chain, plus one; 0 before there is one.
+    typename Policy::template atomic<std::uint32_t> first{0};
+    // The consumer's.
+    alignas(cache_line) position get{0};
+    position get_end{0};
+
+    /// Makes the chain as new. Only while nobody uses it.
+    void forget() noexcept {
+        put = put_end = get = get_end = 0;
+        first.store(0, std::memory_order::relaxed);
+    }
+};
+
+/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
+/// order and given back by the consumer of all chains, compaction.
+///
+/// @tparam Supply the freelist of the chunks, or an index_supply for those that give chunks back unused
+template <class Policy, class Supply>
+class chunk_pool {
+public:
+    using chain = chunk_chain<Policy>;
+
+    chunk_pool(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
+        : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
+          free_(std::string(what_for) + " chunks",
+                {.index_limit = chunks, .waiting_limit = chunks, .reuse_delay = 0}),
+          next_(std::string(what_for) + " chunk links", chunks, 0) {}
+
+    std::uint32_t chunk_size() const noexcept { return chunk_size_; }
+    std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
+
+    /// Producer: has its chunk a position left, so that the next take() meets no other thread?
+    static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
+
+    /// Producer: takes the chain's next position. False when no chunk is left, or none was won in so many
+    /// tries. Wait-free with bounded tries, else lock-free.
+    bool take(chain& queue, std::uint32_t& position,
+              std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        if (!has_position(queue) && !extend(queue, tries)) {
+            return false;
+        }
+        position = queue.put;
+        queue.put = position + 1;
+        return true;
+    }
+
+    /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). False when none
+    /// is left. Lock-free.
+    bool take_chunk(std::uint32_t& chunk) noexcept { return free_.claim(&chunk, 1, free_.limit()) != 0; }
+    /// Producer: gives such a chunk back. Wait-free.
+    void give_back_chunk(std::uint32_t chunk) noexcept { free_.give_back(chunk); }
+    /// Producer: makes such a chunk the chain's last one, where the next positions are taken. Those of the
+    /// former last chunk that were not taken must be passed in some other way.
+    void append(chain& queue, std::uint32_t chunk) noexcept {
+        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
+        // is seen late only makes the consumer stop early.
+        if (queue.put_end == 0) {
+            queue.first.store(chunk + 1, std::memory_order::relaxed);
+        } else {
+            next_[chunk_before(queue.put_end)].store(chunk + 1, std::memory_order::relaxed);
+        }
+        queue.put = chunk * chunk_size_;
+        queue.put_end = queue.put + chunk_size_;
+    }
+
+    /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk
+    /// where the current one is used up, which is then given back by recycle().
+    bool follow(chain& queue) noexcept {
+        if (queue.get != queue.get_end) {
+            return true;
+        }
+        const std::uint32_t next = link_behind(queue, queue.get_end);
+        if (next == 0) {
+            return false;
+        }
+        if (queue.get_end != 0) {
+            finish(chunk_before(queue.get_end));
+        }
+        queue.get = (next - 1) * chunk_size_;
+        queue.get_end = queue.get + chunk_size_;
+        return true;
+    }
+
+    /// Consumer: calls `visit(first, last)` for the ranges of positions that the producer may have taken and
+    /// the consumer has not passed.
+    template <class Visit>
+    void for_pending(const chain& queue, Visit visit) const {
+        std::uint32_t first = queue.get;
+        std::uint32_t last = queue.get_end;
+        while (true) {
+            if (first != last) {
+                visit(first, last);
+            }
+            const std::uint32_t next = link_behind(queue, last);
+            if (next == 0) {
+                return;
+            }
+            first = (next - 1) * chunk_size_;
+            last = first + chunk_size_;
+        }
+    }
+
+    /// Consumer: gives the chunks back that all chains have done with, after `clear(first position)` of each.
+    template <class Clear>
+    void recycle(Clear clear) {
+        while (first_finished_ != 0) {
+            const std::uint32_t chunk = first_finished_ - 1;
+            first_finished_ = next_[chunk].load(std::memory_order::relaxed);
+            next_[chunk].store(0, std::memory_order::relaxed);
+            clear(chunk * chunk_size_);
+            free_.release(chunk);
+        }
+        free_.publish();
+    }
+
+    /// Forgets all chunks. Only while nobody else uses them; the chains must be made anew.
+    void reset() noexcept {
+        free_.reset(0);
+        next_.discard();
+        first_finished_ = 0;
+    }
+
+    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved() + next_.bytes_reserved(); }
+    std::size_t bytes_resident() const noexcept { return free_.bytes_resident() + next_.bytes_resident(); }
+
+private:
+    /// Puts a chunk behind those that wait for recycle(); their links are the consumer's now.
+    void finish(std::uint32_t chunk) noexcept {
+        next_[chunk].store(0, std::memory_order::relaxed);
+        if (first_finished_ == 0) {
+            first_finished_ = chunk + 1;
+        } else {
+            next_[last_finished_].store(chunk + 1, std::memory_order::relaxed);
+        }
+        last_finished_ = chunk;
+    }
+
+    bool extend(chain& queue, std::size_t tries) noexcept {
+        std::uint32_t chunk = 0;
+        if (free_.claim(&chunk, 1, free_.limit(), tries) == 0) {
+            return false;
+        }
+        append(queue, chunk);
+        return true;
+    }
+
+    /// The chunk behind the one that ends at `end`, plus one; 0 when there is none.
+    std::uint32_t link_behind(const chain& queue, std::uint32_t end) const noexcept {
+        return (end == 0 ? queue.first : next_[chunk_before(end)]).load(std::memory_order::relaxed);
+    }
+
+    std::uint32_t chunk_before(std::uint32_t end) const noexcept { return end / chunk_size_ - 1; }
+
+    std::uint32_t chunk_size_;
+    Supply free_;
+    typename Policy::template array<typename Policy::template atomic<std::uint32_t>> next_;
+    // Of the consumer: the chunks that the chains have done with, linked; the first plus one, 0 for none.
+    typename Policy::template plain<std::uint32_t> first_finished_{0};
+    typename Policy::template plain<std::uint32_t> last_finished_{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The only macros of the library: what a build may choose, and what the compiler tells of itself.
+// HANDLEPOOL_CHECKED must have one value in a whole program; the CMake target takes care of that.
+#ifndef HANDLEPOOL_CHECKED
+#define HANDLEPOOL_CHECKED 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HANDLEPOOL_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HANDLEPOOL_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef HANDLEPOOL_ADDRESS_SANITIZER
+#define HANDLEPOOL_ADDRESS_SANITIZER 0
+#endif
+
+static_assert(sizeof(void*) == 8,
+              "handlepool needs a machine with 64-bit pointers: each pool reserves gigabytes "
+              "of address space, and computes sizes beyond 32 bits");
+
+// EXPORT: what a shared library offers and takes, where all else is hidden: in its own build, and in programs
+// that are built with -fvisibility=hidden. KEEP: stays in an object file, and through a linker's
+// --gc-sections.
+#if defined(__ELF__)
+#define HANDLEPOOL_EXPORT [[gnu::visibility("default")]]
+#define HANDLEPOOL_KEEP [[gnu::used, gnu::retain]]
+#else
+#define HANDLEPOOL_EXPORT
+#define HANDLEPOOL_KEEP [[gnu::used]]
+#endif
+
+namespace handlepool::detail {
+
+/// Are violations of a contract looked for at run time, and answered with a message and abort()?
+inline constexpr bool checked = HANDLEPOOL_CHECKED != 0;
+
+/// Is the program built with AddressSanitizer?
+inline constexpr bool address_sanitizer = HANDLEPOOL_ADDRESS_SANITIZER != 0;
+
+/// What two threads write often is kept this many bytes apart.
+inline constexpr std::size_t cache_line = 64;
+
+/// Asks for the cache line of an element of an array. A hint: the position may lie outside of the array.
+template <class Element>
+void prefetch(const Element* first, std::size_t position, std::size_t bytes_further = 0) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(first) + position * sizeof(Element) + bytes_further;
+    __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
+}
+
+} // namespace handlepool::detail

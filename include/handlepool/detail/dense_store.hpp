@@ -1,0 +1,165 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/object_type.hpp>
+#include <handlepool/detail/poison.hpp>
+#include <handlepool/detail/slot_table.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// The memory of the objects, one array: first the dense store, which compaction alone lays out and iteration
+/// reads, behind it the nursery's positions. An object's *location* is its place in this array, so that
+/// looking one up need not know where it lives. For each position of the dense store it records whose the
+/// object is. T is void when the objects' type is known at run time.
+template <class T, class Policy>
+class dense_store {
+public:
+    /// `capacity` positions of the dense store, and `behind` more.
+    dense_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected,
+                const object_type<T>& type = {})
+        : type_(type),
+          capacity_(static_cast<std::uint32_t>(capacity)),
+          locations_(capacity + behind),
+          bytes_(std::string(what_for) + " objects", product(locations_, type.stride()),
+                 product(expected, type.stride()), type.alignment()),
+          owners_(std::string(what_for) + " owners", capacity, expected) {}
+
+    /// Unpoisons what was used, so that the range can be given to somebody else.
+    ~dense_store() { unpoison_objects(0, locations_); }
+
+    dense_store(const dense_store&) = delete;
+    dense_store& operator=(const dense_store&) = delete;
+
+    T* at(std::uint32_t location) noexcept {
+        if constexpr (std::is_void_v<T>) {
+            return memory(location);
+        } else {
+            return std::launder(static_cast<T*>(memory(location)));
+        }
+    }
+
+    /// Raw memory for an object.
+    void* memory(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
+
+    /// Location of an object of the array, or their number when the object is none of it.
+    std::size_t location_of(const void* object) const noexcept {
+        const auto first = reinterpret_cast<std::uintptr_t>(bytes_.data());
+        const auto address = reinterpret_cast<std::uintptr_t>(object);
+        const bool inside = address >= first && address < first + bytes_.size();
+        return inside ? (address - first) / type_.stride() : locations_;
+    }
+
+    const object_type<T>& type() const noexcept { return type_; }
+
+    /// Where the nursery's positions begin.
+    std::uint32_t capacity() const noexcept { return capacity_; }
+    std::size_t locations() const noexcept { return locations_; }
+
+    /// Objects in the dense store.
+    std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
+    /// No object lives behind the new size: all of that is poisoned together, small objects too.
+    void resize(std::uint32_t size) noexcept {
+        if constexpr (address_sanitizer) {
+            if (size < this->size()) {
+                poison_objects(size, this->size() - size);
+            }
+        }
+        size_.store(size, std::memory_order::relaxed);
+        used_ = std::max<std::uint32_t>(used_, size);
+    }
+
+    /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
+    /// it.
+    std::uint32_t owner(std::uint32_t position) const noexcept {
+        return owners_[position].load(std::memory_order::relaxed);
+    }
+    void set_owner(std::uint32_t position, std::uint32_t slot) noexcept {
+        owners_[position].store(slot, std::memory_order::relaxed);
+    }
+
+    void destroy(std::uint32_t location) noexcept {
+        type_.destroy(memory(location));
+        poison_objects(location);
+    }
+
+    /// Moves the object at one location to another, which holds none.
+    void relocate(std::uint32_t from, std::uint32_t to) noexcept {
+        unpoison_objects(to);
+        type_.relocate(memory(to), memory(from));
+        poison_objects(from);
+    }
+
+    /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
+    void poison_objects(std::size_t first, std::size_t count = 1) noexcept {
+        poison(memory(first), count, type_.stride());
+    }
+    void unpoison_objects(std::size_t first, std::size_t count = 1) noexcept {
+        unpoison(memory(first), count, type_.stride());
+    }
+
+    /// A hint: any location will do.
+    void prefetch_object(std::uint32_t location) const noexcept {
+        prefetch(bytes_.data(), location * type_.stride());
+        if (type_.stride() > cache_line) {
+            prefetch(bytes_.data(), location * type_.stride(), cache_line);
+        }
+    }
+    void prefetch_owner(std::uint32_t position) const noexcept { prefetch(owners_.data(), position); }
+
+    /// Gives the memory behind the last object of the dense store back to the system, but not that of the
+    /// nursery, where other threads are at work.
+    void shrink() noexcept {
+        if (size() != capacity_) {
+            discard_objects(size(), capacity_);
+            owners_.discard(size(), capacity_);
+        }
+    }
+
+    /// Forgets all objects without destroying them. Only while nobody else uses the pool.
+    void discard() noexcept {
+        discard_objects(0, static_cast<std::uint32_t>(locations()));
+        resize(0);
+        owners_.discard();
+    }
+
+    std::size_t object_bytes_resident() const noexcept { return bytes_.bytes_resident(); }
+    std::size_t owner_bytes_resident() const noexcept { return owners_.bytes_resident(); }
+    std::size_t bytes_reserved() const noexcept { return bytes_.bytes_reserved() + owners_.bytes_reserved(); }
+
+private:
+    /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too
+    /// long.
+    void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
+        unpoison_objects(first, last - first);
+        bytes_.discard(first * type_.stride(), last * type_.stride());
+        if (first < used_) {
+            poison_objects(first, std::min<std::uint32_t>(used_, last) - first);
+        }
+    }
+
+    /// The largest number instead of an overflow: so much can't be reserved either.
+    static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+        return count > most / stride ? most : count * stride;
+    }
+
+    [[no_unique_address]] object_type<T> type_;
+    std::uint32_t capacity_;
+    std::size_t locations_;
+    typename Policy::template array<std::byte> bytes_;
+    typename Policy::template array<typename Policy::template atomic<std::uint32_t>> owners_;
+    typename Policy::template atomic<std::uint32_t> size_{0};
+    typename Policy::template plain<std::uint32_t> used_{0}; // the largest size so far; compaction's
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/freelist.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace handlepool::detail {
+
+/// The smallest of the distances that it was shown: how many other indices were freed between an index's
+/// being freed and its being handed out again.
+template <class Policy>
+class reuse_distance {
+public:
+    /// Any thread. Lock-free; writes only when the distance is smaller than all before.
+    void observe(std::size_t distance) noexcept {
+        std::size_t smallest = smallest_.load(std::memory_order::relaxed);
+        while (distance < smallest &&
+               !smallest_.compare_exchange_weak(smallest, distance, std::memory_order::relaxed)) {
+        }
+    }
+
+    /// The largest std::size_t while it was shown none.
+    std::size_t get() const noexcept { return smallest_.load(std::memory_order::relaxed); }
+
+private:
+    typename Policy::template atomic<std::size_t> smallest_{std::numeric_limits<std::size_t>::max()};
+};
+
+/// The counters of a freelist, 64 bits wide, which never wrap: how many indices were put in service
+/// (`fresh`), how many freed ones were claimed (`head`), and how many were freed (`tail`, which the producer
+/// moves). They decide who gets how many of which kind; where the freed indices are kept is the freelist's
+/// matter.
+template <class Policy>
+class freelist_counters {
+public:
+    explicit freelist_counters(freelist_options options) : options_(options) {}
+
+    /// Any thread, lock-free; see the concept `freelist`. For freed indices it calls `read(head, count)`
+    /// before they are claimed and `won(count)` after: what was read counts only when it comes to that.
+    template <class Read, class Won>
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit, std::size_t tries,
+                      Read read, Won won) noexcept;
+
+    /// Producer: so many were freed, ever.
+    void publish(std::uint64_t freed) noexcept {
+        // (12) release: pairs with (13), for the entries and for all that the producer did to what they name
+        tail_.store(freed, std::memory_order::release);
+    }
+
+    /// Producer: so many were claimed, ever, and their entries are read.
+    std::uint64_t claimed() const noexcept {
+        // (16) acquire: pairs with (15), so that what is done to an entry's memory comes after its reading
+        return head_.load(std::memory_order::acquire);
+    }
+
+    /// As after so many claims of freed indices. Only while nobody else uses it.
+    void set(std::size_t fresh, std::uint64_t position) noexcept {
+        fresh_.store(fresh, std::memory_order::relaxed);
+        head_.store(position, std::memory_order::relaxed);
+        tail_.store(position, std::memory_order::relaxed);
+    }
+
+    std::size_t in_use() const noexcept {
+        const std::size_t waiting_before = waiting(); // no more than wait, and so no more out than in service
+        return fresh() - waiting_before;
+    }
+    std::size_t waiting() const noexcept {
+        // (19) acquire, for the order of the loads alone: what is claimed between them makes the result
+        // smaller, never larger than what waits
+        const std::uint64_t tail = tail_.load(std::memory_order::acquire);
+        const std::uint64_t head = head_.load(std::memory_order::relaxed);
+        return static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
+    }
+    std::size_t fresh() const noexcept {
+        return static_cast<std::size_t>(fresh_.load(std::memory_order::relaxed));
+    }
+    std::size_t limit() const noexcept { return options_.index_limit; }
+    std::size_t smallest_reuse_distance() const noexcept { return reuse_distance_.get(); }
+
+private:
+    template <class Word>
+    using atomic = typename Policy::template atomic<Word>;
+
+    freelist_options options_;
+    alignas(cache_line) atomic<std::uint64_t> fresh_{0};
+    reuse_distance<Policy> reuse_distance_;
+    alignas(cache_line) atomic<std::uint64_t> head_{0};
+    alignas(cache_line) atomic<std::uint64_t> tail_{0};
+};
+
+template <class Policy>
+template <class Read, class Won>
+std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
+                                             std::size_t tries, Read read, Won won) noexcept {
+    for (; tries != 0; --tries) {
+        // The order of the three loads makes the number in use a lower bound of the true one at the time of
+        // the last load: a claim is refused only when the limit was reached. (10) acquire: pairs with (11),
+        // so that the tail that let another thread take a fresh index is seen too
+        std::uint64_t fresh = fresh_.load(std::memory_order::acquire);
+        // (14) acquire: pairs with (15), so that the tail loaded next is not behind this head
+        std::uint64_t head = head_.load(std::memory_order::acquire);
+        // (13) acquire: pairs with (12)
+        const std::uint64_t tail = tail_.load(std::memory_order::acquire);
+
+        // Signed: another claim may still have moved the head past this tail by the time of the exchange.
+        const auto waiting = static_cast<std::int64_t>(tail - head);
+        const auto room =
+            static_cast<std::int64_t>(in_use_limit) - (static_cast<std::int64_t>(fresh) - waiting);
+        if (room <= 0) {
+            return 0;
+        }
+        std::size_t count = std::min(wanted, static_cast<std::size_t>(room));
+
+        const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
+        if (reusable > 0) {
+            count = std::min(count, static_cast<std::size_t>(reusable));
+            read(head, count); // carried by (13)
+            // (15) release: pairs with (14) and (16): the reads above happen before whatever follows from
+            // this claim, the next use of the entries' memory included
+            if (head_.compare_exchange_weak(head, head + count, std::memory_order::release,
+                                            std::memory_order::relaxed)) {
+                won(count);
+                reuse_distance_.observe(static_cast<std::size_t>(waiting) - count);
+                return count;
+            }
+        } else {
+            if (fresh >= options_.index_limit) {
+                return 0;
+            }
+            count = std::min(count, static_cast<std::size_t>(options_.index_limit - fresh));
+            // (11) release: pairs with (10)
+            if (fresh_.compare_exchange_weak(fresh, fresh + count, std::memory_order::release,
+                                             std::memory_order::relaxed)) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    out[i] = static_cast<std::uint32_t>(fresh + i);
+                }
+                return count;
+            }
+        }
+    }
+    return 0;
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <handlepool/detail/unused_indices.hpp>
+#include <handlepool/freelist.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// A freelist whose indices also come back unused: those go out first, to any thread and at once.
+template <class Policy, template <class> class Freelist>
+class index_supply {
+public:
+    index_supply(std::string_view what_for, const freelist_options& options)
+        : free_(what_for, options), unused_(what_for, options.index_limit) {}
+
+    /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
+    /// as in use; they go out whatever `in_use_limit` says, because they were within it before.
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
+                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        while (true) {
+            const auto before = unused_.seen();
+            if (before.waiting() != 0) {
+                if (const std::size_t count = unused_.claim(out, wanted, free_.fresh()); count != 0) {
+                    return count;
+                }
+            }
+            const std::size_t count = free_.claim(out, wanted, in_use_limit, tries);
+            // Refused, and nothing was given back or claimed meanwhile: at the moment of the refusal there
+            // was no index of either kind.
+            if (count != 0 || unused_.seen() == before) {
+                return count;
+            }
+        }
+    }
+
+    /// Any thread: gives back what it has claimed and not used. Wait-free.
+    void give_back(std::uint32_t index) noexcept { unused_.give_back(index); }
+
+    /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
+    void release(std::uint32_t index) noexcept { free_.release(index); }
+    void publish() noexcept { free_.publish(); }
+
+    const Freelist<Policy>& list() const noexcept { return free_; }
+    /// The indices that came back unused, and went out again.
+    unused_totals unused() const noexcept { return unused_.seen(); }
+    std::size_t limit() const noexcept { return free_.limit(); }
+
+    /// As newly made, with so many indices in use. Only while nobody else uses it.
+    void reset(std::size_t fresh) noexcept {
+        free_.reset(fresh);
+        unused_.reset();
+    }
+
+    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved() + unused_.bytes_reserved(); }
+    std::size_t bytes_resident() const noexcept { return free_.bytes_resident() + unused_.bytes_resident(); }
+
+private:
+    Freelist<Policy> free_;
+    unused_indices<Policy> unused_;
+};
+
+} // namespace handlepool::detail

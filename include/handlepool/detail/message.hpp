@@ -1,0 +1,25 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// A text of bounded length that needs no allocation; what doesn't fit is cut off.
+class fixed_message {
+public:
+    HANDLEPOOL_EXPORT explicit fixed_message(std::string_view text) noexcept;
+
+    const char* c_str() const noexcept { return text_.data(); }
+
+private:
+    std::array<char, 256> text_{};
+};
+
+/// "pool 'NAME'", for messages.
+HANDLEPOOL_EXPORT std::string quoted_pool(std::string_view name);
+
+} // namespace handlepool::detail

@@ -1,0 +1,316 @@
+#pragma once
+
+#include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/detail/counter.hpp>
+#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/slot_table.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// A lane's part of the nursery.
+template <class Policy>
+struct newborn_chain {
+    /// Tells the lanes of a nursery apart.
+    typename Policy::template plain<std::uint32_t> lane{0};
+    /// Head of a linked list of vacated positions, as position + 1; 0 if empty.
+    typename Policy::template plain<std::uint32_t> vacant{0};
+    /// Positions ever vacated, and how many of them compaction had seen when it looked.
+    typename Policy::template atomic<std::uint64_t> vacated{0};
+    typename Policy::template atomic<std::uint64_t> vacated_seen{0};
+    chunk_chain<Policy> positions;
+
+    /// Makes it as new. Only while nobody uses it.
+    void forget() noexcept {
+        vacant = 0;
+        vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        positions.forget();
+    }
+};
+
+/// Positions for objects that are published together: the rest of a lane's chunk, then vacated ones, then
+/// whole chunks that no chain leads to yet.
+struct newborn_batch {
+    std::uint32_t first = 0;
+    std::uint32_t in_lane_chunk = 0; // positions from `first` on
+    std::vector<std::uint32_t> vacated;
+    std::vector<std::uint32_t> chunks;
+};
+
+/// Where objects created since the last compaction live, and the record of whose they are: for each position
+/// the whole handle of its object. A position is *empty*, *owned*, *gone* (its object was destroyed or has
+/// moved away) or *vacated* (its constructor threw when later positions were taken already). The positions of
+/// one lane are a queue: the lane takes them, compaction drains them in order. A vacated position is the
+/// lane's to use again until compaction passes it; of both, one wins by compare-exchange.
+///
+/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle.
+/// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
+/// published.
+template <class Layout, class Policy, template <class> class Freelist>
+class nursery {
+public:
+    using value_type = typename Layout::value_type;
+    using chain = newborn_chain<Policy>;
+
+    nursery(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
+        : chunks_(what_for, chunks, chunk_size),
+          owners_(what_for, chunks_.positions(), 0),
+          links_(std::string(what_for) + " vacated positions", chunks_.positions(), 0) {}
+
+    std::size_t positions() const noexcept { return owners_.size(); }
+    std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
+
+    /// Lane: takes a position for an object. False when none is left. Lock-free.
+    bool take(chain& lane, std::uint32_t& position) noexcept {
+        if (!chunks_.has_position(lane.positions) && take_vacated(lane, position)) {
+            return true;
+        }
+        return chunks_.take(lane.positions, position);
+    }
+
+    /// Lane: gives a position back whose constructor threw. Wait-free.
+    void give_back(chain& lane, std::uint32_t position) noexcept {
+        chunk_chain<Policy>& own = lane.positions;
+        if (own.put == position + 1 && own.put_end - position <= chunk_size()) {
+            own.put = position;
+        } else { // the constructor had made other objects behind it, in its chunk or in a later one
+            vacate(lane, position);
+        }
+    }
+
+    /// Lane: takes positions for `count` objects. Returns false when there are not as many, and throws
+    /// std::bad_alloc; then nothing has changed. Lock-free.
+    bool take(chain& lane, std::size_t count, newborn_batch& batch) {
+        const std::size_t rest = lane.positions.put_end - lane.positions.put;
+        const std::size_t in_lane_chunk = std::min(count, rest);
+        std::size_t further = count - in_lane_chunk;
+        if (lane.vacant != 0) {
+            batch.vacated.reserve(further);
+        }
+        batch.chunks.reserve((further + chunk_size() - 1) / chunk_size());
+        batch.first = lane.positions.put;
+        batch.in_lane_chunk = static_cast<std::uint32_t>(in_lane_chunk);
+        lane.positions.put = batch.first + batch.in_lane_chunk;
+        for (std::uint32_t position = 0; further != 0 && take_vacated(lane, position); --further) {
+            batch.vacated.push_back(position);
+        }
+        const std::size_t chunks = (further + chunk_size() - 1) / chunk_size();
+        for (std::uint32_t chunk = 0; batch.chunks.size() != chunks; batch.chunks.push_back(chunk)) {
+            if (!chunks_.take_chunk(chunk)) {
+                give_back(lane, batch);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The position of a batch's object.
+    std::uint32_t position(const newborn_batch& batch, std::size_t object) const noexcept {
+        if (object < batch.in_lane_chunk) {
+            return batch.first + static_cast<std::uint32_t>(object);
+        }
+        std::size_t further = object - batch.in_lane_chunk;
+        if (further < batch.vacated.size()) {
+            return batch.vacated[further];
+        }
+        further -= batch.vacated.size();
+        return batch.chunks[further / chunk_size()] * chunk_size() +
+               static_cast<std::uint32_t>(further % chunk_size());
+    }
+
+    /// Lane: gives a whole batch back. Wait-free.
+    void give_back(chain& lane, const newborn_batch& batch) noexcept {
+        for (const std::uint32_t chunk : batch.chunks) {
+            chunks_.give_back_chunk(chunk);
+        }
+        for (const std::uint32_t position : batch.vacated) {
+            vacate(lane, position);
+        }
+        for (std::uint32_t i = batch.in_lane_chunk; i != 0; --i) {
+            give_back(lane, batch.first + i - 1);
+        }
+    }
+
+    /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
+    /// published, so that a sweep finds them.
+    void append(chain& lane, std::size_t count, const newborn_batch& batch) noexcept {
+        if (batch.chunks.empty()) {
+            return;
+        }
+        // What constructors of the batch have left over of a chunk of their own.
+        for (chunk_chain<Policy>& own = lane.positions; own.put != own.put_end;) {
+            const std::uint32_t position = own.put;
+            own.put = position + 1;
+            vacate(lane, position);
+        }
+        for (const std::uint32_t chunk : batch.chunks) {
+            chunks_.append(lane.positions, chunk);
+        }
+        lane.positions.put = position(batch, count - 1) + 1;
+    }
+
+    /// Lane: records whose the object is. Before its slot is published, whose order carries the record.
+    void own(std::uint32_t position, value_type handle) noexcept {
+        owners_[position].store(handle, std::memory_order::relaxed);
+    }
+
+    /// The handle of the object at a position; a value that is no living handle's when there is none.
+    value_type owner(std::uint32_t position) const noexcept {
+        return owners_[position].load(std::memory_order::relaxed);
+    }
+
+    /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
+    /// position is ordered by the freelist of chunks.
+    void bury(std::uint32_t position) noexcept { owners_[position].store(gone, std::memory_order::relaxed); }
+
+    /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
+    /// the lane's newborns lie that are not yet drained, in their order.
+    template <class Visit>
+    void for_pending(const chain& lane, Visit visit) const {
+        chunks_.for_pending(lane.positions, visit);
+    }
+
+    /// Compaction: how many of such a range can be drained, from its first on: up to one that is empty, or
+    /// whose object is not yet published. Vacated ones are gone from here on. For any number of ranges at the
+    /// same time.
+    std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
+                              const slot_table<Layout, Policy>& slots) noexcept {
+        for (std::uint32_t position = first; position != last; ++position) {
+            const value_type handle = owner(position);
+            if (last - position > slots_ahead) {
+                slots.prefetch_slot(Layout::index_of(owner(position + slots_ahead)));
+            }
+            const bool ready = names_object(handle)
+                                   ? reached(slots.tag(Layout::index_of(handle)), handle) // (4)
+                                   : handle == gone || (handle != empty && pass_vacated(position, handle));
+            if (!ready) {
+                return position - first;
+            }
+        }
+        return last - first;
+    }
+
+    /// Compaction: passes the lane's next `count` positions, which are ready, and calls `take(position)` for
+    /// those of newborns.
+    template <class Take>
+    void drain(chain& lane, std::size_t count, Take take) {
+        for (; count != 0; --count) {
+            chunks_.follow(lane.positions);
+            const std::uint32_t position = lane.positions.get;
+            if (owner(position) != gone) {
+                take(position);
+            }
+            lane.positions.get = position + 1;
+        }
+        chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
+    }
+
+    /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are
+    /// erased, also behind positions that are still empty.
+    template <class Found>
+    void sweep(const chain& lane, const slot_table<Layout, Policy>& slots, Found found) const {
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+            for (std::uint32_t position = first; position != last; ++position) {
+                const value_type handle = owner(position);
+                if (names_object(handle) &&
+                    slots.tag(Layout::index_of(handle)) == Layout::tag_of(handle) + 1) { // (4)
+                    found(handle);
+                }
+            }
+        });
+    }
+
+    /// Compaction: gives the drained chunks back, after `discarded(first position)` of each.
+    template <class Discarded>
+    void recycle(Discarded discarded) {
+        chunks_.recycle([&](std::uint32_t first) {
+            for (std::uint32_t position = first; position != first + chunk_size(); ++position) {
+                owners_[position].store(empty, std::memory_order::relaxed); // carried by the freelist's tail
+            }
+            discarded(first);
+        });
+    }
+
+    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    void reset() noexcept {
+        chunks_.reset();
+        owners_.discard();
+        links_.discard();
+    }
+
+    std::size_t bytes_reserved() const noexcept {
+        return chunks_.bytes_reserved() + owners_.bytes_reserved() + links_.bytes_reserved();
+    }
+    std::size_t bytes_resident() const noexcept {
+        return chunks_.bytes_resident() + owners_.bytes_resident() + links_.bytes_resident();
+    }
+
+private:
+    // Owners that name no object: their generation is even. The others are numbered from `first_vacated` on,
+    // by the lane that vacated the position.
+    static constexpr value_type no_object(std::uint32_t number) noexcept {
+        const value_type low = number & Layout::index_mask;
+        const value_type high = static_cast<value_type>(value_type{number} >> Layout::index_bits);
+        return static_cast<value_type>(high << (Layout::index_bits + 1) | low);
+    }
+    static constexpr value_type empty = no_object(0);
+    static constexpr value_type gone = no_object(1);
+    static constexpr std::uint32_t first_vacated = 2;
+    static bool names_object(value_type owner) noexcept { return Layout::is_alive(Layout::tag_of(owner)); }
+
+    // How far ahead of a newborn its slot is asked for.
+    static constexpr std::uint32_t slots_ahead = 16;
+
+    /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
+    /// or one further when it was erased already. Anything else stood there before.
+    static bool reached(typename Layout::tag_type tag, value_type handle) noexcept {
+        return tag == Layout::tag_of(handle) || tag == Layout::tag_of(handle) + 1;
+    }
+
+    /// Lane: leaves a position without an object behind others that were taken after it.
+    void vacate(chain& lane, std::uint32_t position) noexcept {
+        links_[position] = lane.vacant;
+        lane.vacant = position + 1;
+        // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
+        owners_[position].store(no_object(first_vacated + lane.lane), std::memory_order::release);
+        add(lane.vacated, 1);
+    }
+
+    /// Lane: takes the last vacated position, if compaction has not passed it.
+    bool take_vacated(chain& lane, std::uint32_t& position) noexcept {
+        if (lane.vacant == 0) {
+            return false;
+        }
+        position = lane.vacant - 1;
+        value_type mine = no_object(first_vacated + lane.lane);
+        // Relaxed: whoever wrote there did so in this lane.
+        if (!owners_[position].compare_exchange_strong(mine, empty, std::memory_order::relaxed,
+                                                       std::memory_order::relaxed)) {
+            lane.vacant = 0; // passed: its link may be another lane's by now, and most of the others are, too
+            return false;
+        }
+        lane.vacant = links_[position];
+        return true;
+    }
+
+    /// Compaction: passes a vacated position, unless its lane has taken it again.
+    bool pass_vacated(std::uint32_t position, value_type vacated) noexcept {
+        // (6) acquire: pairs with (5)
+        return owners_[position].compare_exchange_strong(vacated, gone, std::memory_order::acquire,
+                                                         std::memory_order::relaxed);
+    }
+
+    chunk_pool<Policy, index_supply<Policy, Freelist>> chunks_;
+    typename Policy::template array<typename Policy::template atomic<value_type>> owners_;
+    typename Policy::template array<typename Policy::template plain<std::uint32_t>>
+        links_; // of vacated positions
+};
+
+} // namespace handlepool::detail

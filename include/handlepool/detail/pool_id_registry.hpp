@@ -1,0 +1,93 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// A pool id, and the generation that the pool's slots start from.
+struct pool_id_lease {
+    std::uint32_t id = 0;
+    std::uint32_t first_generation = 0;
+};
+
+/// Gives out the pool ids of one handle layout to all pools of the process, so that no two living pools share
+/// one, and remembers how far the generations of an id were used: a pool that gets the id of a destroyed one
+/// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back
+/// first.
+///
+/// Any thread may call any function at any time; they block each other briefly. A child of fork may go on
+/// with its copy, whatever the parent's other threads were doing.
+class HANDLEPOOL_EXPORT pool_id_registry {
+public:
+    /// The registry of all layouts with these widths.
+    static pool_id_registry& of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits);
+
+    pool_id_registry(std::uint32_t id_mask, std::uint32_t last_generation)
+        : id_mask_(id_mask), last_generation_(last_generation) {}
+
+    /// Takes `wanted`, or any free id. Throws std::invalid_argument when the wanted id is out of range, used
+    /// by a living pool (named in the message) or used up, std::runtime_error when no id is left; `pool` is
+    /// the name of the pool that asks.
+    pool_id_lease acquire(std::optional<unsigned> wanted, std::string_view pool);
+
+    /// Gives an id back. `next_generation`, which is even, lies above all generations that were handed out.
+    void release(std::uint32_t id, std::uint32_t next_generation) noexcept;
+
+private:
+    friend class pool_id_registries; // which locks them all for fork
+
+    pool_id_lease lease(std::uint32_t id, std::string_view pool);
+
+    struct record {
+        std::string user; // name of the living pool, empty after its end
+        bool in_use = false;
+        std::uint32_t generation = 0; // the next pool's first
+        std::uint64_t given_back = 0; // when, for the order of reuse
+    };
+
+    /// The id that was given back first, of those that can be used again. Linear in the ids: pools are not
+    /// made in an inner loop, and giving one back must not need memory.
+    std::map<std::uint32_t, record>::iterator find_free();
+
+    std::mutex mutex_;
+    std::map<std::uint32_t, record> records_;
+    std::uint64_t time_ = 0;
+    std::uint32_t next_fresh_ = 0;
+    bool fresh_left_ = true;
+    std::uint32_t id_mask_;
+    std::uint32_t last_generation_;
+};
+
+/// Holds a pool id for the life of a pool.
+class pool_id_holder {
+public:
+    /// Throws like pool_id_registry::acquire.
+    pool_id_holder(pool_id_registry& registry, std::optional<unsigned> wanted, std::string_view pool)
+        : registry_(registry),
+          lease_(registry.acquire(wanted, pool)),
+          next_generation_(lease_.first_generation) {}
+    ~pool_id_holder() { registry_.release(lease_.id, next_generation_); }
+
+    pool_id_holder(const pool_id_holder&) = delete;
+    pool_id_holder& operator=(const pool_id_holder&) = delete;
+
+    std::uint32_t id() const noexcept { return lease_.id; }
+    std::uint32_t first_generation() const noexcept { return lease_.first_generation; }
+
+    /// Where the next pool with this id starts: even, and above all generations that were handed out.
+    void set_next_generation(std::uint32_t generation) noexcept { next_generation_ = generation; }
+
+private:
+    pool_id_registry& registry_;
+    pool_id_lease lease_;
+    std::uint32_t next_generation_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <handlepool/detail/chunk_pool.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// The lane's part of its removal queue.
+template <class Policy>
+struct removal_chain {
+    chunk_chain<Policy> records;
+    // Records ever put in, and ever taken out.
+    typename Policy::template atomic<std::uint64_t> queued{0};
+    typename Policy::template atomic<std::uint64_t> drained{0};
+
+    /// Any thread: exact for what happened before.
+    bool empty() const noexcept {
+        return queued.load(std::memory_order::relaxed) == drained.load(std::memory_order::relaxed);
+    }
+};
+
+/// The queues in which the winners of erase tell compaction what to bury, one for each lane: one producer,
+/// one consumer, a record of the handle's value each. They share their memory in chunks, so that what no lane
+/// uses costs none.
+///
+/// A queue is bounded, and a push that finds it full fails: then the caller raises the flag that makes
+/// compaction sweep for dead objects itself.
+template <class Value, class Policy, template <class> class Freelist>
+class removal_queue {
+public:
+    using chain = removal_chain<Policy>;
+
+    removal_queue(std::string_view what_for, std::size_t chunks, std::size_t chunk_size, std::size_t limit)
+        : limit_(limit), chunks_(what_for, chunks, chunk_size), records_(what_for, chunks_.positions(), 0) {}
+
+    /// Lane: false when its queue is full. Wait-free.
+    bool push(chain& lane, Value record) noexcept {
+        const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
+        std::uint32_t position = 0;
+        // A count of drained records that is seen late only makes the queue look fuller than it is.
+        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_ ||
+            !chunks_.take(lane.records, position, Policy::removal_claim_tries)) {
+            return false;
+        }
+        records_[position] = record;
+        // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
+        // complete
+        lane.queued.store(queued + 1, std::memory_order::release);
+        return true;
+    }
+
+    /// Compaction: calls `take(record)` for the records that are in the lane's queue at the time of the call.
+    template <class Take>
+    void drain(chain& lane, Take take) {
+        std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
+        // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction
+        // up.
+        const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
+        for (; drained != queued; ++drained) {
+            chunks_.follow(lane.records);
+            take(Value{records_[lane.records.get]});
+            lane.records.get = lane.records.get + 1;
+        }
+        lane.drained.store(drained, std::memory_order::relaxed);
+    }
+
+    /// Compaction: gives the drained chunks back.
+    void recycle() {
+        chunks_.recycle([](std::uint32_t) {});
+    }
+
+    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    void reset() noexcept { chunks_.reset(); }
+
+    std::size_t bytes_reserved() const noexcept {
+        return chunks_.bytes_reserved() + records_.bytes_reserved();
+    }
+    std::size_t bytes_resident() const noexcept {
+        return chunks_.bytes_resident() + records_.bytes_resident();
+    }
+
+private:
+    std::size_t limit_;
+    chunk_pool<Policy, Freelist<Policy>> chunks_;
+    typename Policy::template array<typename Policy::template plain<Value>> records_;
+};
+
+} // namespace handlepool::detail

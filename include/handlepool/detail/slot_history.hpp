@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// For each slot, the frames in which its last object was taken into the dense store and was destroyed; made
+/// with no slots, it remembers nothing and costs nothing. Compaction writes it, any thread may read it.
+template <class Policy>
+class slot_history {
+public:
+    slot_history(std::string_view what_for, std::size_t slots, std::size_t expected)
+        : lives_(slots == 0 ? std::nullopt : std::optional<array>(std::in_place, what_for, slots, expected)) {
+    }
+
+    bool remembers() const noexcept { return lives_.has_value(); }
+
+    void born(std::uint32_t slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+        if (remembers()) {
+            (*lives_)[slot].birth.store(stamp(tag, frame), std::memory_order::relaxed);
+        }
+    }
+    void died(std::uint32_t slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+        if (remembers()) {
+            (*lives_)[slot].death.store(stamp(tag, frame), std::memory_order::relaxed);
+        }
+    }
+
+    /// How many frames before the frame `now` the object with this tag was born or died there, modulo 2^32.
+    /// Nothing when that has not happened, or was another object's. Only when it remembers.
+    std::optional<std::uint32_t> frames_since_birth(std::uint64_t slot, std::uint32_t tag,
+                                                    std::uint64_t now) const noexcept {
+        return frames_since((*lives_)[slot].birth.load(std::memory_order::relaxed), tag, now);
+    }
+    std::optional<std::uint32_t> frames_since_death(std::uint64_t slot, std::uint32_t tag,
+                                                    std::uint64_t now) const noexcept {
+        return frames_since((*lives_)[slot].death.load(std::memory_order::relaxed), tag, now);
+    }
+
+    void discard() noexcept {
+        if (remembers()) {
+            lives_->discard();
+        }
+    }
+
+    std::size_t bytes_reserved() const noexcept { return remembers() ? lives_->bytes_reserved() : 0; }
+    std::size_t bytes_resident() const noexcept { return remembers() ? lives_->bytes_resident() : 0; }
+
+private:
+    // The object's tag, and below it the frame.
+    struct life {
+        typename Policy::template atomic<std::uint64_t> birth;
+        typename Policy::template atomic<std::uint64_t> death;
+    };
+    using array = typename Policy::template array<life>;
+
+    static std::uint64_t stamp(std::uint32_t tag, std::uint64_t frame) noexcept {
+        return std::uint64_t{tag} << 32 | (frame & 0xffff'ffff);
+    }
+    static std::optional<std::uint32_t> frames_since(std::uint64_t stamp, std::uint32_t tag,
+                                                     std::uint64_t now) noexcept {
+        if (stamp >> 32 != tag) {
+            return std::nullopt;
+        }
+        return static_cast<std::uint32_t>(now - stamp);
+    }
+
+    std::optional<array> lives_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/pool_geometry.hpp>
+#include <handlepool/detail/slot_table.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, then
+/// from slots that any lane gave back unused, and at last from the freelist.
+///
+/// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
+/// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
+template <class Layout, class Policy, template <class> class Freelist>
+class slot_supply {
+public:
+    slot_supply(std::string_view what_for, const pool_geometry& geometry, slot_table<Layout, Policy>& slots,
+                const lane_table<Policy>& lanes)
+        : geometry_(geometry),
+          slots_(slots),
+          lanes_(lanes),
+          free_(what_for, {.index_limit = geometry.slot_limit,
+                           .waiting_limit = geometry.object_limit,
+                           .reuse_delay = geometry.reuse_delay}) {}
+
+    /// Lane: takes a slot. False only when at some moment of the call no slot was left. Wait-free while the
+    /// lane has one, else lock-free.
+    bool take(lane<Policy>& mine, std::uint32_t& index) noexcept {
+        std::uint32_t held = mine.held.load(std::memory_order::relaxed);
+        if (held == 0) {
+            held = refill(mine);
+            if (held == 0) {
+                return false;
+            }
+        }
+        const std::uint32_t next = mine.claim_end - held;
+        index = mine.claimed[next];
+        slots_.prefetch_slot(mine.claimed[next + lane<Policy>::read_ahead]);
+        mine.held.store(held - 1, std::memory_order::relaxed);
+        return true;
+    }
+
+    /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
+    /// meanwhile a compaction freed just as many as others claimed. Lock-free.
+    bool can_give(std::size_t count) const noexcept {
+        while (true) {
+            const unused_totals unused_before = free_.unused();
+            const std::size_t in_use = list().in_use();
+            const std::size_t retired_before = retired();
+            const std::size_t idle = held();
+            if (count + in_use <= geometry_.capacity + retired_before + idle + unused_before.waiting()) {
+                return true;
+            }
+            // A lane that claimed during the sum may be missing in it.
+            if (list().in_use() == in_use && retired() == retired_before && free_.unused() == unused_before) {
+                return false;
+            }
+        }
+    }
+
+    /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
+    /// were left. Lock-free.
+    std::size_t take_many(lane<Policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+        std::size_t taken = 0;
+        // Those that the lane holds come first, so that it doesn't look idle beside them.
+        while (taken != count && mine.held.load(std::memory_order::relaxed) != 0 && take(mine, out[taken])) {
+            ++taken;
+        }
+        while (taken != count) {
+            std::size_t more = claim(out + taken, std::min(count - taken, most_at_once), 0);
+            if (more == 0) {
+                more = claim_beyond_capacity(out + taken);
+            }
+            if (more == 0) {
+                break;
+            }
+            taken += more;
+        }
+        return taken;
+    }
+
+    /// Any thread: gives back a slot that was taken and not used, to whoever wants it next. Wait-free.
+    void give_back(std::uint32_t index) noexcept { free_.give_back(index); }
+
+    /// Compaction: the slot of a destroyed object; it goes out again after publish().
+    void release(std::uint32_t index) noexcept { free_.release(index); }
+    /// Compaction: a slot was used up and stays out for ever.
+    void retire(std::size_t count) noexcept { retired_.store(retired() + count, std::memory_order::relaxed); }
+    void publish() noexcept { free_.publish(); }
+
+    std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
+    /// Will no slot ever go out again? Those that the reuse delay holds back never do without others to
+    /// follow.
+    bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
+
+    /// Slots that lanes hold and don't use.
+    std::size_t held() const noexcept {
+        return static_cast<std::size_t>(
+            lanes_.sum([](const lane<Policy>& one) { return one.held.load(std::memory_order::relaxed); }));
+    }
+    /// Slots that wait for their next object, freed or given back unused.
+    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused().waiting(); }
+
+    const Freelist<Policy>& list() const noexcept { return free_.list(); }
+
+    /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
+    /// the lanes have forgotten theirs.
+    void reset(bool retire_all) noexcept {
+        free_.reset(retire_all ? geometry_.slot_limit : 0);
+        retired_.store(retire_all ? geometry_.slot_limit : 0, std::memory_order::relaxed);
+    }
+
+    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved(); }
+    std::size_t bytes_resident() const noexcept { return free_.bytes_resident(); }
+
+private:
+    // A claim that loses its exchange reads all entries again.
+    static constexpr std::size_t most_at_once = 1024;
+
+    std::uint32_t refill(lane<Policy>& mine) noexcept {
+        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), Policy::claim_divisor);
+        const std::size_t wanted = std::clamp<std::size_t>(share, 1, Policy::claim_size);
+        // Stored before the claim and published by its exchange, (11) or (15): a thread that finds the pool
+        // full because of this claim also sees its unused slots.
+        mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
+        std::size_t claimed = claim(mine.claimed, wanted, 0);
+        if (claimed == 0) {
+            mine.held.store(0, std::memory_order::relaxed);
+            claimed = claim_beyond_capacity(mine.claimed);
+        }
+        mine.claim_end = static_cast<std::uint32_t>(claimed);
+        return static_cast<std::uint32_t>(claimed);
+    }
+
+    /// Takes one slot although the capacity is out, if idle lanes hold as many. Returns how many it took.
+    std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
+        while (true) {
+            // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
+            const unused_totals unused_before = free_.unused();
+            const std::size_t idle = held();
+            const std::size_t retired_before = retired();
+            const std::size_t claimed = claim(out, 1, std::min(idle, geometry_.lane_slack));
+            if (claimed != 0 ||
+                (held() == idle && retired() == retired_before && free_.unused() == unused_before)) {
+                return claimed;
+            }
+        }
+    }
+
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t beyond_capacity) noexcept {
+        return free_.claim(out, wanted, geometry_.capacity + retired() + beyond_capacity);
+    }
+
+    pool_geometry geometry_;
+    slot_table<Layout, Policy>& slots_;
+    const lane_table<Policy>& lanes_;
+    index_supply<Policy, Freelist> free_;
+    typename Policy::template atomic<std::size_t> retired_{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/handle.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// No slot has this index: it marks a place of the dense store whose object is gone.
+inline constexpr std::uint32_t no_slot = 0xffff'ffff;
+
+/// The sparse table: an entry for each handle index, two words that change independently of each other.
+///
+/// The *tag* (pool id and generation) is that of the only handle that is valid for the slot. The slot's owner
+/// publishes it, and any thread that erases moves it on by compare-exchange. The *location* says where the
+/// object is. It is written before the tag by whoever publishes, and later by compaction alone: a plain store
+/// moves an object, whether it is being erased at the same time or not.
+template <class Layout, class Policy>
+class slot_table {
+public:
+    using value_type = typename Layout::value_type;
+    using tag_type = typename Layout::tag_type;
+
+    slot_table(std::string_view what_for, std::size_t size, std::size_t expected)
+        : slots_(what_for, size, expected) {}
+
+    std::size_t size() const noexcept { return slots_.size(); }
+
+    /// The handle's object in the store of all objects, or null when it doesn't live. It stays there until
+    /// compaction. Wait-free.
+    template <class Objects>
+    auto find(value_type handle, Objects&& objects) const noexcept -> decltype(objects.at(0)) {
+        if (!could_live(handle)) {
+            return nullptr;
+        }
+        const slot& named = slots_[Layout::index_of(handle)];
+        // (2) acquire: pairs with (1), so that the object is seen complete
+        if (named.tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
+            return nullptr;
+        }
+        return objects.at(named.location.load(std::memory_order::relaxed));
+    }
+
+    /// Does the handle's object live? Wait-free.
+    bool is_alive(value_type handle) const noexcept {
+        return could_live(handle) &&
+               // (2)
+               slots_[Layout::index_of(handle)].tag.load(std::memory_order::acquire) ==
+                   Layout::tag_of(handle);
+    }
+
+    /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
+    /// Wait-free.
+    bool kill(value_type handle) noexcept {
+        tag_type tag = Layout::tag_of(handle);
+        return could_live(handle) &&
+               // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its
+               // end from this thread; a failure tells nothing but that there is nothing to do
+               slots_[Layout::index_of(handle)].tag.compare_exchange_strong(
+                   tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
+    }
+
+    /// The tag that the next object of a slot gets. Only for the slot's owner.
+    /// @param fresh_tag tag, not alive, that a slot starts from when it was never used
+    tag_type next_tag(std::uint32_t index, tag_type fresh_tag) const noexcept {
+        const tag_type tag = slots_[index].tag.load(std::memory_order::relaxed);
+        return (tag == 0 ? fresh_tag : tag) + 1;
+    }
+
+    /// Makes the object at `location` the slot's: from here on its handle resolves. Only for the slot's
+    /// owner.
+    void publish(std::uint32_t index, tag_type tag, std::uint32_t location) noexcept {
+        slots_[index].location.store(location, std::memory_order::relaxed); // carried by (1)
+        // (1) release: pairs with (2) in find and contains, (3) in erase, (4) in compaction and its sweep
+        slots_[index].tag.store(tag, std::memory_order::release);
+    }
+
+    /// The slot's tag, with all that was done before it was published.
+    tag_type tag(std::uint64_t index) const noexcept {
+        // (4) acquire: pairs with (1)
+        return slots_[index].tag.load(std::memory_order::acquire);
+    }
+
+    /// The slot's tag as another access has made it visible already.
+    tag_type known_tag(std::uint64_t index) const noexcept {
+        return slots_[index].tag.load(std::memory_order::relaxed);
+    }
+
+    std::uint32_t location(std::uint64_t index) const noexcept {
+        return slots_[index].location.load(std::memory_order::relaxed);
+    }
+
+    /// Says where the slot's object is now. Only for compaction.
+    void set_location(std::uint64_t index, std::uint32_t location) noexcept {
+        slots_[index].location.store(location, std::memory_order::relaxed);
+    }
+
+    void prefetch_slot(std::uint64_t index) const noexcept { prefetch(slots_.data(), index); }
+
+    /// Forgets everything. Only while nobody else uses the table.
+    void discard() noexcept { slots_.discard(); }
+
+    std::size_t bytes_reserved() const noexcept { return slots_.bytes_reserved(); }
+    std::size_t bytes_resident() const noexcept { return slots_.bytes_resident(); }
+
+private:
+    struct slot {
+        typename Policy::template atomic<tag_type> tag;
+        typename Policy::template atomic<std::uint32_t> location;
+    };
+
+    /// Does the handle name a slot of this table, and an object that was alive in some pool?
+    bool could_live(value_type handle) const noexcept {
+        return Layout::index_of(handle) < slots_.size() && Layout::is_alive(Layout::tag_of(handle)) &&
+               Layout::fits(handle);
+    }
+
+    typename Policy::template array<slot> slots_;
+};
+
+} // namespace handlepool::detail

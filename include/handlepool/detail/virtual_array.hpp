@@ -1,0 +1,54 @@
+#pragma once
+
+#include <handlepool/detail/virtual_memory.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// An array in a reserved range of address space: nothing moves, no growth step exists, and what was never
+/// touched costs no memory. All bytes are zero at first and again after discard(): Element must be a type for
+/// which zero bytes are the value-initialized state (integers, atomics of them, aggregates of both).
+///
+/// Not synchronized: the elements are, where they need to be.
+template <class Element>
+class virtual_array {
+    static_assert(std::is_trivially_destructible_v<Element>, "elements are dropped with their pages");
+
+public:
+    virtual_array() noexcept = default;
+
+    /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by
+    /// huge pages. `alignment` of the first element, a power of two. Throws reservation_failed, which repeats
+    /// `what_for`.
+    virtual_array(std::string_view what_for, std::size_t size, std::size_t expected,
+                  std::size_t alignment = alignof(Element))
+        : memory_(what_for, size, sizeof(Element), alignment, expected), size_(size) {}
+
+    Element& operator[](std::size_t position) noexcept { return data()[position]; }
+    const Element& operator[](std::size_t position) const noexcept { return data()[position]; }
+
+    Element* data() noexcept { return static_cast<Element*>(memory_.data()); }
+    const Element* data() const noexcept { return static_cast<const Element*>(memory_.data()); }
+    std::size_t size() const noexcept { return size_; }
+
+    /// Makes the elements from `first` to before `last` zero again and gives whole pages of them back to the
+    /// system. Linear in what was touched.
+    void discard(std::size_t first, std::size_t last) noexcept {
+        memory_.discard(first * sizeof(Element), last * sizeof(Element));
+    }
+    void discard() noexcept { discard(0, size_); }
+
+    std::size_t bytes_reserved() const noexcept { return memory_.size(); }
+    /// Bytes of the range that are backed by memory now; asks the system, linear in the range.
+    std::size_t bytes_resident() const noexcept { return memory_.resident(); }
+
+private:
+    virtual_memory memory_;
+    std::size_t size_ = 0;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+namespace handlepool {
+
+/// A type that a program learns of at run time, from a script say.
+struct raw_type {
+    /// Bytes of an object; at least 1. Neighbours lie this far apart, rounded up to the alignment.
+    std::size_t size = 0;
+    /// A power of two.
+    std::size_t alignment = alignof(std::max_align_t);
+    /// Moves the object at `from` to the memory at `to`, and ends its life at `from`. Null: its bytes are
+    /// copied.
+    void (*relocate)(void* to, void* from, void* context) noexcept = nullptr;
+    /// Ends the life of an object. Null: there is nothing to do.
+    void (*destroy)(void* object, void* context) noexcept = nullptr;
+    /// What the functions are called with.
+    void* context = nullptr;
+};
+
+} // namespace handlepool
