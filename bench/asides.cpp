@@ -4,6 +4,7 @@
 #include "suite.hpp"
 
 #include <handlepool/boost_freelist.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
@@ -46,8 +47,8 @@ double queue_time(Pass pass) {
 
 void removal_queues(benchmark::State& state) {
     using policy = handlepool::default_policy;
-    handlepool::detail::removal_queue<std::uint64_t, policy, handlepool::fifo_freelist> ours(
-        "bench", 2 * records / policy::removal_chunk, policy::removal_chunk, records);
+    handlepool::detail::removal_queue<handlepool::detail::pool_config<handlepool::default_layout, policy>>
+        ours("bench", 2 * records / policy::removal_chunk, policy::removal_chunk, records);
     handlepool::detail::removal_chain<policy> lane;
     boost::lockfree::spsc_queue<std::uint64_t, boost::lockfree::capacity<records>> theirs;
 

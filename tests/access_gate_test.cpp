@@ -22,6 +22,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 /// Tells when a thread waits.

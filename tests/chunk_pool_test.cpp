@@ -14,6 +14,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using chunks_type = chunk_pool<default_policy, fifo_freelist<default_policy>>;
@@ -152,7 +153,7 @@ TEST_P(chunk_pool_test, after_reset_all_chunks_are_free) {
     take(chunks, chain, 4 * chunk_size);
     consume(chunks, chain, 2 * chunk_size + 1); // some of them passed and not recycled
     chunks.reset();
-    chain.forget();
+    chain.reset();
     recycle(chunks);
     EXPECT_FALSE(chunks.follow(chain));
     const positions taken = take(chunks, chain, 1000);

@@ -23,31 +23,32 @@
 namespace handlepool::test {
 
 using namespace detail;
-namespace {
 
-using namespace test;
+namespace {
 
 constexpr std::uint32_t pool_id = 3;
 
 /// The parts of a pool around a compactor, and the steps of emplace and erase one by one.
 template <class Policy, class Layout = default_layout>
-class compactor_rig {
+class compactor_rig : public pool_parts<counted, pool_config<Layout, Policy>> {
+    using parts = pool_parts<counted, pool_config<Layout, Policy>>;
+
 public:
-    using value_type = typename Layout::value_type;
+    using typename parts::value_type;
     using chain_lane = lane<Policy>;
+    using parts::dense, parts::fresh_tag, parts::lanes, parts::newborns, parts::removals, parts::slots,
+        parts::supply;
 
     explicit compactor_rig(std::size_t capacity = 100, std::size_t queue_size = 1000)
-        : geometry(plan_geometry({.capacity = capacity, .reuse_delay = 0, .max_threads = 70},
-                                 {.index_count = std::uint64_t{1} << Layout::index_bits,
-                                  .nursery_chunk = Policy::nursery_chunk,
-                                  .removal_chunk = Policy::removal_chunk})),
-          slots("slots", geometry.slot_limit, 0),
-          dense("objects", geometry.object_limit, geometry.nursery_chunks * Policy::nursery_chunk, 0),
-          lanes("lanes", geometry.max_threads),
-          supply("freelist", geometry, slots, lanes),
-          newborns("nursery", geometry.nursery_chunks, Policy::nursery_chunk),
-          removals("removals", geometry.removal_chunks, Policy::removal_chunk, queue_size),
-          work("compaction", geometry, slots, supply, newborns, removals, dense, lanes) {}
+        : parts("rig",
+                plan_geometry({.capacity = capacity,
+                               .reuse_delay = 0,
+                               .removal_queue_size = queue_size,
+                               .max_threads = 70},
+                              {.index_count = std::uint64_t{1} << Layout::index_bits,
+                               .nursery_chunk = Policy::nursery_chunk,
+                               .removal_chunk = Policy::removal_chunk}),
+                Layout::make_tag(pool_id, 0)) {}
 
     ~compactor_rig() {
         for (std::uint32_t index = 0; index != supply.list().fresh(); ++index) {
@@ -72,7 +73,7 @@ public:
         EXPECT_TRUE(newborns.take(mine().newborns, position));
         const std::uint32_t location = dense.capacity() + position;
         dense.unpoison_objects(location);
-        ::new (dense.memory(location)) counted(people, value);
+        ::new (dense.storage(location)) counted(people, value);
         newborns.own(position, Layout::value_of(slot, slots.next_tag(slot, fresh_tag)));
         return {slot, location};
     }
@@ -131,15 +132,7 @@ public:
     chain_lane& mine() { return *lanes.mine(); }
 
     census people;
-    std::uint32_t fresh_tag = Layout::make_tag(pool_id, 0);
-    pool_geometry geometry;
-    slot_table<Layout, Policy> slots;
-    dense_store<counted, Policy> dense;
-    lane_table<Policy> lanes;
-    slot_supply<Layout, Policy, fifo_freelist> supply;
-    nursery<Layout, Policy, fifo_freelist> newborns;
-    removal_queue<value_type, Policy, fifo_freelist> removals;
-    compactor<counted, Layout, Policy, fifo_freelist> work;
+    compactor<counted, pool_config<Layout, Policy>> work{"compaction", *this};
 };
 
 using numbers = std::vector<std::uint64_t>;
@@ -443,9 +436,9 @@ TYPED_TEST(compactor_test, the_order_of_the_objects_does_not_depend_on_the_execu
 TYPED_TEST(compactor_test, shrink_gives_back_the_working_lists_between_runs) {
     this->parts.emplace_sequence(50);
     this->parts.run();
-    EXPECT_GT(this->parts.work.bytes_resident(), 0U);
+    EXPECT_GT(this->parts.work.memory().resident, 0U);
     this->parts.work.shrink();
-    EXPECT_EQ(this->parts.work.bytes_resident(), 0U);
+    EXPECT_EQ(this->parts.work.memory().resident, 0U);
     this->parts.emplace_sequence(50);
     EXPECT_EQ(this->parts.run().size, 100U);
 }

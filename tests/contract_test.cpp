@@ -7,6 +7,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 TEST(contract_death_test, a_violation_names_pool_and_contract_and_aborts) {

@@ -15,9 +15,8 @@
 namespace handlepool::test {
 
 using namespace detail;
-namespace {
 
-using namespace test;
+namespace {
 
 constexpr std::uint32_t capacity = 20;
 constexpr std::uint32_t behind = 8;
@@ -28,7 +27,7 @@ protected:
     template <class... Args>
     T* put(std::uint32_t location, Args&&... args) {
         store.unpoison_objects(location);
-        return ::new (store.memory(location)) T(std::forward<Args>(args)...);
+        return ::new (store.storage(location)) T(std::forward<Args>(args)...);
     }
 
     dense_store<T, default_policy> store{"store", capacity, behind, 0};
@@ -67,25 +66,24 @@ TYPED_TEST(dense_store_test, owners_are_kept_for_each_position) {
     EXPECT_EQ(this->store.owner(capacity - 1), capacity + 99);
 }
 
-TYPED_TEST(dense_store_test, discard_forgets_size_objects_and_owners) {
+TYPED_TEST(dense_store_test, reset_forgets_size_objects_and_owners) {
     this->put(0, TypeParam(7));
     this->store.set_owner(0, 5);
     this->store.resize(1);
-    this->store.discard();
+    this->store.reset();
     EXPECT_EQ(this->store.size(), 0U);
-    EXPECT_EQ(this->store.object_bytes_resident(), 0U);
-    EXPECT_EQ(this->store.owner_bytes_resident(), 0U); // before a look at an owner makes it resident
+    EXPECT_EQ(this->store.memory().resident, 0U); // before a look at an owner makes it resident
     EXPECT_EQ(this->store.owner(0), 0U);
 }
 
 TYPED_TEST(dense_store_test, reserves_for_objects_and_owners) {
-    EXPECT_GE(this->store.bytes_reserved(), (capacity + behind) * sizeof(TypeParam) + capacity * 4);
+    EXPECT_GE(this->store.memory().reserved, (capacity + behind) * sizeof(TypeParam) + capacity * 4);
 }
 
 TEST(dense_store_relocate_test, moves_an_object_and_ends_the_old_one) {
     census people;
     dense_store<counted, default_policy> store("store", capacity, behind, 0);
-    ::new (store.memory(25)) counted(people, 7);
+    ::new (store.storage(25)) counted(people, 7);
     store.relocate(25, 3);
     EXPECT_EQ(store.at(3)->value(), 7U);
     EXPECT_EQ(people.alive(), 1);
@@ -98,7 +96,7 @@ TEST(dense_store_relocate_test, moves_an_object_and_ends_the_old_one) {
 
 TEST(dense_store_relocate_test, moves_what_cannot_be_copied) {
     dense_store<move_only, default_policy> store("store", capacity, behind, 0);
-    ::new (store.memory(25)) move_only(7);
+    ::new (store.storage(25)) move_only(7);
     store.relocate(25, 0);
     EXPECT_EQ(store.at(0)->value(), 7U);
     store.destroy(0);
@@ -106,7 +104,7 @@ TEST(dense_store_relocate_test, moves_what_cannot_be_copied) {
 
 TEST(dense_store_relocate_test, copies_trivial_objects_whole) {
     dense_store<sized<1000>, default_policy> store("store", capacity, behind, 0);
-    ::new (store.memory(25)) sized<1000>(7);
+    ::new (store.storage(25)) sized<1000>(7);
     store.relocate(25, 0);
     EXPECT_TRUE(store.at(0)->is_whole());
     EXPECT_EQ(store.at(0)->value(), 7U);
@@ -116,7 +114,7 @@ TEST(dense_store_relocate_test, a_location_can_be_used_again_and_again) {
     dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
     for (std::uint64_t i = 0; i != 10; ++i) {
         store.unpoison_objects(5);
-        ::new (store.memory(5)) std::uint64_t(i);
+        ::new (store.storage(5)) std::uint64_t(i);
         store.relocate(5, 2);
         EXPECT_EQ(*store.at(2), i);
         store.destroy(2);
@@ -127,15 +125,15 @@ TEST(dense_store_shrink_test, keeps_the_objects_and_the_nursery_and_gives_back_t
     constexpr std::uint32_t large = 100'000;
     dense_store<std::uint64_t, default_policy> store("store", large, 100, 0);
     for (std::uint32_t location = 0; location != large + 100; ++location) {
-        ::new (store.memory(location)) std::uint64_t(location);
+        ::new (store.storage(location)) std::uint64_t(location);
     }
     for (std::uint32_t position = 0; position != large; ++position) {
         store.set_owner(position, position);
     }
-    const std::size_t before = store.object_bytes_resident() + store.owner_bytes_resident();
+    const std::size_t before = store.memory().resident;
     store.resize(1001);
     store.shrink();
-    EXPECT_LT(store.object_bytes_resident() + store.owner_bytes_resident(), before / 20);
+    EXPECT_LT(store.memory().resident, before / 20);
     for (std::uint32_t location = 0; location != 1001; ++location) {
         ASSERT_EQ(*store.at(location), location);
         ASSERT_EQ(store.owner(location), location);
@@ -149,7 +147,7 @@ TEST(dense_store_shrink_test, a_full_or_empty_store_shrinks_too) {
     for (const std::uint32_t size : {0U, 1U, capacity - 1, capacity}) {
         dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
         for (std::uint32_t location = 0; location != capacity + behind; ++location) {
-            ::new (store.memory(location)) std::uint64_t(location);
+            ::new (store.storage(location)) std::uint64_t(location);
         }
         store.resize(size);
         store.shrink();

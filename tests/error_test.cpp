@@ -12,6 +12,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::AllOf;

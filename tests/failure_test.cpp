@@ -15,6 +15,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::ThrowsMessage;

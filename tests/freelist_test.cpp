@@ -19,6 +19,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<stress::tiny_policy<1>>,

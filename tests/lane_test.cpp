@@ -15,6 +15,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 /// Lets a test say which thread it is.
@@ -82,7 +83,7 @@ TEST_F(lane_table_test, a_new_lane_holds_nothing) {
     EXPECT_EQ(mine.newborns.positions.first.load(), 0U);
 }
 
-TEST_F(lane_table_test, forget_objects_drops_slots_and_queues_but_keeps_the_totals) {
+TEST_F(lane_table_test, reset_drops_slots_and_queues_but_keeps_the_totals) {
     auto& mine = lane_of(0);
     mine.held.store(5);
     mine.claim_end = 7;
@@ -97,7 +98,7 @@ TEST_F(lane_table_test, forget_objects_drops_slots_and_queues_but_keeps_the_tota
     mine.removals.drained.store(6);
     mine.removals.records.first.store(1);
     mine.pins.store(1);
-    mine.forget_objects();
+    mine.reset();
     EXPECT_EQ(mine.held.load(), 0U);
     EXPECT_EQ(mine.claim_end, 0U);
     EXPECT_EQ(mine.newborns.vacant, 0U);

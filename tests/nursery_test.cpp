@@ -1,6 +1,7 @@
 #include "support/drain_newborns.hpp"
 
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
@@ -18,10 +19,11 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using layout = default_layout;
-using nursery_type = nursery<layout, default_policy, fifo_freelist>;
+using nursery_type = nursery<pool_config<layout, default_policy>>;
 using chain_type = newborn_chain<default_policy>;
 using value_type = layout::value_type;
 using slots_of_newborns = std::vector<std::uint32_t>;
@@ -67,7 +69,7 @@ protected:
         return found;
     }
 
-    slot_table<layout, default_policy> slots{"slots", 100, 0};
+    slot_table<pool_config<layout, default_policy>> slots{"slots", 100, 0};
     nursery_type newborns{"nursery", 24 / GetParam(), GetParam()};
     chain_type chain;
 };
@@ -136,8 +138,8 @@ TEST_P(nursery_test, drain_skips_buried_objects) {
     const std::uint32_t first = emplace(1);
     emplace(2);
     const std::uint32_t last = emplace(3);
-    newborns.bury(first);
-    newborns.bury(last);
+    newborns.disown(first);
+    newborns.disown(last);
     EXPECT_EQ(drain(), slots_of_newborns{2});
     emplace(4);
     EXPECT_EQ(drain(), slots_of_newborns{4});
@@ -341,7 +343,7 @@ TEST_P(nursery_test, sweep_finds_neither_drained_nor_buried_objects) {
     const std::uint32_t position = emplace(2);
     erase(1);
     erase(2);
-    newborns.bury(position);
+    newborns.disown(position);
     EXPECT_EQ(sweep().size(), 1U);
     drain();
     EXPECT_TRUE(sweep().empty());
@@ -351,7 +353,7 @@ TEST_P(nursery_test, after_reset_it_is_empty) {
     emplace(1);
     emplace(2);
     newborns.reset();
-    chain.forget();
+    chain.reset();
     EXPECT_EQ(drain(), slots_of_newborns{});
     for (int i = 0; i != 12; ++i) {
         EXPECT_EQ(newborns.owner(take()), 0U);
@@ -389,8 +391,8 @@ struct vacated_position {
         EXPECT_EQ(drained, (slots_of_newborns{1, 2}));
     }
 
-    slot_table<layout, policy> slots{"slots", 10, 0};
-    nursery<layout, policy, fifo_freelist> newborns{"nursery", 4, 2};
+    slot_table<pool_config<layout, policy>> slots{"slots", 10, 0};
+    nursery<pool_config<layout, policy>> newborns{"nursery", 4, 2};
     newborn_chain<policy> chain;
     std::uint32_t position = 0;
     slots_of_newborns drained;
@@ -411,7 +413,7 @@ TEST(nursery_step_test, a_vacated_position_that_compaction_passes_is_not_taken) 
 // The chain leads from chunk 1 to 0 and then to 2: behind the last position of chunk 1 stands, by its number,
 // the first of chunk 2, but in the chain a newborn lies between them.
 TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it) {
-    slot_table<layout, default_policy> slots("slots", 10, 0);
+    slot_table<pool_config<layout, default_policy>> slots("slots", 10, 0);
     nursery_type newborns("nursery", 5, 1);
     const auto take = [&](chain_type& lane) {
         std::uint32_t position = 0;
@@ -463,7 +465,7 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
 // Memory that a throwing constructor has written goes round through compaction to another lane: plain, so
 // that ThreadSanitizer reports it when nothing orders the two writers.
 TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_next_use_of_its_memory) {
-    slot_table<layout, default_policy> slots("slots", 10, 0);
+    slot_table<pool_config<layout, default_policy>> slots("slots", 10, 0);
     nursery_type newborns("nursery", 2, 1);
     std::vector<int> memory(newborns.positions());
     chain_type lane;

@@ -18,6 +18,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using namespace test;

@@ -12,6 +12,7 @@
 #include <handlepool/detail/chunk_pool.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -31,6 +32,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 constexpr auto relaxed = std::memory_order::relaxed;
@@ -50,7 +52,7 @@ struct slot_scene {
     static constexpr auto tag = layout::make_tag(3, 1);
     static constexpr auto handle = layout::value_of(5, tag);
 
-    slot_table<layout, weak_policy> slots{"slots", 10, 0};
+    slot_table<pool_config<layout, weak_policy>> slots{"slots", 10, 0};
     word object;
 
     void make() {
@@ -109,8 +111,8 @@ TEST(ordering_slot_table_test, who_reads_the_tag_of_a_dead_object_sees_it_comple
 
 TEST(ordering_nursery_test, what_a_throwing_constructor_wrote_happens_before_the_next_use_of_its_memory) {
     in_weak_runs(1000, [](weak_run& run) {
-        slot_table<layout, weak_policy> slots("slots", 10, 0);
-        nursery<layout, weak_policy, fifo_freelist> newborns("nursery", 2, 1);
+        slot_table<pool_config<layout, weak_policy>> slots("slots", 10, 0);
+        nursery<pool_config<layout, weak_policy>> newborns("nursery", 2, 1);
         std::vector<word> memory(newborns.positions());
         newborn_chain<weak_policy> lane;
         std::uint32_t seen = 0;
@@ -139,7 +141,7 @@ TEST(ordering_nursery_test, what_a_throwing_constructor_wrote_happens_before_the
 TEST(ordering_removal_queue_test, what_a_producer_did_happens_before_its_record_is_drained) {
     in_weak_runs(500, [](weak_run& run) {
         constexpr std::uint32_t count = 3;
-        removal_queue<std::uint64_t, weak_policy, fifo_freelist> queue(
+        removal_queue<pool_config<default_layout, weak_policy>> queue(
             "queue", 4, 2, std::numeric_limits<std::size_t>::max());
         removal_chain<weak_policy> lane;
         std::vector<word> payload(count);

@@ -15,9 +15,8 @@
 namespace handlepool::test {
 
 using namespace detail;
-namespace {
 
-using namespace test;
+namespace {
 
 bool is_poisoned([[maybe_unused]] const void* address) {
 #if HANDLEPOOL_ADDRESS_SANITIZER

@@ -20,6 +20,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

@@ -19,6 +19,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

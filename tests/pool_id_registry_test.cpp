@@ -16,6 +16,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::AllOf;

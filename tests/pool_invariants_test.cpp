@@ -29,6 +29,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using numbers = pool<std::uint64_t>;

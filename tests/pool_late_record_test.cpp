@@ -16,6 +16,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {

@@ -12,6 +12,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 /// Lets a test say by which module's code it calls.

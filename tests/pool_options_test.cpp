@@ -16,6 +16,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 constexpr geometry_limits wide{

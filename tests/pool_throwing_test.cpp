@@ -22,6 +22,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 /// How many objects the pool still takes.

@@ -13,6 +13,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;

@@ -1,3 +1,4 @@
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
@@ -14,10 +15,11 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using value_type = std::uint64_t;
-using queue_type = removal_queue<value_type, default_policy, fifo_freelist>;
+using queue_type = removal_queue<pool_config<default_layout, default_policy>>;
 using chain_type = removal_chain<default_policy>;
 using records = std::vector<value_type>;
 
@@ -126,7 +128,7 @@ TEST_P(removal_queue_test, after_reset_it_is_empty) {
     chain_type lane;
     push(queue, lane, 0, 1000);
     queue.reset();
-    lane.records.forget();
+    lane.records.reset();
     lane.drained.store(lane.queued.load());
     EXPECT_EQ(drain(queue, lane), records{});
     EXPECT_EQ(push(queue, lane, 0, 1000), 4 * chunk_size);
@@ -166,7 +168,7 @@ struct no_tries : default_policy {
 };
 
 TEST(removal_queue_tries_test, a_push_without_a_try_fails_when_it_needs_room) {
-    removal_queue<value_type, no_tries, fifo_freelist> queue("queue", 4, 2, unlimited);
+    removal_queue<pool_config<default_layout, no_tries>> queue("queue", 4, 2, unlimited);
     removal_chain<no_tries> lane;
     EXPECT_FALSE(queue.push(lane, 1));
 }

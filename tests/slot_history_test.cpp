@@ -12,6 +12,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using history_type = slot_history<default_policy>;
@@ -77,7 +78,7 @@ TEST(slot_history_test, discard_forgets_all) {
     history_type history("history", 10, 10);
     history.born(3, 7, 100);
     history.died(3, 7, 110);
-    history.discard();
+    history.reset();
     EXPECT_EQ(history.frames_since_birth(3, 7, 120), std::nullopt);
     EXPECT_EQ(history.frames_since_death(3, 7, 120), std::nullopt);
     EXPECT_TRUE(history.remembers());
@@ -88,19 +89,19 @@ TEST(slot_history_test, without_slots_it_remembers_nothing_and_costs_nothing) {
     EXPECT_FALSE(history.remembers());
     history.born(3, 7, 100); // any slot will do
     history.died(3, 7, 100);
-    history.discard();
-    EXPECT_EQ(history.bytes_reserved(), 0U);
-    EXPECT_EQ(history.bytes_resident(), 0U);
+    history.reset();
+    EXPECT_EQ(history.memory().reserved, 0U);
+    EXPECT_EQ(history.memory().resident, 0U);
 }
 
 TEST(slot_history_test, costs_sixteen_bytes_a_slot_that_was_used) {
     history_type history("history", 1'000'000, 0);
-    EXPECT_GE(history.bytes_reserved(), 16'000'000U);
-    EXPECT_LT(history.bytes_reserved(), 17'000'000U);
-    EXPECT_EQ(history.bytes_resident(), 0U);
+    EXPECT_GE(history.memory().reserved, 16'000'000U);
+    EXPECT_LT(history.memory().reserved, 17'000'000U);
+    EXPECT_EQ(history.memory().resident, 0U);
     history.born(500'000, 7, 1);
-    EXPECT_GT(history.bytes_resident(), 0U);
-    EXPECT_LT(history.bytes_resident(), 1'000'000U);
+    EXPECT_GT(history.memory().resident, 0U);
+    EXPECT_LT(history.memory().resident, 1'000'000U);
 }
 
 TEST(slot_history_test, readers_see_whole_stamps_while_it_is_written) {

@@ -1,4 +1,5 @@
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_supply.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -21,6 +22,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using layout = default_layout;
@@ -71,9 +73,9 @@ struct supply_rig {
     }
 
     pool_geometry geometry;
-    slot_table<layout, Policy> slots;
+    slot_table<pool_config<layout, Policy>> slots;
     lane_table<Policy> lanes;
-    slot_supply<layout, Policy, fifo_freelist> supply;
+    slot_supply<pool_config<layout, Policy>> supply;
 };
 
 template <class Policy>
@@ -213,11 +215,11 @@ TYPED_TEST(slot_supply_test, after_reset_all_slots_are_fresh_again_or_all_retire
     typename TestFixture::rig_type rig({.capacity = 4, .slot_limit = 8});
     rig.take(0, many);
     rig.supply.retire(2);
-    rig.lane_of(0).forget_objects();
+    rig.lane_of(0).reset();
     rig.supply.reset(false);
     EXPECT_EQ(rig.supply.retired(), 0U);
     EXPECT_EQ(rig.take(0, many), (std::vector<std::uint32_t>{0, 1, 2, 3}));
-    rig.lane_of(0).forget_objects();
+    rig.lane_of(0).reset();
     rig.supply.reset(true);
     EXPECT_TRUE(rig.supply.used_up());
     EXPECT_TRUE(rig.take(0, many).empty());

@@ -2,6 +2,7 @@
 #include "support/random.hpp"
 #include "support/stop_at_every_access.hpp"
 
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/policy.hpp>
 
@@ -19,6 +20,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 constexpr std::uint32_t pool_id = 3;
@@ -27,7 +29,7 @@ constexpr std::size_t size = 16;
 template <class Layout>
 class slot_table_test : public testing::Test {
 protected:
-    using table = slot_table<Layout, default_policy>;
+    using table = slot_table<pool_config<Layout, default_policy>>;
 
     /// Puts an object at `location` into the slot, as an emplace does.
     typename Layout::value_type publish(std::uint32_t index, std::uint32_t location) {
@@ -114,7 +116,7 @@ TYPED_TEST(slot_table_test, the_last_generation_dies_without_touching_the_pool_i
 
 TYPED_TEST(slot_table_test, discard_forgets_everything) {
     const auto handle = this->publish(5, 100);
-    this->slots.discard();
+    this->slots.reset();
     EXPECT_EQ(this->find(handle), std::nullopt);
     EXPECT_EQ(this->slots.tag(5), 0U);
     EXPECT_EQ(this->slots.location(5), 0U);
@@ -162,7 +164,7 @@ struct cut_off_policy : default_policy {
 
 TEST(slot_table_bound_test, a_slot_past_the_end_names_nothing_whatever_stands_there) {
     char object = 0;
-    slot_table<default_layout, cut_off_policy> slots("slots", size + 1, 0);
+    slot_table<pool_config<default_layout, cut_off_policy>> slots("slots", size + 1, 0);
     const auto tag = default_layout::make_tag(pool_id, 1);
     slots.publish(size - 1, tag, 0);
     slots.publish(size, tag, 0);
@@ -250,7 +252,7 @@ TYPED_TEST(slot_table_test, of_all_threads_that_kill_one_handle_exactly_one_wins
 // A test of the tag and a store after it would let both win.
 TEST(slot_table_step_test, a_killer_stopped_at_any_access_wins_only_if_no_other_does) {
     struct scene {
-        slot_table<default_layout, stress::step_policy> slots{"slots", size, 0};
+        slot_table<pool_config<default_layout, stress::step_policy>> slots{"slots", size, 0};
         std::uint64_t handle = default_layout::value_of(5, default_layout::make_tag(pool_id, 1));
         int winners = 0;
 
@@ -288,7 +290,7 @@ protected:
         }
     }
 
-    slot_table<default_layout, default_policy> slots{"slots", count, 0};
+    slot_table<pool_config<default_layout, default_policy>> slots{"slots", count, 0};
     std::vector<std::uint32_t> objects = std::vector<std::uint32_t>(count);
 };
 
@@ -335,9 +337,9 @@ TEST_F(slot_table_order_test, who_reads_the_tag_of_a_dead_object_sees_it_complet
 }
 
 TEST(slot_table_memory_test, slots_that_were_never_used_cost_no_memory) {
-    slot_table<default_layout, default_policy> slots("slots", std::size_t{1} << 32, 0);
+    slot_table<pool_config<default_layout, default_policy>> slots("slots", std::size_t{1} << 32, 0);
     EXPECT_EQ(slots.size(), std::size_t{1} << 32);
-    EXPECT_EQ(slots.bytes_reserved(), std::size_t{8} << 32);
+    EXPECT_EQ(slots.memory().reserved, std::size_t{8} << 32);
     EXPECT_FALSE(slots.is_alive(default_layout::value_of((std::size_t{1} << 32) - 1, 1)));
     EXPECT_EQ(slots.tag(12345), 0U);
 }

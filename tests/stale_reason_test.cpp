@@ -9,6 +9,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::AllOf;

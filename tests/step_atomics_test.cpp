@@ -14,6 +14,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 TEST(stepper_test, stops_before_each_access_in_turn) {

@@ -10,6 +10,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 TEST(thread_index_set_test, the_lowest_free_number_goes_out_first) {

@@ -18,6 +18,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::HasSubstr;
@@ -103,18 +104,18 @@ TEST(virtual_array_test, is_aligned_for_its_elements) {
 TEST(virtual_array_test, memory_is_used_as_it_is_touched_and_not_after_discard) {
     constexpr std::size_t pages = 100;
     virtual_array<page_cell> array("array", pages, 0);
-    EXPECT_EQ(array.bytes_reserved(), pages * page);
-    EXPECT_EQ(array.bytes_resident(), 0U);
+    EXPECT_EQ(array.memory().reserved, pages * page);
+    EXPECT_EQ(array.memory().resident, 0U);
     for (std::size_t i = 0; i != pages; ++i) {
         array[i].bytes[i] = std::byte{1};
-        ASSERT_EQ(array.bytes_resident(), (i + 1) * page);
+        ASSERT_EQ(array.memory().resident, (i + 1) * page);
     }
     array.discard(60, pages);
-    EXPECT_EQ(array.bytes_resident(), 60 * page);
+    EXPECT_EQ(array.memory().resident, 60 * page);
     array.discard(10, 20);
-    EXPECT_EQ(array.bytes_resident(), 50 * page);
+    EXPECT_EQ(array.memory().resident, 50 * page);
     array.discard();
-    EXPECT_EQ(array.bytes_resident(), 0U);
+    EXPECT_EQ(array.memory().resident, 0U);
 }
 
 TEST(virtual_array_test, memory_at_the_far_end_of_a_large_range_is_counted) {
@@ -122,7 +123,7 @@ TEST(virtual_array_test, memory_at_the_far_end_of_a_large_range_is_counted) {
     array[9'999].bytes[0] = std::byte{1};
     array[4'096].bytes[0] = std::byte{1};
     array[4'095].bytes[0] = std::byte{1};
-    EXPECT_EQ(array.bytes_resident(), 3 * page);
+    EXPECT_EQ(array.memory().resident, 3 * page);
 }
 
 TEST(virtual_array_test, an_untouched_range_costs_nothing) {

@@ -15,6 +15,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;

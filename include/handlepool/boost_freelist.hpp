@@ -3,6 +3,7 @@
 #include <handlepool/detail/freelist_counters.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <boost/lockfree/queue.hpp>
 
@@ -66,8 +67,7 @@ public:
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
     // The queue's nodes are on the heap, where nobody counts them.
-    std::size_t bytes_reserved() const noexcept { return 0; }
-    std::size_t bytes_resident() const noexcept { return 0; }
+    memory_use memory() const noexcept { return {}; }
 
 private:
     detail::freelist_counters<Policy> counters_;

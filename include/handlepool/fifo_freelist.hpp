@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -60,12 +61,7 @@ public:
     std::size_t limit() const noexcept { return counters_.limit(); }
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
-    std::size_t bytes_reserved() const noexcept {
-        return blocks_.bytes_reserved() + entries_.bytes_reserved();
-    }
-    std::size_t bytes_resident() const noexcept {
-        return blocks_.bytes_resident() + entries_.bytes_resident();
-    }
+    memory_use memory() const noexcept { return memory_of(blocks_, entries_); }
 
 private:
     using word = typename Policy::template atomic<std::uint32_t>;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/memory_use.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -47,8 +49,7 @@ concept freelist = requires(Freelist list, const Freelist constant, std::uint32_
     { constant.fresh() } noexcept -> std::same_as<std::size_t>;
     { constant.smallest_reuse_distance() } noexcept -> std::same_as<std::size_t>;
     { constant.limit() } noexcept -> std::same_as<std::size_t>;
-    { constant.bytes_reserved() } noexcept -> std::same_as<std::size_t>;
-    { constant.bytes_resident() } noexcept -> std::same_as<std::size_t>;
+    { constant.memory() } noexcept -> std::same_as<memory_use>;
 };
 
 } // namespace handlepool

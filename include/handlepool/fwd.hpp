@@ -37,4 +37,11 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 class raw_pool;
 
+namespace detail {
+
+template <class Pool>
+class pool_as_any;
+
+} // namespace detail
+
 } // namespace handlepool

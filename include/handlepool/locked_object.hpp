@@ -23,6 +23,11 @@ public:
 
     locked_object(locked_object&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
+    /// From one of an object that is not const.
+    template <class Other>
+        requires std::convertible_to<Other*, T*>
+    locked_object(locked_object<Other, Policy>&& other) noexcept
+        : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     locked_object& operator=(locked_object&& other) noexcept {
         guard_ = std::move(other.guard_);
         object_ = std::exchange(other.object_, nullptr);
@@ -45,6 +50,9 @@ public:
     }
 
 private:
+    template <class Other, class OtherPolicy>
+    friend class locked_object;
+
     T* object_ = nullptr;
     access_guard<Policy> guard_;
 };

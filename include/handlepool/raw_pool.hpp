@@ -1,15 +1,30 @@
 #pragma once
 
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/object_type.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/fwd.hpp>
+#include <handlepool/handle.hpp>
 #include <handlepool/locked_object.hpp>
+#include <handlepool/policy.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/raw_type.hpp>
+#include <handlepool/stats.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace handlepool {
 
@@ -38,43 +53,49 @@ private:
 using raw_items = basic_raw_items<const void>;
 using mutable_raw_items = basic_raw_items<void>;
 
-/// A pool whose objects are of a type that the program learns of at run time. What is said of pool holds for
-/// it, with `void*` for references and untyped handles.
+/// A pool whose objects are of a type that the program learns of at run time. It does what pool does, with
+/// `void*` for references and untyped handles; results, threads, progress, errors and costs are those of
+/// pool's function of the same name.
 template <class Layout, class Policy, template <class> class Freelist>
-class raw_pool : public detail::pool_core<void, Layout, Policy, Freelist> {
-    using core = detail::pool_core<void, Layout, Policy, Freelist>;
+class raw_pool {
+    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;
 
 public:
-    using typename core::erase_hook;
-    using typename core::handle_type;
+    using layout = Layout;
+    using policy = Policy;
+    using handle_type = handle<void, Layout>;
+    using guard_type = access_guard<Policy>;
 
     /// Throws like the constructor of pool, and std::invalid_argument for a type that can't be.
     raw_pool(const pool_options& options, const raw_type& type)
-        : core(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
+        : core_(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
 
     /// Destroys all objects. No thread may be using the pool.
-    ~raw_pool() { this->shut_down(); }
+    ~raw_pool() = default;
 
-    /// Why no pool can have these options, or objects of this type; see pool_core.
+    raw_pool(const raw_pool&) = delete;
+    raw_pool& operator=(const raw_pool&) = delete;
+
+    /// Why no pool can have these options, or objects of this type; empty when one can.
     static std::string refusal_of(const pool_options& options, const raw_type& type) {
         std::string error = detail::refusal_of(type, options.name);
         return error.empty() ? core::refusal_of(options) : error;
     }
 
-    const raw_type& object_type_description() const noexcept { return this->type().description(); }
+    /// The type that the pool was made with.
+    const raw_type& object_type_description() const noexcept { return core_.type().description(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
-    /// Creates an object, which `construct(memory)` makes, and returns its handle. Progress and errors are
-    /// those of pool::emplace; `construct` may throw, and then nothing has changed.
-    template <class Construct>
-        requires std::invocable<Construct&, void*>
+    /// Creates an object, which `construct(memory)` makes, and returns its handle. `construct` may throw, and
+    /// then nothing has changed.
+    template <std::invocable<void*> Construct>
     handle_type emplace(Construct&& construct) {
-        const handle_type handle = try_emplace(std::forward<Construct>(construct));
-        if (!handle) {
-            this->throw_refusal();
+        const handle_type made = try_emplace(std::forward<Construct>(construct));
+        if (!made) {
+            core_.throw_refusal();
         }
-        return handle;
+        return made;
     }
     /// The same, of bytes that are zero.
     handle_type emplace() {
@@ -84,49 +105,104 @@ public:
 
     /// The same, but returns the null handle where emplace throws an error of its own; then `construct` was
     /// not called.
-    template <class Construct>
-        requires std::invocable<Construct&, void*>
+    template <std::invocable<void*> Construct>
     handle_type try_emplace(Construct&& construct) {
-        return this->create(std::ref(construct));
+        return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
+
+    bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
+    template <std::ranges::input_range Range>
+        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<void, Layout>>
+    std::size_t erase(Range&& handles) {
+        std::size_t erased = 0;
+        for (const handle_type each : handles) {
+            erased += erase(each) ? 1U : 0U;
+        }
+        return erased;
+    }
+    void clear() noexcept { core_.clear(); }
+
+    bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
+    std::size_t size() const noexcept { return core_.size(); }
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t capacity() const noexcept { return core_.capacity(); }
 
     // ---- Objects: within the frame contract
 
-    /// The handle's object, or null when the handle is stale. Wait-free, constant.
-    void* find(handle_type handle) noexcept { return this->find_object(handle); }
+    void* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
+    void* at(handle_type handle) { return core_.at(handle.value()); }
 
-    /// The handle's object with a guard that keeps it where it is; see pool::lock.
-    locked_object<void, Policy> lock(handle_type handle) {
-        auto guard = this->access();
-        return {find(handle), std::move(guard)};
+    raw_items items() const noexcept {
+        return {const_cast<raw_pool*>(this)->core_.first(), core_.type().stride(), core_.dense_size()};
+    }
+    mutable_raw_items mutable_items() noexcept {
+        return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
 
-    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    handle_type handle_at(std::size_t position) const {
+        return handle_type::from_value(core_.handle_at(position));
+    }
+    /// Null for an address that is not in the pool.
+    handle_type handle_of(const void* object) const noexcept {
+        return handle_type::from_value(core_.handle_of(object));
+    }
+
+    // ---- Guards: any thread, at any time
+
+    [[nodiscard]] guard_type access() { return core_.access(); }
+    [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
+    locked_object<void, Policy> lock(handle_type handle) {
+        guard_type guard = access();
+        return {find(handle), std::move(guard)};
+    }
     locked_object<void, Policy> try_lock(handle_type handle) noexcept {
-        auto guard = this->try_access();
+        guard_type guard = try_access();
         void* const object = guard ? find(handle) : nullptr;
         return {object, std::move(guard)};
     }
 
-    /// The handle's object. Throws stale_handle.
-    void* at(handle_type handle) { return this->object_or_throw(handle); }
+    // ---- Frames: one thread at a time
 
-    /// The dense store, as of the last compaction; see pool::items and pool::mutable_items.
-    raw_items items() const noexcept {
-        return {const_cast<raw_pool*>(this)->first_object(), this->type().stride(), this->dense_size()};
+    compaction_stats compact() { return compact(inline_executor()); }
+    template <executor Executor>
+    compaction_stats compact(Executor&& executor) {
+        return core_.compact(executor);
     }
-    mutable_raw_items mutable_items() noexcept {
-        return {this->first_object(), this->type().stride(), this->dense_size()};
+    std::optional<compaction_stats> try_compact() { return try_compact(inline_executor()); }
+    template <executor Executor>
+    std::optional<compaction_stats> try_compact(Executor&& executor) {
+        return core_.try_compact(executor);
     }
-
-    /// The handle of an object of this pool; null for an address that is not in the pool.
-    handle_type handle_of(const void* object) const noexcept { return this->handle_of_address(object); }
+    bool idle() const noexcept { return core_.idle(); }
+    void skip_frame() noexcept { core_.skip_frame(); }
 
     // ---- The whole pool: while no compaction runs
 
-    /// Like pool::on_erase.
-    void on_erase(erase_hook hook) { this->add_hook(std::move(hook)); }
+    /// `hook(handle, object)`, with a pointer to the object.
+    template <std::invocable<handle<void, Layout>, void*> Hook>
+    void on_erase(Hook hook) {
+        core_.add_hook([hook = std::move(hook)](auto value, void* object) mutable {
+            hook(handle_type::from_value(value), object);
+        });
+    }
+    void reset() { core_.reset(); }
+    void shrink_to_fit() { core_.shrink_to_fit(); }
+
+    // ---- Views for people: any thread, at any time
+
+    std::uint32_t id() const noexcept { return core_.id(); }
+    const std::string& name() const noexcept { return core_.name(); }
+    pool_stats stats() const { return core_.stats(); }
+    std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
+    std::vector<handle_type> oldest(std::size_t most) const {
+        return core_.template oldest<handle_type>(most);
+    }
+
+private:
+    friend class detail::pool_as_any<raw_pool>;
+
+    core core_;
 };
 
 } // namespace handlepool

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/pool_as_any.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/locked_object.hpp>
@@ -359,7 +361,7 @@ Pool* basic_service<Layout, Policy>::try_add(std::string& error, std::string_vie
         return nullptr;
     }
     // Not under the lock: it asks the system for address space.
-    auto made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
+    auto made = std::make_unique<detail::pool_as_any<Pool>>(wanted, args...);
     Pool& result = made->get();
 
     const lock_type lock(mutex_);

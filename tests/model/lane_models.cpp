@@ -5,6 +5,7 @@
 
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/detail/thread_index_set.hpp>
@@ -55,7 +56,7 @@ private:
         queue_.recycle();
     }
 
-    removal_queue<std::uint64_t, model_policy, fifo_freelist> queue_;
+    removal_queue<pool_config<default_layout, model_policy>> queue_;
     removal_chain<model_policy> lane_;
     std::array<model_plain<std::uint32_t>, 3> things_;
     std::vector<std::uint64_t> pushed_;
@@ -105,8 +106,8 @@ private:
         newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
     }
 
-    slot_table<layout, model_policy> slots_;
-    nursery<layout, model_policy, fifo_freelist> newborns_;
+    slot_table<pool_config<layout, model_policy>> slots_;
+    nursery<pool_config<layout, model_policy>> newborns_;
     newborn_chain<model_policy> first_lane_;
     newborn_chain<model_policy> second_lane_;
     std::array<model_plain<std::uint32_t>, 3> memory_;

@@ -6,6 +6,7 @@
 #include "require.hpp"
 #include "steps.hpp"
 
+#include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 
 #include <stress/tiny_policy.hpp>
@@ -106,8 +107,9 @@ public:
     }
     void discard() noexcept { discard(0, size_); }
 
-    std::size_t bytes_reserved() const noexcept { return size_ * sizeof(Element); }
-    std::size_t bytes_resident() const noexcept { return size_ * sizeof(Element); }
+    memory_use memory() const noexcept {
+        return {.reserved = size_ * sizeof(Element), .resident = size_ * sizeof(Element)};
+    }
 
 private:
     void make(std::size_t first, std::size_t last) {

@@ -5,6 +5,7 @@
 
 #include <handlepool/detail/index_supply.hpp>
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 
@@ -50,7 +51,7 @@ public:
     }
 
 private:
-    index_supply<model_policy, fifo_freelist> supply_;
+    index_supply<model_policy, fifo_freelist<model_policy>> supply_;
     std::array<model_plain<std::uint32_t>, 2> things_;
     std::uint32_t claims_ = 0;
 };
@@ -233,8 +234,8 @@ private:
         newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
     }
 
-    slot_table<default_layout, model_policy> slots_;
-    nursery<default_layout, model_policy, fifo_freelist> newborns_;
+    slot_table<pool_config<default_layout, model_policy>> slots_;
+    nursery<pool_config<default_layout, model_policy>> newborns_;
     newborn_chain<model_policy> first_lane_;
     newborn_chain<model_policy> second_lane_;
     std::array<model_plain<std::uint32_t>, 3> memory_;

@@ -24,6 +24,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

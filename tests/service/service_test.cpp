@@ -23,6 +23,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using testing::ElementsAre;

@@ -27,6 +27,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 using namespace std::chrono_literals;

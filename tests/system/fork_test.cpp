@@ -19,6 +19,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 constexpr unsigned patience = 20; // seconds; a child that waits for a thread of its parent's would never end

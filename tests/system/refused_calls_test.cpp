@@ -27,6 +27,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+
 namespace {
 
 /// From here on the call fails with EPERM.

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/freelist.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -29,7 +30,7 @@ struct chunk_chain {
     position get_end{0};
 
     /// Makes the chain as new. Only while nobody uses it.
-    void forget() noexcept {
+    void reset() noexcept {
         put = put_end = get = get_end = 0;
         first.store(0, std::memory_order::relaxed);
     }
@@ -144,8 +145,7 @@ public:
         first_finished_ = 0;
     }
 
-    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved() + next_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return free_.bytes_resident() + next_.bytes_resident(); }
+    memory_use memory() const noexcept { return memory_of(free_, next_); }
 
 private:
     /// Puts a chunk behind those that wait for recycle(); their links are the consumer's now.

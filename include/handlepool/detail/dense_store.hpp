@@ -4,6 +4,7 @@
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -42,14 +43,14 @@ public:
 
     T* at(std::uint32_t location) noexcept {
         if constexpr (std::is_void_v<T>) {
-            return memory(location);
+            return storage(location);
         } else {
-            return std::launder(static_cast<T*>(memory(location)));
+            return std::launder(static_cast<T*>(storage(location)));
         }
     }
 
     /// Raw memory for an object.
-    void* memory(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
+    void* storage(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
 
     /// Location of an object of the array, or their number when the object is none of it.
     std::size_t location_of(const void* object) const noexcept {
@@ -88,23 +89,23 @@ public:
     }
 
     void destroy(std::uint32_t location) noexcept {
-        type_.destroy(memory(location));
+        type_.destroy(storage(location));
         poison_objects(location);
     }
 
     /// Moves the object at one location to another, which holds none.
     void relocate(std::uint32_t from, std::uint32_t to) noexcept {
         unpoison_objects(to);
-        type_.relocate(memory(to), memory(from));
+        type_.relocate(storage(to), storage(from));
         poison_objects(from);
     }
 
     /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
     void poison_objects(std::size_t first, std::size_t count = 1) noexcept {
-        poison(memory(first), count, type_.stride());
+        poison(storage(first), count, type_.stride());
     }
     void unpoison_objects(std::size_t first, std::size_t count = 1) noexcept {
-        unpoison(memory(first), count, type_.stride());
+        unpoison(storage(first), count, type_.stride());
     }
 
     /// A hint: any location will do.
@@ -126,15 +127,14 @@ public:
     }
 
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
-    void discard() noexcept {
+    void reset() noexcept {
         discard_objects(0, static_cast<std::uint32_t>(locations()));
         resize(0);
         owners_.discard();
     }
 
-    std::size_t object_bytes_resident() const noexcept { return bytes_.bytes_resident(); }
-    std::size_t owner_bytes_resident() const noexcept { return owners_.bytes_resident(); }
-    std::size_t bytes_reserved() const noexcept { return bytes_.bytes_reserved() + owners_.bytes_reserved(); }
+    memory_use memory_of_objects() const noexcept { return bytes_.memory(); }
+    memory_use memory() const noexcept { return memory_of(bytes_, owners_); }
 
 private:
     /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/unused_indices.hpp>
 #include <handlepool/freelist.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace handlepool::detail {
 
 /// A freelist whose indices also come back unused: those go out first, to any thread and at once.
-template <class Policy, template <class> class Freelist>
+template <class Policy, class Freelist>
 class index_supply {
 public:
     index_supply(std::string_view what_for, const freelist_options& options)
@@ -44,7 +45,7 @@ public:
     void release(std::uint32_t index) noexcept { free_.release(index); }
     void publish() noexcept { free_.publish(); }
 
-    const Freelist<Policy>& list() const noexcept { return free_; }
+    const Freelist& list() const noexcept { return free_; }
     /// The indices that came back unused, and went out again.
     unused_totals unused() const noexcept { return unused_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
@@ -55,11 +56,10 @@ public:
         unused_.reset();
     }
 
-    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved() + unused_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return free_.bytes_resident() + unused_.bytes_resident(); }
+    memory_use memory() const noexcept { return memory_of(free_, unused_); }
 
 private:
-    Freelist<Policy> free_;
+    Freelist free_;
     unused_indices<Policy> unused_;
 };
 

@@ -3,6 +3,7 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/removal_queue.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -42,12 +43,12 @@ struct alignas(cache_line) lane {
 
     /// Forgets slots, newborns and removals, whose memory is being forgotten too. Only while nobody uses the
     /// pool.
-    void forget_objects() noexcept {
+    void reset() noexcept {
         held.store(0, std::memory_order::relaxed);
         claim_end = 0;
         erased.store(created.load(std::memory_order::relaxed), std::memory_order::relaxed);
-        newborns.forget();
-        removals.records.forget();
+        newborns.reset();
+        removals.records.reset();
         removals.drained.store(removals.queued.load(std::memory_order::relaxed), std::memory_order::relaxed);
     }
 };
@@ -105,8 +106,7 @@ public:
         return total;
     }
 
-    std::size_t bytes_reserved() const noexcept { return lanes_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return lanes_.bytes_resident(); }
+    memory_use memory() const noexcept { return memory_of(lanes_); }
 
 private:
     void enter(std::uint32_t index) noexcept {

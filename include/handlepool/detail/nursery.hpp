@@ -4,6 +4,7 @@
 #include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/index_supply.hpp>
 #include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -28,10 +29,10 @@ struct newborn_chain {
     chunk_chain<Policy> positions;
 
     /// Makes it as new. Only while nobody uses it.
-    void forget() noexcept {
+    void reset() noexcept {
         vacant = 0;
         vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
-        positions.forget();
+        positions.reset();
     }
 };
 
@@ -53,11 +54,13 @@ struct newborn_batch {
 /// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
 /// published.
-template <class Layout, class Policy, template <class> class Freelist>
+template <class Config>
 class nursery {
 public:
-    using value_type = typename Layout::value_type;
-    using chain = newborn_chain<Policy>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using chain = newborn_chain<policy>;
 
     nursery(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
         : chunks_(what_for, chunks, chunk_size),
@@ -77,7 +80,7 @@ public:
 
     /// Lane: gives a position back whose constructor threw. Wait-free.
     void give_back(chain& lane, std::uint32_t position) noexcept {
-        chunk_chain<Policy>& own = lane.positions;
+        chunk_chain<policy>& own = lane.positions;
         if (own.put == position + 1 && own.put_end - position <= chunk_size()) {
             own.put = position;
         } else { // the constructor had made other objects behind it, in its chunk or in a later one
@@ -145,7 +148,7 @@ public:
             return;
         }
         // What constructors of the batch have left over of a chunk of their own.
-        for (chunk_chain<Policy>& own = lane.positions; own.put != own.put_end;) {
+        for (chunk_chain<policy>& own = lane.positions; own.put != own.put_end;) {
             const std::uint32_t position = own.put;
             own.put = position + 1;
             vacate(lane, position);
@@ -168,7 +171,9 @@ public:
 
     /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
     /// position is ordered by the freelist of chunks.
-    void bury(std::uint32_t position) noexcept { owners_[position].store(gone, std::memory_order::relaxed); }
+    void disown(std::uint32_t position) noexcept {
+        owners_[position].store(gone, std::memory_order::relaxed);
+    }
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
     /// the lane's newborns lie that are not yet drained, in their order.
@@ -181,14 +186,14 @@ public:
     /// whose object is not yet published. Vacated ones are gone from here on. For any number of ranges at the
     /// same time.
     std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
-                              const slot_table<Layout, Policy>& slots) noexcept {
+                              const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
             const value_type handle = owner(position);
             if (last - position > slots_ahead) {
-                slots.prefetch_slot(Layout::index_of(owner(position + slots_ahead)));
+                slots.prefetch_slot(layout::index_of(owner(position + slots_ahead)));
             }
             const bool ready = names_object(handle)
-                                   ? reached(slots.tag(Layout::index_of(handle)), handle) // (4)
+                                   ? reached(slots.tag(layout::index_of(handle)), handle) // (4)
                                    : handle == gone || (handle != empty && pass_vacated(position, handle));
             if (!ready) {
                 return position - first;
@@ -215,26 +220,26 @@ public:
     /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are
     /// erased, also behind positions that are still empty.
     template <class Found>
-    void sweep(const chain& lane, const slot_table<Layout, Policy>& slots, Found found) const {
+    void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t position = first; position != last; ++position) {
                 const value_type handle = owner(position);
                 if (names_object(handle) &&
-                    slots.tag(Layout::index_of(handle)) == Layout::tag_of(handle) + 1) { // (4)
+                    slots.tag(layout::index_of(handle)) == layout::tag_of(handle) + 1) { // (4)
                     found(handle);
                 }
             }
         });
     }
 
-    /// Compaction: gives the drained chunks back, after `discarded(first position)` of each.
-    template <class Discarded>
-    void recycle(Discarded discarded) {
+    /// Compaction: gives the drained chunks back, after `recycled(first position)` of each.
+    template <class Recycled>
+    void recycle(Recycled recycled) {
         chunks_.recycle([&](std::uint32_t first) {
             for (std::uint32_t position = first; position != first + chunk_size(); ++position) {
                 owners_[position].store(empty, std::memory_order::relaxed); // carried by the freelist's tail
             }
-            discarded(first);
+            recycled(first);
         });
     }
 
@@ -245,33 +250,28 @@ public:
         links_.discard();
     }
 
-    std::size_t bytes_reserved() const noexcept {
-        return chunks_.bytes_reserved() + owners_.bytes_reserved() + links_.bytes_reserved();
-    }
-    std::size_t bytes_resident() const noexcept {
-        return chunks_.bytes_resident() + owners_.bytes_resident() + links_.bytes_resident();
-    }
+    memory_use memory() const noexcept { return memory_of(chunks_, owners_, links_); }
 
 private:
     // Owners that name no object: their generation is even. The others are numbered from `first_vacated` on,
     // by the lane that vacated the position.
     static constexpr value_type no_object(std::uint32_t number) noexcept {
-        const value_type low = number & Layout::index_mask;
-        const value_type high = static_cast<value_type>(value_type{number} >> Layout::index_bits);
-        return static_cast<value_type>(high << (Layout::index_bits + 1) | low);
+        const value_type low = number & layout::index_mask;
+        const value_type high = static_cast<value_type>(value_type{number} >> layout::index_bits);
+        return static_cast<value_type>(high << (layout::index_bits + 1) | low);
     }
     static constexpr value_type empty = no_object(0);
     static constexpr value_type gone = no_object(1);
     static constexpr std::uint32_t first_vacated = 2;
-    static bool names_object(value_type owner) noexcept { return Layout::is_alive(Layout::tag_of(owner)); }
+    static bool names_object(value_type owner) noexcept { return layout::is_alive(layout::tag_of(owner)); }
 
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
 
     /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
     /// or one further when it was erased already. Anything else stood there before.
-    static bool reached(typename Layout::tag_type tag, value_type handle) noexcept {
-        return tag == Layout::tag_of(handle) || tag == Layout::tag_of(handle) + 1;
+    static bool reached(typename layout::tag_type tag, value_type handle) noexcept {
+        return tag == layout::tag_of(handle) || tag == layout::tag_of(handle) + 1;
     }
 
     /// Lane: leaves a position without an object behind others that were taken after it.
@@ -307,9 +307,9 @@ private:
                                                          std::memory_order::relaxed);
     }
 
-    chunk_pool<Policy, index_supply<Policy, Freelist>> chunks_;
-    typename Policy::template array<typename Policy::template atomic<value_type>> owners_;
-    typename Policy::template array<typename Policy::template plain<std::uint32_t>>
+    chunk_pool<policy, index_supply<policy, typename Config::freelist>> chunks_;
+    typename policy::template array<typename policy::template atomic<value_type>> owners_;
+    typename policy::template array<typename policy::template plain<std::uint32_t>>
         links_; // of vacated positions
 };
 

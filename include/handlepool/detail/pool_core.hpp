@@ -1,270 +1,386 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/detail/contract.hpp>
-#include <handlepool/detail/dense_store.hpp>
-#include <handlepool/detail/lane.hpp>
-#include <handlepool/detail/nursery.hpp>
-#include <handlepool/detail/object_type.hpp>
-#include <handlepool/detail/pool_geometry.hpp>
+#include <handlepool/detail/place.hpp>
+#include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_registry.hpp>
-#include <handlepool/detail/removal_queue.hpp>
-#include <handlepool/detail/slot_supply.hpp>
-#include <handlepool/detail/slot_table.hpp>
-#include <handlepool/detail/stale_reason.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/pool_views.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
-#include <handlepool/fwd.hpp>
-#include <handlepool/handle.hpp>
-#include <handlepool/policy.hpp>
+#include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
 
-#include <concepts>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <ranges>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace handlepool::detail {
 
-/// What pools do with handles and frames, whatever their objects are. Users meet it as the base of pool and
-/// raw_pool, whose documentation has the frame contract.
+/// What pools do with handles and frames, whatever their objects are: the functions of pool and raw_pool, in
+/// whose headers they are described, with values for handles.
 ///
 /// @tparam T object type, or void when it is known at run time only
-/// @tparam Layout how the bits of a handle are divided
-/// @tparam Policy atomics, memory and batch sizes
-/// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
-template <class T, class Layout, class Policy, template <class> class Freelist>
+/// @tparam Config a pool_config
+template <class T, class Config>
 class pool_core {
-    static_assert(freelist<Freelist<Policy>>);
+    static_assert(freelist<typename Config::freelist>);
 
 public:
-    using layout = Layout;
-    using policy = Policy;
-    using handle_type = handle<T, Layout>;
-    using guard_type = access_guard<Policy>;
-    using erase_hook = std::function<void(handle_type handle, T* object)>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using guard_type = access_guard<policy>;
+
+    /// An empty pool. Throws as the pools' constructors say.
+    explicit pool_core(const pool_options& options, const object_type<T>& type = {})
+        : pool_core(options, plan_geometry(options, limits_of_options), type) {}
+
+    /// Destroys all objects, which may still use the pool.
+    ~pool_core() {
+        // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
+        expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
+        destroy_all();
+        id_.set_next_generation(next_generation());
+        const_cast<volatile std::uint32_t&>(in_use_) = 0; // or the store is dropped, as nobody may read it
+    }
 
     pool_core(const pool_core&) = delete;
     pool_core& operator=(const pool_core&) = delete;
 
-    /// Why no pool can have these options; empty when one can. Only the pool's making tells whether the
-    /// system has the address space, and whether the pool id is free.
     static std::string refusal_of(const pool_options& options) {
         std::string error;
         try_plan_geometry(options, limits_of_options, error);
         return error;
     }
 
-    // ---- Handles: any thread, at any time, also while a compaction runs
+    // ---- Handles
 
-    /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
-    /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
-    /// readable through pointers that were got before, until the next compaction destroys it. Wait-free,
-    /// constant.
-    bool erase(handle_type handle) noexcept;
-
-    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free.
-    template <std::ranges::input_range Range>
-        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
-    std::size_t erase(Range&& handles);
-
-    /// Is the handle's object alive? Wait-free, constant.
-    bool contains(handle_type handle) const noexcept {
+    /// Creates an object that `construct(memory)` makes. Zero when there is no room, or no lane.
+    template <class Construct>
+    value_type create(Construct construct) {
         expect_in_use();
-        return slots_.is_alive(handle.value());
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) {
+            return 0;
+        }
+        place<T, Config> taken(parts_, *mine);
+        if (!taken.taken()) {
+            return 0;
+        }
+        construct(taken.memory());
+        return taken.publish();
     }
 
-    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles
-    /// stay dead. Lock-free; linear in the slots ever used.
-    void clear() noexcept;
+    /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
+    /// `made(number, handle)`. False when there is no room, or no lane.
+    template <class Construct, class Made>
+    bool create_many(std::size_t count, Construct construct, Made made) {
+        expect_in_use();
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) {
+            return false;
+        }
+        place_batch<T, Config> taken(parts_, *mine, count);
+        if (!taken.taken()) {
+            return false;
+        }
+        taken.construct_all(construct);
+        taken.publish_all(made);
+        return true;
+    }
 
-    /// Objects whose handles resolve. Exact while nobody creates or erases. Wait-free, linear in the lanes.
-    std::size_t size() const noexcept;
-    bool empty() const noexcept { return size() == 0; }
+    /// Could there ever be as many objects?
+    bool has_room_for(std::size_t count) const noexcept { return count <= parts_.geometry.object_limit; }
 
-    /// Objects that the pool has room for, guaranteed.
-    std::size_t capacity() const noexcept { return geometry_.capacity; }
+    /// Why nothing could be created.
+    [[noreturn]] void throw_refusal() {
+        lane_or_throw();
+        if (parts_.supply.used_up()) {
+            raise(pool_used_up(name_, parts_.geometry.slot_limit));
+        }
+        raise(pool_exhausted(name_, parts_.geometry.capacity));
+    }
 
+    bool erase(value_type handle) noexcept {
+        expect_in_use();
+        if (!parts_.slots.kill(handle)) {
+            return false;
+        }
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) {
+            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+            compactor_.demand_sweep();
+            return true;
+        }
+        if (!parts_.removals.push(mine->removals, handle)) {
+            compactor_.demand_sweep();
+        }
+        add(mine->erased, 1);
+        return true;
+    }
+
+    void clear() noexcept {
+        expect_in_use();
+        for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
+            erase(layout::value_of(index, parts_.slots.tag(index)));
+        }
+    }
+
+    bool contains(value_type handle) const noexcept {
+        expect_in_use();
+        return parts_.slots.is_alive(handle);
+    }
+
+    std::size_t size() const noexcept {
+        expect_in_use();
+        return count_alive(parts_, erased_without_lane_.load(std::memory_order::relaxed));
+    }
+    std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
     std::uint32_t id() const noexcept { return id_.id(); }
     const std::string& name() const noexcept { return name_; }
 
-    /// Handles of objects that are alive, `most` at the most, the oldest first: by the frames in which they
-    /// were created with the option `remember_frames`, else by generation and slot, which is the order of
-    /// creation as long as no slot is used again. Any thread; throws std::bad_alloc; linear in the slots ever
-    /// used.
-    std::vector<handle_type> oldest(std::size_t most) const;
-
-    /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago". How long ago
-    /// is known only with the option `remember_frames`. Lock-free.
-    std::string describe(handle_type handle) const;
-
-    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner
-    /// loop.
-    pool_stats stats() const;
-
-    // ---- Objects: within the frame contract
-
-    /// The handle of the object at a position of the dense store; stale when the object was erased since the
-    /// last compaction. Throws std::out_of_range when there is no such position. Wait-free, constant.
-    handle_type handle_at(std::size_t position) const;
-
-    /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Waits for a
-    /// running compaction, and some tens of milliseconds for one that itself waits for guards: guards of
-    /// several pools and services may be taken in any order. Not for destructors, which a compaction waits
-    /// for. Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
-    /// compacting. Blocking; constant.
-    [[nodiscard]] guard_type access() { return guard_type(gate_, lane_or_throw()); }
-    /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
-    [[nodiscard]] guard_type try_access() noexcept {
+    template <class Handle>
+    std::vector<Handle> oldest(std::size_t most) const {
         expect_in_use();
-        lane_type* const mine = lanes_.mine();
+        return find_oldest<Handle>(most, parts_, compactor_);
+    }
+    std::string describe(value_type handle) const {
+        expect_in_use();
+        return describe_handle(name_, contains(handle), examine(handle, parts_, compactor_));
+    }
+    pool_stats stats() const {
+        expect_in_use();
+        return view_of(name_, size(), parts_, compactor_);
+    }
+
+    // ---- Objects
+
+    T* find(value_type handle) noexcept {
+        expect_in_use();
+        return parts_.slots.find(handle, parts_.dense);
+    }
+
+    T* at(value_type handle) {
+        T* const found = find(handle);
+        if (found == nullptr) {
+            raise(stale_handle(describe_refusal(name_, examine(handle, parts_, compactor_))));
+        }
+        return found;
+    }
+
+    /// The handle is known to be alive.
+    T* living(value_type handle) noexcept {
+        if constexpr (checked) {
+            expect(contains(handle), name_, "operator[] was given a stale handle");
+        }
+        return parts_.dense.at(parts_.slots.location(layout::index_of(handle)));
+    }
+
+    T* first() noexcept {
+        expect_in_use();
+        return parts_.dense.at(0);
+    }
+    std::size_t dense_size() const noexcept { return parts_.dense.size(); }
+    const object_type<T>& type() const noexcept { return parts_.dense.type(); }
+
+    value_type handle_at(std::size_t position) const {
+        expect_in_use();
+        if (position >= dense_size()) {
+            raise(std::out_of_range(quoted_pool(name_) + ": there is no position " +
+                                    std::to_string(position) + "; the dense store has " +
+                                    std::to_string(dense_size())));
+        }
+        return handle_in_slot(parts_.dense.owner(static_cast<std::uint32_t>(position)));
+    }
+
+    value_type handle_of(const void* object) const noexcept {
+        expect_in_use();
+        const std::size_t location = parts_.dense.location_of(object);
+        if (location < dense_size()) {
+            return handle_in_slot(parts_.dense.owner(static_cast<std::uint32_t>(location)));
+        }
+        if (location < parts_.dense.capacity() || location >= parts_.dense.locations()) {
+            return 0;
+        }
+        const value_type owner =
+            parts_.newborns.owner(static_cast<std::uint32_t>(location) - parts_.dense.capacity());
+        return layout::is_alive(layout::tag_of(owner)) ? owner : 0;
+    }
+
+    guard_type access() { return guard_type(gate_, lane_or_throw()); }
+    guard_type try_access() noexcept {
+        expect_in_use();
+        lane_type* const mine = parts_.lanes.mine();
         return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
     }
 
-    // ---- Frames: one thread at a time
+    // ---- Frames
 
-    /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
-    /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
-    /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
-    /// compaction is running, or a guard lives that the calling thread has made.
-    compaction_stats compact() {
-        inline_executor executor;
-        return compact(executor);
-    }
     template <executor Executor>
-    compaction_stats compact(Executor&& executor);
+    compaction_stats compact(Executor& executor) {
+        const compaction_attempt attempt = compact_inside(nullptr, executor);
+        throw_refused(gate_.owner(), attempt.refusal);
+        return attempt.done;
+    }
+
     /// The same, as a part of what another gate keeps guards from: while it waits for guards of this pool,
     /// those of `outer` may pass. Says why instead of throwing.
     template <executor Executor>
-    compaction_attempt compact_inside(outer_gate* outer, Executor& executor);
-
-    /// The same, but does nothing and returns nothing when it can't start at once. Never waits.
-    std::optional<compaction_stats> try_compact() {
-        inline_executor executor;
-        return try_compact(executor);
+    compaction_attempt compact_inside(outer_gate* outer, Executor& executor) {
+        expect_in_use();
+        if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
+            return {.refusal = refusal, .done = {}};
+        }
+        const closed_gate closed(gate_);
+        return {.refusal = gate_refusal::none, .done = compact_alone(executor)};
     }
-    template <executor Executor>
-    std::optional<compaction_stats> try_compact(Executor&& executor);
 
-    /// Has nothing happened since the last compaction that another one would act on? Any thread, at any time;
-    /// exact for what happened before the call. Wait-free, linear in the lanes.
+    template <executor Executor>
+    std::optional<compaction_stats> try_compact(Executor& executor) {
+        expect_in_use();
+        if (!gate_.try_close()) {
+            return std::nullopt;
+        }
+        const closed_gate closed(gate_);
+        return compact_alone(executor);
+    }
+
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
     }
-
-    /// Instead of a compaction, when the pool is idle: counts the frame, and does nothing.
+    /// Instead of a compaction, when the pool is idle: counts the frame.
     void skip_frame() noexcept { compactor_.skip(); }
 
-    // ---- The whole pool: while no other thread uses it
+    // ---- The whole pool
 
-    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
-    /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no
-    /// destructor. Throws compaction_conflict like compact().
-    void reset();
-
-    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads
-    /// may use handles meanwhile. Throws compaction_conflict like compact().
-    void shrink_to_fit();
-
-protected:
-    /// An empty pool. Throws as the pools' constructors say.
-    explicit pool_core(const pool_options& options, const object_type<T>& type = {});
-    ~pool_core() = default;
-
-    // Destroys all objects: for the destructor of the class that users see, while it is whole, because
-    // objects may use it.
-    void shut_down() noexcept;
-
-    using lane_type = lane<Policy>;
-    using tag_type = typename Layout::tag_type;
-
-    lane_type& lane_or_throw();
-    // Creates an object that `construct(memory)` makes. Null when there is no room, or no lane.
-    template <class Construct>
-    handle_type create(Construct construct);
-    // Creates `count` objects, each made by `construct(memory)`, before it publishes any. Empty when there is
-    // no room, or no lane.
-    template <class Construct>
-    std::vector<handle_type> create_many(std::size_t count, Construct construct);
-    // Why nothing could be created.
-    [[noreturn]] void throw_refusal();
-
-    T* find_object(handle_type handle) noexcept {
+    /// `hook(handle, object)`, with a value and a pointer.
+    template <class Hook>
+    void add_hook(Hook hook) {
         expect_in_use();
-        return slots_.find(handle.value(), dense_);
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        compactor_.hooks().add(std::move(hook));
     }
-    T* object_or_throw(handle_type handle);
-    // The handle is known to be alive.
-    T* living_object(handle_type handle) noexcept {
-        if constexpr (checked) {
-            expect(contains(handle), name_, "operator[] was given a stale handle");
-        }
-        return dense_.at(slots_.location(handle.index()));
-    }
-    T* first_object() noexcept {
-        expect_in_use();
-        return dense_.at(0);
-    }
-    std::size_t dense_size() const noexcept { return dense_.size(); }
-    handle_type handle_of_address(const void* object) const noexcept;
-    const object_type<T>& type() const noexcept { return dense_.type(); }
 
-    void add_hook(erase_hook hook);
+    void reset() {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        destroy_all();
+        const std::uint32_t generation = next_generation();
+        const bool used_up = generation + 1 > layout::last_generation;
+        parts_.fresh_tag = layout::make_tag(id(), generation);
+
+        const std::uint64_t created = parts_.lanes.sum(
+            [](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
+        compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
+                               static_cast<std::size_t>(created - compactor_.left_nursery()));
+        erased_without_lane_.store(0, std::memory_order::relaxed);
+        parts_.reset(used_up);
+        compactor_.reset();
+    }
+
+    void shrink_to_fit() {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        parts_.dense.shrink();
+        compactor_.shrink();
+    }
 
 private:
-    // A slot and a nursery position for an object; at its end, those of an object that was not published are
-    // given back.
-    class place;
-    class place_batch;
+    using lane_type = lane<policy>;
+    using tag_type = typename layout::tag_type;
 
-    std::uint32_t location_of(std::uint32_t position) const noexcept { return dense_.capacity() + position; }
-    handle_type publish(std::uint32_t slot, std::uint32_t position) noexcept;
+    pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
+        : name_(options.name),
+          id_(pool_id_registry::of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
+              options.pool_id, name_),
+          parts_(name_, geometry, layout::make_tag(id_.id(), id_.first_generation()), type),
+          compactor_(quoted_pool(name_) + " compaction", parts_),
+          gate_(parts_.lanes, quoted_pool(name_)) {}
+
+    lane_type& lane_or_throw() {
+        expect_in_use();
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) {
+            throw_without_lane(quoted_pool(name_), parts_.lanes.is_of_this_module(),
+                               parts_.geometry.max_threads);
+        }
+        return *mine;
+    }
+
+    /// The gate is closed.
     template <executor Executor>
-    compaction_stats compact_alone(Executor& executor);
-    refused_handle examine(handle_type handle) const;
-    handle_type handle_in_slot(std::uint32_t slot) const noexcept;
-    std::size_t slots_in_service() const noexcept { return supply_.list().fresh(); }
-    std::uint32_t next_generation() const noexcept;
-    void destroy_all() noexcept;
+    compaction_stats compact_alone(Executor& executor) {
+        if constexpr (phase_listener<Executor>) {
+            executor.begin_compaction(name_);
+            const compaction_stats stats = compactor_.run(executor);
+            executor.end_compaction(stats);
+            return stats;
+        } else {
+            return compactor_.run(executor);
+        }
+    }
+
+    value_type handle_in_slot(std::uint32_t slot) const noexcept {
+        if (slot == no_slot) {
+            return 0;
+        }
+        // The object's own tag, be it erased or not: compaction alone lets a slot go further.
+        const tag_type tag = (parts_.slots.known_tag(slot) - 1) | 1U;
+        return layout::value_of(slot, tag);
+    }
+
+    std::uint32_t next_generation() const noexcept {
+        std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
+        for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
+            highest = std::max<std::uint32_t>(highest, layout::generation_of(parts_.slots.tag(index)));
+        }
+        return (highest + 1) & ~1U;
+    }
+
+    void destroy_all() noexcept {
+        if (parts_.dense.type().has_destructor() || !compactor_.hooks().empty()) {
+            inline_executor executor;
+            // Again as long as destructors make new objects.
+            do {
+                clear();
+                compactor_.run(executor);
+            } while (size() != 0 || dense_size() != 0);
+        }
+    }
+
     void expect_in_use() const noexcept {
         if constexpr (checked) {
             expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
         }
     }
 
-    static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << Layout::index_bits,
-                                                       .nursery_chunk = Policy::nursery_chunk,
-                                                       .removal_chunk = Policy::removal_chunk};
+    static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << layout::index_bits,
+                                                       .nursery_chunk = policy::nursery_chunk,
+                                                       .removal_chunk = policy::removal_chunk};
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
-    // How many objects ahead of one that is made the memory of the nursery is asked for.
-    static constexpr std::uint32_t newborns_ahead = 8;
 
     std::string name_;
-    pool_geometry geometry_;
     pool_id_holder id_;
-    typename Policy::template plain<tag_type> fresh_tag_; // what a slot starts from, not alive
-
-    slot_table<Layout, Policy> slots_;
-    dense_store<T, Policy> dense_;
-    lane_table<Policy> lanes_;
-    slot_supply<Layout, Policy, Freelist> supply_;
-    nursery<Layout, Policy, Freelist> nursery_;
-    removal_queue<typename Layout::value_type, Policy, Freelist> removals_;
-    compactor<T, Layout, Policy, Freelist> compactor_;
-    access_gate<Policy> gate_;
+    pool_parts<T, Config> parts_;
+    compactor<T, Config> compactor_;
+    access_gate<policy> gate_;
     // Erasures by threads that found no lane.
-    typename Policy::template atomic<std::uint64_t> erased_without_lane_{0};
+    typename policy::template atomic<std::uint64_t> erased_without_lane_{0};
     std::uint32_t in_use_ = in_use_mark;
 };
 
 } // namespace handlepool::detail
-
-#include <handlepool/detail/pool_core_members.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -29,21 +30,24 @@ struct removal_chain {
 ///
 /// A queue is bounded, and a push that finds it full fails: then the caller raises the flag that makes
 /// compaction sweep for dead objects itself.
-template <class Value, class Policy, template <class> class Freelist>
+template <class Config>
 class removal_queue {
 public:
-    using chain = removal_chain<Policy>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using chain = removal_chain<policy>;
 
     removal_queue(std::string_view what_for, std::size_t chunks, std::size_t chunk_size, std::size_t limit)
         : limit_(limit), chunks_(what_for, chunks, chunk_size), records_(what_for, chunks_.positions(), 0) {}
 
     /// Lane: false when its queue is full. Wait-free.
-    bool push(chain& lane, Value record) noexcept {
+    bool push(chain& lane, value_type record) noexcept {
         const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
         std::uint32_t position = 0;
         // A count of drained records that is seen late only makes the queue look fuller than it is.
         if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_ ||
-            !chunks_.take(lane.records, position, Policy::removal_claim_tries)) {
+            !chunks_.take(lane.records, position, policy::removal_claim_tries)) {
             return false;
         }
         records_[position] = record;
@@ -62,7 +66,7 @@ public:
         const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
         for (; drained != queued; ++drained) {
             chunks_.follow(lane.records);
-            take(Value{records_[lane.records.get]});
+            take(value_type{records_[lane.records.get]});
             lane.records.get = lane.records.get + 1;
         }
         lane.drained.store(drained, std::memory_order::relaxed);
@@ -76,17 +80,12 @@ public:
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept { chunks_.reset(); }
 
-    std::size_t bytes_reserved() const noexcept {
-        return chunks_.bytes_reserved() + records_.bytes_reserved();
-    }
-    std::size_t bytes_resident() const noexcept {
-        return chunks_.bytes_resident() + records_.bytes_resident();
-    }
+    memory_use memory() const noexcept { return memory_of(chunks_, records_); }
 
 private:
     std::size_t limit_;
-    chunk_pool<Policy, Freelist<Policy>> chunks_;
-    typename Policy::template array<typename Policy::template plain<Value>> records_;
+    chunk_pool<policy, typename Config::freelist> chunks_;
+    typename policy::template array<typename policy::template plain<value_type>> records_;
 };
 
 } // namespace handlepool::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/memory_use.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,14 +44,13 @@ public:
         return frames_since((*lives_)[slot].death.load(std::memory_order::relaxed), tag, now);
     }
 
-    void discard() noexcept {
+    void reset() noexcept {
         if (remembers()) {
             lives_->discard();
         }
     }
 
-    std::size_t bytes_reserved() const noexcept { return remembers() ? lives_->bytes_reserved() : 0; }
-    std::size_t bytes_resident() const noexcept { return remembers() ? lives_->bytes_resident() : 0; }
+    memory_use memory() const noexcept { return remembers() ? lives_->memory() : memory_use(); }
 
 private:
     // The object's tag, and below it the frame.

@@ -4,6 +4,7 @@
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -18,11 +19,13 @@ namespace handlepool::detail {
 ///
 /// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
 /// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
-template <class Layout, class Policy, template <class> class Freelist>
+template <class Config>
 class slot_supply {
 public:
-    slot_supply(std::string_view what_for, const pool_geometry& geometry, slot_table<Layout, Policy>& slots,
-                const lane_table<Policy>& lanes)
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    slot_supply(std::string_view what_for, const pool_geometry& geometry, slot_table<Config>& slots,
+                const lane_table<policy>& lanes)
         : geometry_(geometry),
           slots_(slots),
           lanes_(lanes),
@@ -32,7 +35,7 @@ public:
 
     /// Lane: takes a slot. False only when at some moment of the call no slot was left. Wait-free while the
     /// lane has one, else lock-free.
-    bool take(lane<Policy>& mine, std::uint32_t& index) noexcept {
+    bool take(lane<policy>& mine, std::uint32_t& index) noexcept {
         std::uint32_t held = mine.held.load(std::memory_order::relaxed);
         if (held == 0) {
             held = refill(mine);
@@ -42,7 +45,7 @@ public:
         }
         const std::uint32_t next = mine.claim_end - held;
         index = mine.claimed[next];
-        slots_.prefetch_slot(mine.claimed[next + lane<Policy>::read_ahead]);
+        slots_.prefetch_slot(mine.claimed[next + lane<policy>::read_ahead]);
         mine.held.store(held - 1, std::memory_order::relaxed);
         return true;
     }
@@ -67,7 +70,7 @@ public:
 
     /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
     /// were left. Lock-free.
-    std::size_t take_many(lane<Policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+    std::size_t take_many(lane<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
         std::size_t taken = 0;
         // Those that the lane holds come first, so that it doesn't look idle beside them.
         while (taken != count && mine.held.load(std::memory_order::relaxed) != 0 && take(mine, out[taken])) {
@@ -103,12 +106,12 @@ public:
     /// Slots that lanes hold and don't use.
     std::size_t held() const noexcept {
         return static_cast<std::size_t>(
-            lanes_.sum([](const lane<Policy>& one) { return one.held.load(std::memory_order::relaxed); }));
+            lanes_.sum([](const lane<policy>& one) { return one.held.load(std::memory_order::relaxed); }));
     }
     /// Slots that wait for their next object, freed or given back unused.
     std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused().waiting(); }
 
-    const Freelist<Policy>& list() const noexcept { return free_.list(); }
+    const typename Config::freelist& list() const noexcept { return free_.list(); }
 
     /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
     /// the lanes have forgotten theirs.
@@ -117,16 +120,15 @@ public:
         retired_.store(retire_all ? geometry_.slot_limit : 0, std::memory_order::relaxed);
     }
 
-    std::size_t bytes_reserved() const noexcept { return free_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return free_.bytes_resident(); }
+    memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
     // A claim that loses its exchange reads all entries again.
     static constexpr std::size_t most_at_once = 1024;
 
-    std::uint32_t refill(lane<Policy>& mine) noexcept {
-        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), Policy::claim_divisor);
-        const std::size_t wanted = std::clamp<std::size_t>(share, 1, Policy::claim_size);
+    std::uint32_t refill(lane<policy>& mine) noexcept {
+        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
+        const std::size_t wanted = std::clamp<std::size_t>(share, 1, policy::claim_size);
         // Stored before the claim and published by its exchange, (11) or (15): a thread that finds the pool
         // full because of this claim also sees its unused slots.
         mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
@@ -159,10 +161,10 @@ private:
     }
 
     pool_geometry geometry_;
-    slot_table<Layout, Policy>& slots_;
-    const lane_table<Policy>& lanes_;
-    index_supply<Policy, Freelist> free_;
-    typename Policy::template atomic<std::size_t> retired_{0};
+    slot_table<Config>& slots_;
+    const lane_table<policy>& lanes_;
+    index_supply<policy, typename Config::freelist> free_;
+    typename policy::template atomic<std::size_t> retired_{0};
 };
 
 } // namespace handlepool::detail

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -20,11 +21,13 @@ inline constexpr std::uint32_t no_slot = 0xffff'ffff;
 /// publishes it, and any thread that erases moves it on by compare-exchange. The *location* says where the
 /// object is. It is written before the tag by whoever publishes, and later by compaction alone: a plain store
 /// moves an object, whether it is being erased at the same time or not.
-template <class Layout, class Policy>
+template <class Config>
 class slot_table {
 public:
-    using value_type = typename Layout::value_type;
-    using tag_type = typename Layout::tag_type;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using tag_type = typename layout::tag_type;
 
     slot_table(std::string_view what_for, std::size_t size, std::size_t expected)
         : slots_(what_for, size, expected) {}
@@ -38,9 +41,9 @@ public:
         if (!could_live(handle)) {
             return nullptr;
         }
-        const slot& named = slots_[Layout::index_of(handle)];
+        const slot& named = slots_[layout::index_of(handle)];
         // (2) acquire: pairs with (1), so that the object is seen complete
-        if (named.tag.load(std::memory_order::acquire) != Layout::tag_of(handle)) {
+        if (named.tag.load(std::memory_order::acquire) != layout::tag_of(handle)) {
             return nullptr;
         }
         return objects.at(named.location.load(std::memory_order::relaxed));
@@ -50,18 +53,18 @@ public:
     bool is_alive(value_type handle) const noexcept {
         return could_live(handle) &&
                // (2)
-               slots_[Layout::index_of(handle)].tag.load(std::memory_order::acquire) ==
-                   Layout::tag_of(handle);
+               slots_[layout::index_of(handle)].tag.load(std::memory_order::acquire) ==
+                   layout::tag_of(handle);
     }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
     /// Wait-free.
     bool kill(value_type handle) noexcept {
-        tag_type tag = Layout::tag_of(handle);
+        tag_type tag = layout::tag_of(handle);
         return could_live(handle) &&
                // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its
                // end from this thread; a failure tells nothing but that there is nothing to do
-               slots_[Layout::index_of(handle)].tag.compare_exchange_strong(
+               slots_[layout::index_of(handle)].tag.compare_exchange_strong(
                    tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
     }
 
@@ -103,24 +106,23 @@ public:
     void prefetch_slot(std::uint64_t index) const noexcept { prefetch(slots_.data(), index); }
 
     /// Forgets everything. Only while nobody else uses the table.
-    void discard() noexcept { slots_.discard(); }
+    void reset() noexcept { slots_.discard(); }
 
-    std::size_t bytes_reserved() const noexcept { return slots_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return slots_.bytes_resident(); }
+    memory_use memory() const noexcept { return memory_of(slots_); }
 
 private:
     struct slot {
-        typename Policy::template atomic<tag_type> tag;
-        typename Policy::template atomic<std::uint32_t> location;
+        typename policy::template atomic<tag_type> tag;
+        typename policy::template atomic<std::uint32_t> location;
     };
 
     /// Does the handle name a slot of this table, and an object that was alive in some pool?
     bool could_live(value_type handle) const noexcept {
-        return Layout::index_of(handle) < slots_.size() && Layout::is_alive(Layout::tag_of(handle)) &&
-               Layout::fits(handle);
+        return layout::index_of(handle) < slots_.size() && layout::is_alive(layout::tag_of(handle)) &&
+               layout::fits(handle);
     }
 
-    typename Policy::template array<slot> slots_;
+    typename policy::template array<slot> slots_;
 };
 
 } // namespace handlepool::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <bit>
@@ -73,8 +74,7 @@ public:
         claimed_.store(given_back_.load(std::memory_order::relaxed), std::memory_order::relaxed);
     }
 
-    std::size_t bytes_reserved() const noexcept { return words_.bytes_reserved(); }
-    std::size_t bytes_resident() const noexcept { return words_.bytes_resident(); }
+    memory_use memory() const noexcept { return words_.memory(); }
 
 private:
     template <class Word>

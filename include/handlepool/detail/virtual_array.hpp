@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/virtual_memory.hpp>
+#include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -42,9 +43,10 @@ public:
     }
     void discard() noexcept { discard(0, size_); }
 
-    std::size_t bytes_reserved() const noexcept { return memory_.size(); }
-    /// Bytes of the range that are backed by memory now; asks the system, linear in the range.
-    std::size_t bytes_resident() const noexcept { return memory_.resident(); }
+    /// Asks the system; linear in the range.
+    memory_use memory() const noexcept {
+        return {.reserved = memory_.size(), .resident = memory_.resident()};
+    }
 
 private:
     virtual_memory memory_;

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <handlepool/detail/counter.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+/// An object is made in three steps: its place is taken, it is constructed in the place's memory, and it is
+/// published. A constructor that throws ends the place before the third, and the place gives back what it
+/// took.
+namespace handlepool::detail {
+
+/// A slot, and a position of the nursery.
+template <class T, class Config>
+class place {
+    using parts_type = pool_parts<T, Config>;
+    using lane_type = lane<typename Config::policy>;
+
+public:
+    place(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
+        if (!parts_.supply.take(lane_, slot_)) {
+            return;
+        }
+        taken_ = parts_.newborns.take(lane_.newborns, position_);
+        if (!taken_) {
+            parts_.supply.give_back(slot_);
+            return;
+        }
+        parts_.dense.prefetch_object(location() + newborns_ahead);
+        parts_.dense.unpoison_objects(location());
+    }
+    ~place() {
+        if (taken_) {
+            parts_.dense.poison_objects(location());
+            parts_.newborns.give_back(lane_.newborns, position_);
+            parts_.supply.give_back(slot_);
+        }
+    }
+
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+
+    /// False when there is no room.
+    bool taken() const noexcept { return taken_; }
+    void* memory() noexcept { return parts_.dense.storage(location()); }
+
+    /// Returns the value of the object's handle.
+    auto publish() noexcept {
+        taken_ = false;
+        add(lane_.created, 1); // before anybody can erase it
+        return parts_.publish(slot_, position_);
+    }
+
+private:
+    // How many objects ahead of the one that is made the memory of the nursery is asked for.
+    static constexpr std::uint32_t newborns_ahead = 8;
+
+    std::uint32_t location() const noexcept { return parts_.location_of(position_); }
+
+    parts_type& parts_;
+    lane_type& lane_;
+    std::uint32_t slot_ = 0;
+    std::uint32_t position_ = 0;
+    bool taken_ = false;
+};
+
+/// The places of objects of which nobody may see any before all are made.
+template <class T, class Config>
+class place_batch {
+    using parts_type = pool_parts<T, Config>;
+    using lane_type = lane<typename Config::policy>;
+
+public:
+    /// Throws std::bad_alloc.
+    place_batch(parts_type& parts, lane_type& mine, std::size_t count)
+        : parts_(parts), lane_(mine), slots_(count) {
+        positions_taken_ = parts_.supply.can_give(count) &&
+                           parts_.newborns.take(lane_.newborns, count, positions_); // may throw
+        if (positions_taken_) {
+            slots_taken_ = parts_.supply.take_many(lane_, slots_.data(), count);
+        }
+    }
+    ~place_batch() {
+        if (taken() && constructed_ != slots_.size()) {
+            parts_.dense.poison_objects(location(constructed_));
+        }
+        for (; constructed_ != 0; --constructed_) {
+            parts_.dense.destroy(location(constructed_ - 1));
+        }
+        if (positions_taken_) {
+            parts_.newborns.give_back(lane_.newborns, positions_);
+        }
+        for (; slots_taken_ != 0; --slots_taken_) {
+            parts_.supply.give_back(slots_[slots_taken_ - 1]);
+        }
+    }
+
+    place_batch(const place_batch&) = delete;
+    place_batch& operator=(const place_batch&) = delete;
+
+    /// False when there is no room for all.
+    bool taken() const noexcept { return positions_taken_ && slots_taken_ == slots_.size(); }
+
+    /// Calls `construct(memory)` for each object.
+    template <class Construct>
+    void construct_all(Construct construct) {
+        for (; constructed_ != slots_.size(); ++constructed_) {
+            const std::uint32_t next = location(constructed_);
+            parts_.dense.unpoison_objects(next);
+            construct(parts_.dense.storage(next));
+        }
+    }
+
+    /// Calls `made(object's number, value of its handle)` for each.
+    template <class Made>
+    void publish_all(Made made) noexcept {
+        const std::size_t count = std::exchange(constructed_, 0);
+        positions_taken_ = false;
+        slots_taken_ = 0;
+        parts_.newborns.append(lane_.newborns, count, positions_);
+        add(lane_.created, count); // before anybody can erase one
+        for (std::size_t i = 0; i != count; ++i) {
+            if (i + slots_ahead < count) {
+                parts_.slots.prefetch_slot(slots_[i + slots_ahead]);
+            }
+            made(i, parts_.publish(slots_[i], parts_.newborns.position(positions_, i)));
+        }
+    }
+
+private:
+    static constexpr std::size_t slots_ahead = 16;
+
+    std::uint32_t location(std::size_t object) const noexcept {
+        return parts_.location_of(parts_.newborns.position(positions_, object));
+    }
+
+    parts_type& parts_;
+    lane_type& lane_;
+    std::vector<std::uint32_t> slots_;
+    newborn_batch positions_;
+    std::size_t slots_taken_ = 0;
+    std::size_t constructed_ = 0;
+    bool positions_taken_ = false;
+};
+
+} // namespace handlepool::detail

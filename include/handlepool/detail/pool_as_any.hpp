@@ -1,0 +1,83 @@
+#pragma once
+
+#include <handlepool/any_pool.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/type_id.hpp>
+#include <handlepool/executor_ref.hpp>
+#include <handlepool/stats.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// A pool or raw_pool, seen as any pool.
+template <class Pool>
+class pool_as_any final : public any_pool<typename Pool::layout> {
+    using base = any_pool<typename Pool::layout>;
+    using typed_handle = typename Pool::handle_type;
+
+public:
+    using typename base::erase_hook;
+    using typename base::handle_type;
+
+    template <class... Args>
+    explicit pool_as_any(Args&&... args) : pool_(std::forward<Args>(args)...) {}
+
+    Pool& get() noexcept { return pool_; }
+
+    const std::string& name() const noexcept override { return pool_.name(); }
+    std::uint32_t id() const noexcept override { return pool_.id(); }
+    std::size_t size() const noexcept override { return pool_.size(); }
+    bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
+    bool erase(handle_type handle) noexcept override { return pool_.erase(typed(handle)); }
+    void clear() noexcept override { pool_.clear(); }
+    void* find(handle_type handle) noexcept override { return pool_.find(typed(handle)); }
+    std::string describe(handle_type handle) const override { return pool_.describe(typed(handle)); }
+    std::vector<handle_type> oldest(std::size_t most) const override {
+        const auto handles = pool_.oldest(most);
+        return {handles.begin(), handles.end()};
+    }
+    pool_stats stats() const override { return pool_.stats(); }
+    void on_erase(erase_hook hook) override {
+        if constexpr (std::is_void_v<typename typed_handle::element_type>) {
+            pool_.on_erase(std::move(hook));
+        } else {
+            pool_.on_erase([hook = std::move(hook)](typed_handle handle, auto& object) {
+                hook(handle, std::addressof(object));
+            });
+        }
+    }
+
+    compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
+    std::optional<compaction_stats> try_compact(executor_ref executor) override {
+        return pool_.try_compact(executor);
+    }
+    bool idle() const noexcept override { return pool_.idle(); }
+    void skip_frame() noexcept override { pool_.skip_frame(); }
+
+protected:
+    compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
+        return pool_.core_.compact_inside(outer, executor);
+    }
+    type_id type() const noexcept override { return type_id::of<Pool>(); }
+    type_id object_type() const noexcept override {
+        return type_id::of<typename typed_handle::element_type>();
+    }
+    void* address() noexcept override { return &pool_; }
+
+private:
+    static typed_handle typed(handle_type handle) noexcept {
+        return typed_handle::from_value(handle.value());
+    }
+
+    Pool pool_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <handlepool/detail/dense_store.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/object_type.hpp>
+#include <handlepool/detail/pool_config.hpp>
+#include <handlepool/detail/pool_geometry.hpp>
+#include <handlepool/detail/removal_queue.hpp>
+#include <handlepool/detail/slot_supply.hpp>
+#include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// What a pool is made of: all that threads share, but for what the compaction and the gate have of their
+/// own.
+///
+/// @tparam T object type, or void when it is known at run time only
+template <class T, class Config>
+struct pool_parts {
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using tag_type = typename layout::tag_type;
+
+    /// Slots start from `first_tag`, which is not alive.
+    pool_parts(std::string_view pool, const pool_geometry& sizes, tag_type first_tag,
+               const object_type<T>& type = {})
+        : geometry(sizes),
+          fresh_tag(first_tag),
+          slots(quoted_pool(pool) + " slots", sizes.slot_limit, sizes.capacity),
+          dense(quoted_pool(pool), sizes.object_limit, sizes.nursery_chunks * policy::nursery_chunk,
+                sizes.capacity, type),
+          lanes(quoted_pool(pool) + " lanes", sizes.max_threads),
+          supply(quoted_pool(pool) + " freelist", sizes, slots, lanes),
+          newborns(quoted_pool(pool) + " nursery", sizes.nursery_chunks, policy::nursery_chunk),
+          removals(quoted_pool(pool) + " removal queues", sizes.removal_chunks, policy::removal_chunk,
+                   sizes.removal_queue_size) {}
+
+    pool_parts(const pool_parts&) = delete;
+    pool_parts& operator=(const pool_parts&) = delete;
+
+    /// The location of a position of the nursery.
+    std::uint32_t location_of(std::uint32_t position) const noexcept { return dense.capacity() + position; }
+
+    /// Slots ever used are the first ones.
+    std::size_t slots_in_service() const noexcept { return supply.list().fresh(); }
+
+    /// Makes the complete object at a position of the nursery the slot's, and returns its handle's value.
+    value_type publish(std::uint32_t slot, std::uint32_t position) noexcept {
+        const tag_type tag = slots.next_tag(slot, fresh_tag);
+        const value_type handle = layout::value_of(slot, tag);
+        newborns.own(position, handle);
+        slots.publish(slot, tag, location_of(position));
+        return handle;
+    }
+
+    /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
+    /// uses the pool.
+    void reset(bool used_up) noexcept {
+        for (std::size_t i = 0, last = lanes.count(); i < last; ++i) {
+            lanes[i].reset();
+        }
+        slots.reset();
+        dense.reset();
+        newborns.reset();
+        removals.reset();
+        supply.reset(used_up);
+    }
+
+    memory_use memory() const noexcept { return memory_of(slots, dense, lanes, supply, newborns, removals); }
+
+    pool_geometry geometry;
+    typename policy::template plain<tag_type> fresh_tag;
+    slot_table<Config> slots;
+    dense_store<T, policy> dense;
+    lane_table<policy> lanes;
+    slot_supply<Config> supply;
+    nursery<Config> newborns;
+    removal_queue<Config> removals;
+};
+
+} // namespace handlepool::detail

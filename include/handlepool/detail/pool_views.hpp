@@ -1,0 +1,125 @@
+#pragma once
+
+#include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/stale_reason.hpp>
+#include <handlepool/stats.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+/// What people are told about a pool. Any thread may ask at any time; each number is right by itself.
+namespace handlepool::detail {
+
+/// Objects whose handles resolve.
+template <class T, class Config>
+std::size_t count_alive(const pool_parts<T, Config>& parts, std::uint64_t erased_without_lane) noexcept {
+    // Erased ones first, so that the difference is rather too large than too small while others are at work.
+    const std::uint64_t erased = parts.lanes.sum([](const auto& lane) {
+        return lane.erased.load(std::memory_order::relaxed);
+    }) + erased_without_lane;
+    const std::uint64_t created =
+        parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
+    return created > erased ? static_cast<std::size_t>(created - erased) : 0;
+}
+
+/// What is known of a handle.
+template <class T, class Config>
+refused_handle examine(typename Config::layout::value_type handle, const pool_parts<T, Config>& parts,
+                       const compactor<T, Config>& compactions) {
+    using layout = typename Config::layout;
+    const auto tag = layout::tag_of(handle);
+    const std::uint64_t index = layout::index_of(handle);
+    refused_handle found{.null = handle == 0,
+                         .fits_layout = layout::fits(handle),
+                         .index = index,
+                         .generation = layout::generation_of(tag),
+                         .pool_id = layout::pool_id_of(tag),
+                         .own_pool_id = layout::pool_id_of(parts.fresh_tag),
+                         .first_generation = layout::generation_of(parts.fresh_tag),
+                         .slots_in_service = parts.slots_in_service()};
+    if (index < parts.slots.size()) {
+        found.slot_generation = layout::generation_of(parts.slots.known_tag(index));
+        if (const auto& history = compactions.history(); history.remembers()) {
+            const std::uint64_t now = compactions.runs();
+            // What no compaction has seen yet was created, or erased, since the last one.
+            found.frames_since_birth = history.frames_since_birth(index, tag, now).value_or(0);
+            found.frames_since_death = history.frames_since_death(index, tag, now).value_or(0);
+        }
+    }
+    return found;
+}
+
+/// Handles of living objects, `most` at the most, the oldest first.
+template <class Handle, class T, class Config>
+std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& parts,
+                                const compactor<T, Config>& compactions) {
+    using layout = typename Config::layout;
+    struct candidate {
+        std::uint32_t frames;
+        typename layout::value_type handle;
+    };
+    std::vector<candidate> alive;
+    const auto& history = compactions.history();
+    for (std::size_t index = 0, last = parts.slots_in_service(); index < last; ++index) {
+        const auto tag = parts.slots.tag(index);
+        if (layout::is_alive(tag)) {
+            const std::uint32_t frames =
+                history.remembers() ? history.frames_since_birth(index, tag, compactions.runs()).value_or(0)
+                                    : 0;
+            alive.push_back({frames, layout::value_of(index, tag)});
+        }
+    }
+    const std::size_t count = std::min(most, alive.size());
+    const auto age = [](const candidate& one) {
+        return std::tuple(~one.frames, layout::generation_of(layout::tag_of(one.handle)),
+                          layout::index_of(one.handle));
+    };
+    std::ranges::partial_sort(alive, alive.begin() + static_cast<std::ptrdiff_t>(count), {}, age);
+    std::vector<Handle> result;
+    for (std::size_t i = 0; i != count; ++i) {
+        result.push_back(Handle::from_value(alive[i].handle));
+    }
+    return result;
+}
+
+/// Asks the system for resident memory.
+template <class T, class Config>
+pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<T, Config>& parts,
+                   const compactor<T, Config>& compactions) {
+    const auto difference = [](std::uint64_t more, std::uint64_t less) {
+        return more > less ? static_cast<std::size_t>(more - less) : 0;
+    };
+    pool_stats view;
+    view.name = name;
+    view.pool_id = Config::layout::pool_id_of(parts.fresh_tag);
+    view.capacity = parts.geometry.capacity;
+    view.alive = alive;
+    view.dense = parts.dense.size();
+    view.destroyed = compactions.destroyed();
+    view.created =
+        parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
+    view.newborn = difference(view.created, compactions.left_nursery());
+    view.waiting_removals = difference(view.created, view.alive + view.destroyed);
+    view.slots_in_service = parts.slots_in_service();
+    view.slots_free = parts.supply.waiting();
+    view.slots_claimed = parts.supply.held();
+    view.slots_retired = parts.supply.retired();
+    view.slot_limit = parts.geometry.slot_limit;
+    view.reuse_delay = parts.geometry.reuse_delay;
+    view.smallest_reuse_distance = parts.supply.list().smallest_reuse_distance();
+    view.lanes = parts.lanes.count();
+    view.compactions = compactions.runs();
+    view.sweeps = compactions.sweeps();
+    const memory_use all = memory_of(parts, compactions);
+    view.bytes_reserved = all.reserved;
+    view.bytes_resident = all.resident;
+    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident;
+    return view;
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <handlepool/detail/erase_hooks.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/slot_history.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// What the reaper did.
+struct reaped {
+    std::size_t removed = 0; // objects, of which
+    std::size_t newborn = 0; // were in the nursery
+    std::size_t retired = 0; // slots used up
+};
+
+/// The first half of a compaction: destroys the removed objects where they are, frees their slots, and lists
+/// the holes that they leave in the dense store. All destructors run before the first object moves, so that
+/// they can look others up.
+template <class T, class Config>
+class reaper {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using hooks_type = erase_hooks<value_type, T>;
+
+    reaper(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
+        : parts_(parts),
+          history_(history),
+          // More than there are objects: records that come late, after a sweep, are among them.
+          removals_(std::string(what_for) + " removals", most_removals(parts), 0),
+          locations_(std::string(what_for) + " removed objects", most_removals(parts), 0),
+          holes_(std::string(what_for) + " holes", parts.geometry.object_limit, 0) {}
+
+    hooks_type& hooks() noexcept { return hooks_; }
+
+    /// Takes a snapshot of all removal queues.
+    void collect() {
+        removal_count_ = 0;
+        hole_count_ = 0;
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            parts_.removals.drain(parts_.lanes[i].removals,
+                                  [this](value_type handle) { add_removal(handle); });
+        }
+    }
+
+    /// Destroys what was collected, and frees the slots in the order of the records. With hooks, which are
+    /// called in this thread, without the executor.
+    template <executor Executor>
+    reaped reap(Executor& executor, std::uint64_t frame) {
+        const auto destroy_range = [this, frame](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                prefetch_for(i, last);
+                locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
+            }
+        };
+        if (hooks_.empty()) {
+            executor.for_ranges(removal_count_, policy::compaction_grain, destroy_range);
+        } else {
+            destroy_range(0, removal_count_);
+        }
+        return free_slots();
+    }
+
+    /// Looks for objects that were erased without a record, and reaps them. After all records: what is found
+    /// has none, or one that comes later and is then recognized by destroy().
+    reaped sweep(std::uint64_t frame) {
+        removal_count_ = 0;
+        for (std::uint32_t position = 0, last = parts_.dense.size(); position != last; ++position) {
+            const std::uint32_t slot = parts_.dense.owner(position);
+            if (slot != no_slot) {
+                const tag_type tag = parts_.slots.tag(slot); // (4)
+                if (!layout::is_alive(tag)) {
+                    removals_[removal_count_++] = {slot, tag - 1};
+                }
+            }
+        }
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
+                                  [this](value_type handle) { add_removal(handle); });
+        }
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
+        }
+        return free_slots();
+    }
+
+    /// The holes since collect(), as positions of the dense store.
+    std::size_t hole_count() const noexcept { return hole_count_; }
+    std::uint32_t hole(std::size_t i) const noexcept { return holes_[i]; }
+
+    /// Gives the memory of the lists back to the system.
+    void shrink() noexcept {
+        removals_.discard();
+        locations_.discard();
+        holes_.discard();
+    }
+
+    memory_use memory() const noexcept { return memory_of(removals_, locations_, holes_); }
+
+private:
+    using tag_type = typename layout::tag_type;
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    struct removal {
+        plain<std::uint32_t> slot;
+        plain<tag_type> tag; // of the object
+    };
+
+    // Instead of a location: there was nothing to destroy.
+    static constexpr std::uint32_t nowhere = 0xffff'ffff;
+
+    // How many records ahead of the one that is destroyed its memory is asked for: first the slot, then what
+    // the slot leads to.
+    static constexpr std::size_t slots_ahead = 24;
+    static constexpr std::size_t objects_ahead = 16;
+
+    static std::size_t most_removals(const parts_type& parts) noexcept {
+        return parts.geometry.removal_chunks * policy::removal_chunk;
+    }
+
+    void add_removal(value_type handle) noexcept {
+        removals_[removal_count_++] = {static_cast<std::uint32_t>(layout::index_of(handle)),
+                                       layout::tag_of(handle)};
+    }
+
+    void prefetch_for(std::size_t i, std::size_t last) const noexcept {
+        if (i + slots_ahead < last) {
+            parts_.slots.prefetch_slot(removals_[i + slots_ahead].slot);
+        }
+        if (i + objects_ahead < last) {
+            const std::uint32_t location = parts_.slots.location(removals_[i + objects_ahead].slot);
+            if (location < parts_.dense.capacity()) {
+                parts_.dense.prefetch_owner(location);
+            }
+            if (parts_.dense.type().has_destructor()) {
+                parts_.dense.prefetch_object(location);
+            }
+        }
+    }
+
+    /// Returns where the object was.
+    std::uint32_t destroy(std::uint32_t slot, tag_type tag, std::uint64_t frame) noexcept {
+        const std::uint32_t location = parts_.slots.location(slot); // carried by (8) or (4)
+        // A record that comes after a sweep has found its object must not destroy another. Then the slot's
+        // tag has moved on; or the slot is free and its location an old one, and no place in use has the
+        // record's owner.
+        if (parts_.slots.known_tag(slot) != tag + 1) {
+            return nowhere;
+        }
+        if (location < parts_.dense.capacity()) {
+            if (location >= parts_.dense.size() || parts_.dense.owner(location) != slot) {
+                return nowhere;
+            }
+            parts_.dense.set_owner(location, no_slot);
+        } else {
+            const std::uint32_t position = location - parts_.dense.capacity();
+            if (parts_.newborns.owner(position) != layout::value_of(slot, tag)) {
+                return nowhere;
+            }
+            parts_.newborns.disown(position);
+        }
+        hooks_.call(layout::value_of(slot, tag), parts_.dense.at(location));
+        parts_.dense.destroy(location);
+        history_.died(slot, tag, frame);
+        return location;
+    }
+
+    /// Frees or retires the slots of the destroyed objects, in the order of their records, and lists the
+    /// holes.
+    reaped free_slots() {
+        reaped done;
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            const std::uint32_t location = locations_[i];
+            if (location == nowhere) {
+                continue;
+            }
+            ++done.removed;
+            if (layout::generation_of(removals_[i].tag) == layout::last_generation) {
+                ++done.retired;
+            } else {
+                parts_.supply.release(removals_[i].slot);
+            }
+            if (location < parts_.dense.capacity()) {
+                holes_[hole_count_++] = location;
+            } else {
+                ++done.newborn;
+            }
+        }
+        if (done.retired != 0) {
+            parts_.supply.retire(done.retired);
+        }
+        return done;
+    }
+
+    parts_type& parts_;
+    slot_history<policy>& history_;
+    hooks_type hooks_;
+    // The lists keep their memory for the next compaction.
+    typename policy::template array<removal> removals_;
+    typename policy::template array<plain<std::uint32_t>> locations_; // of the removals' objects
+    typename policy::template array<plain<std::uint32_t>> holes_;
+    plain<std::size_t> removal_count_{0};
+    plain<std::size_t> hole_count_{0};
+};
+
+} // namespace handlepool::detail
