@@ -354,8 +354,8 @@ TYPED_TEST(throwing_constructors, batches_within_constructors_leave_room_for_the
 // Used to be exhausted at 56,320 objects, and three deep at 18,773.
 TEST(throwing_constructor, that_emplaces_and_throws_does_not_use_up_the_nursery) {
     for (const int depth : {1, 3}) {
-        constexpr std::size_t capacity = 100'000;
-        pool<shells> pool({.name = "shells", .capacity = capacity});
+        constexpr std::size_t capacity = 10'000;
+        pool<shells> pool({.name = "shells", .capacity = capacity, .max_threads = 8});
         for (std::size_t round = 0; round != capacity - 3; ++round) {
             ASSERT_THROW(pool.emplace(pool, depth), construction_failure) << round;
         }

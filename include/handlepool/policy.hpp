@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/clock.hpp>
 #include <handlepool/detail/thread_index.hpp>
 #include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/fwd.hpp>
@@ -49,10 +50,9 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 
-    /// How often a guard waits for a compaction that itself waits for guards, before it passes: some tens of
-    /// milliseconds. Longer than guards are usually held, or those of many threads could keep a compaction
-    /// off together.
-    static constexpr std::size_t guard_patience = 50'000;
+    /// How long a guard waits for a compaction that itself waits for guards, before it passes. Longer than
+    /// guards are usually held, or those of many threads could keep a compaction off together.
+    static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
     /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.
     static std::uint64_t numbering() noexcept { return detail::this_thread::numbering(); }
@@ -60,6 +60,9 @@ struct HANDLEPOOL_EXPORT default_policy {
     static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
         return detail::this_thread::index(numbering);
     }
+
+    /// Nanoseconds of a clock that never goes back; not 0.
+    static std::uint64_t now() noexcept { return detail::monotonic_nanoseconds(); }
 
     /// Called in loops that wait for another thread.
     static void wait() noexcept { std::this_thread::yield(); }

@@ -140,7 +140,9 @@ struct model_policy : stress::tiny_policy<1> {
     // Two, so that a try that fails is followed by another and by giving up; more tries repeat that.
     static constexpr std::size_t removal_claim_tries = 2;
 
-    static constexpr std::size_t guard_patience = 1;
+    // Out after one wait.
+    static constexpr std::uint64_t guard_patience = 0;
+    static std::uint64_t now() noexcept { return 1; }
 
     static std::uint64_t numbering() noexcept { return 0; }
     // Before the threads and after them, whatever is done is done by the first of them.

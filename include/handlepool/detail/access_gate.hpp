@@ -60,14 +60,19 @@ public:
     /// and for some time for one that waits. Throws compaction_conflict when the calling thread itself runs
     /// it.
     void enter(lane<Policy>& mine) {
-        for (std::size_t patience = Policy::guard_patience; !pass(mine, patience == 0);) {
+        std::uint64_t waits_since = 0; // for a compaction that waits
+        for (bool impatient = false; !pass(mine, impatient);) {
             if (compacting_thread_.load(std::memory_order::relaxed) == lanes_.thread_index()) {
                 raise(compaction_conflict(
                     "handlepool: an access guard was asked for in a thread that is compacting"));
             }
             std::uint32_t state = state_.load(std::memory_order::relaxed);
-            for (; !may_pass(state, patience == 0); state = state_.load(std::memory_order::relaxed)) {
-                patience -= state == wanted ? 1 : 0;
+            for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
+                if (state == wanted) {
+                    const std::uint64_t now = Policy::now();
+                    waits_since = waits_since == 0 ? now : waits_since;
+                    impatient = now - waits_since >= Policy::guard_patience;
+                }
                 Policy::wait();
             }
         }
