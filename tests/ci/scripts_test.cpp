@@ -139,7 +139,7 @@ TEST_F(scripts, who_is_not_root_needs_no_root_when_all_is_there) {
 TEST_F(scripts, install_knows_its_tools) {
     EXPECT_EQ(run("install.sh", {"--all"}).status, 0);
     for (const char* const package : {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev",
-                                      "lib32stdc++-12-dev", "clang-format-19", "dpkg-dev"}) {
+                                      "lib32stdc++-12-dev", "clang-format-19", "doxygen", "dpkg-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
     const run_result unknown = run("install.sh", {"hammer"});
