@@ -2,7 +2,7 @@
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 # usage: ci/install.sh [--all | TOOL...]
 #   TOOL    what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++), clang-format-19,
-#           debootstrap, dpkg-source; g++ is always installed
+#           debootstrap, doxygen, dpkg-source; g++ is always installed
 #   --all   all tools
 set -euo pipefail
 
@@ -11,7 +11,7 @@ packages=(
     libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap dpkg-source
+[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
@@ -22,6 +22,7 @@ for tool in "$@"; do
         -m32) packages+=(libc6-dev-i386 lib32stdc++-12-dev) ;; # not g++-multilib, which no cross compiler can live with
         clang-format-19) packages+=(clang-format-19) ;;
         debootstrap) packages+=(debootstrap debian-archive-keyring) ;;
+        doxygen) packages+=(doxygen) ;;
         dpkg-source) packages+=(dpkg-dev) ;;
         *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
     esac

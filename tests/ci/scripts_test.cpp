@@ -136,10 +136,19 @@ TEST_F(scripts, who_is_not_root_needs_no_root_when_all_is_there) {
     EXPECT_THAT(calls(), AllOf(StartsWith("cmake "), Not(HasSubstr("apt-get"))));
 }
 
+TEST_F(scripts, docs_installs_doxygen_and_ends_like_it) {
+    make_program(tools / "doxygen", "echo \"${0##*/} $*\" >>\"$CALLS\"");
+    EXPECT_EQ(run("docs.sh").status, 0);
+    EXPECT_THAT(calls(), ContainsRegex("apt-get install [^\n]* doxygen"));
+    EXPECT_THAT(calls(), EndsWith("\ndoxygen docs/Doxyfile\n"));
+    make_program(tools / "doxygen", "exit 1");
+    EXPECT_EQ(run("docs.sh").status, 1);
+}
+
 TEST_F(scripts, install_knows_its_tools) {
     EXPECT_EQ(run("install.sh", {"--all"}).status, 0);
     for (const char* const package : {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev",
-                                      "lib32stdc++-12-dev", "clang-format-19", "dpkg-dev"}) {
+                                      "lib32stdc++-12-dev", "clang-format-19", "doxygen", "dpkg-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
     const run_result unknown = run("install.sh", {"hammer"});
