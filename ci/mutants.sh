@@ -8,7 +8,8 @@ usage() {
 usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--help] [NAME...]
 
 For each patch of tests/mutants/, or for those that are named: applies it to a copy of the sources, builds the tests that
-its header names, and runs one after the other until one is red. Before that, all of them must be green without a patch.
+its header names ("models" stands for all those of tests/model/), and runs one after the other until one is red. Before that,
+all of them must be green without a patch.
 
 A mutant is killed by a test that fails, crashes, or does not end in time. Each is told with the first such test, and with
 the seconds that building and running took.

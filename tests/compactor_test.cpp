@@ -1,6 +1,5 @@
 #include "support/hostile_types.hpp"
 #include "support/random.hpp"
-#include "support/weak_memory.hpp"
 
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/executor.hpp>
@@ -18,6 +17,7 @@
 #include <cstdint>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -490,31 +490,6 @@ TEST(compactor_order_test, a_sweep_sees_a_newborn_complete_whose_eraser_has_said
         parts.work.demand_sweep();
         EXPECT_EQ(parts.run().swept, 1U);
     }
-}
-
-// The same as above without ThreadSanitizer: an erase that the sweep does not see is lost.
-TEST(compactor_order_test, a_sweep_sees_all_the_erases_that_demanded_it) {
-    in_weak_runs(300, [](weak_run& run) {
-        compactor_rig<weak_policy> parts;
-        const auto handles = parts.emplace_sequence(2);
-        parts.run();
-        weak_atomic<std::uint32_t> done;
-        std::size_t swept = 0;
-        const auto eraser = [&](std::size_t i) {
-            parts.kill(handles[i]);
-            parts.work.demand_sweep();
-            done.fetch_add(1, std::memory_order::relaxed); // orders nothing
-        };
-        run.threads({[&] { eraser(0); }, [&] { eraser(1); },
-                     [&] {
-                         while (done.load(std::memory_order::relaxed) != 2) {
-                             weak_run::yield();
-                         }
-                         swept = parts.run().swept;
-                     }});
-        parts.work.demand_sweep(); // for what was lost
-        ASSERT_EQ(swept, 2U);
-    });
 }
 
 } // namespace

@@ -30,8 +30,12 @@ protected:
     ~ordered_access_test() override { fs::remove_all(folder_); }
 
     std::vector<ordered_access> find_in(const std::string& body) const {
-        std::ofstream(folder_ / "word.hpp") << "class word {\n" << body << "};\n";
+        write("word.hpp", body);
         return find_ordered_accesses(folder_);
+    }
+    void write(const fs::path& file, const std::string& body) const {
+        fs::create_directories((folder_ / file).parent_path());
+        std::ofstream(folder_ / file) << "class word {\n" << body << "};\n";
     }
 
     fs::path folder_ =
@@ -143,6 +147,21 @@ TEST_F(ordered_access_test, in_a_form_that_is_not_understood_are_refused) {
                     "    int look() { return value_.load(std::memory_order_acquire); }\n");
         },
         ThrowsMessage<std::runtime_error>(HasSubstr("word.hpp:3: std::memory_order_acquire")));
+}
+
+// A header of the public face and one of the inside may have the same name.
+TEST_F(ordered_access_test, in_files_of_one_name_are_told_apart_by_their_folders) {
+    const std::string body = "    // (1) acquire\n"
+                             "    int look() { return value_.load(std::memory_order::acquire); }\n";
+    write("detail/word.hpp", body);
+    write("word.hpp", body);
+    const auto found = find_ordered_accesses(folder_);
+    ASSERT_THAT(found, SizeIs(2));
+    EXPECT_EQ(found[0].file, found[1].file);
+    EXPECT_TRUE((folder_ / "detail/word.hpp").string().ends_with(found[0].place.file));
+    EXPECT_FALSE((folder_ / "word.hpp").string().ends_with(found[0].place.file));
+    EXPECT_TRUE((folder_ / "word.hpp").string().ends_with(found[1].place.file));
+    EXPECT_FALSE((folder_ / "detail/word.hpp").string().ends_with(found[1].place.file));
 }
 
 TEST_F(ordered_access_test, must_be_there) {

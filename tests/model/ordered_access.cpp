@@ -27,6 +27,7 @@ std::memory_order order_of(const std::string& name) {
 
 struct source_text {
     std::string name;
+    std::string path; // with the folder that was searched
     std::string text;
 
     std::uint32_t line_of(std::size_t position) const {
@@ -140,7 +141,7 @@ void find_in(const source_text& source, std::vector<ordered_access>& to) {
                     .access = (*at)[1].str() + "." + (*at)[2].str() + (of_failure ? " that fails" : ""),
                     .order = wanted,
                     .of_failure = of_failure,
-                    .place = {"/" + source.name, source.line_of(begin), source.line_of(arguments.behind)}};
+                    .place = {source.path, source.line_of(begin), source.line_of(arguments.behind)}};
                 if (access.number.empty()) {
                     throw std::runtime_error(source.name + ":" + std::to_string(access.place.first_line) +
                                              ": " + access.access + " is " + name_of(access.order) +
@@ -180,7 +181,7 @@ std::vector<std::memory_order> ordered_access::weaker() const {
 std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (entry.path().extension() == ".hpp") {
+        if (entry.is_regular_file()) {
             files.push_back(entry.path());
         }
     }
@@ -188,7 +189,9 @@ std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& f
     std::vector<ordered_access> found;
     for (const auto& file : files) {
         std::ifstream in(file);
+        const auto path = folder.filename() / file.lexically_relative(folder);
         source_text source{file.filename().string(),
+                           "/" + path.generic_string(),
                            {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}};
         if (!in) {
             throw std::runtime_error(file.string() + " can't be read");

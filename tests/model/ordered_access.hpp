@@ -24,8 +24,8 @@ struct ordered_access {
     std::vector<std::memory_order> weaker() const;
 };
 
-/// Finds those of a folder's headers, but not of the folders inside. Throws std::runtime_error when a file
-/// can't be read, or an access has no number.
+/// Finds those of all files in a folder and in the folders below. Throws std::runtime_error when a file can't
+/// be read, or an access has no number.
 std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& folder);
 
 const char* name_of(std::memory_order order) noexcept;

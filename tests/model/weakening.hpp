@@ -10,7 +10,7 @@ namespace handlepool::model {
 
 /// Lines of a file, in which one access to an atomic stands.
 struct access_place {
-    std::string file; // its name with a slash before it, without folders
+    std::string file; // the end of its path, with the folder that was searched: "/handlepool/detail/lane.hpp"
     std::uint32_t first_line = 0;
     std::uint32_t last_line = 0;
 

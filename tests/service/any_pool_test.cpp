@@ -1,4 +1,5 @@
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/pool_as_any.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 
@@ -26,7 +27,7 @@ using any = any_pool<default_layout>;
 constexpr raw_type three_bytes{.size = 3, .alignment = 1};
 
 TEST(any_pool_test, does_what_the_pool_does) {
-    pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10, .reuse_delay = 0});
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10, .reuse_delay = 0});
     any& pool = owned;
     EXPECT_EQ(pool.name(), "ints");
     EXPECT_EQ(pool.id(), owned.get().id());
@@ -57,7 +58,7 @@ TEST(any_pool_test, does_what_the_pool_does) {
 }
 
 TEST(any_pool_test, conflicts_and_guards_are_those_of_the_pool) {
-    pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     inline_executor executor;
     const auto guard = owned.get().access();
@@ -73,7 +74,7 @@ TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
         void end_compaction(const compaction_stats&) {}
         std::vector<std::string> compacted;
     };
-    pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
     counting_executor executor;
     any& pool = owned;
     pool.compact(executor);
@@ -83,7 +84,7 @@ TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
 
 TEST(any_pool_test, hooks_get_untyped_handles_and_addresses) {
     std::vector<std::pair<any_handle, int>> seen;
-    pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     pool.on_erase(
         [&](any_handle handle, void* object) { seen.emplace_back(handle, *static_cast<int*>(object)); });
@@ -96,7 +97,7 @@ TEST(any_pool_test, hooks_get_untyped_handles_and_addresses) {
 
 TEST(any_pool_test, holds_a_raw_pool_too) {
     std::vector<void*> seen;
-    pool_as_any<raw_pool<>> owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::pool_as_any<raw_pool<>> owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     any& pool = owned;
     pool.on_erase([&](any_handle, void* object) { seen.push_back(object); });
     const any_handle one = owned.get().emplace();
@@ -110,7 +111,7 @@ TEST(any_pool_test, holds_a_raw_pool_too) {
 }
 
 TEST(any_pool_test, the_pool_comes_back_only_as_what_it_is) {
-    pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     EXPECT_EQ(pool.as<ints>(), &owned.get());
     EXPECT_EQ(pool.as<handlepool::pool<long>>(), nullptr);
@@ -118,16 +119,16 @@ TEST(any_pool_test, the_pool_comes_back_only_as_what_it_is) {
     EXPECT_EQ(pool.as<tiny_ints>(), nullptr) << "objects of the same type, but another policy";
     EXPECT_EQ(pool.as<raw_pool<>>(), nullptr);
 
-    pool_as_any<raw_pool<>> raw_owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::pool_as_any<raw_pool<>> raw_owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     any& raw = raw_owned;
     EXPECT_EQ(raw.as<raw_pool<>>(), &raw_owned.get());
     EXPECT_EQ(raw.as<ints>(), nullptr);
 }
 
 TEST(any_pool_test, objects_type_does_not_depend_on_policies) {
-    pool_as_any<ints> one(pool_options{.name = "one", .capacity = 10});
-    pool_as_any<tiny_ints> other(pool_options{.name = "other", .capacity = 10});
-    pool_as_any<raw_pool<>> raw(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::pool_as_any<ints> one(pool_options{.name = "one", .capacity = 10});
+    detail::pool_as_any<tiny_ints> other(pool_options{.name = "other", .capacity = 10});
+    detail::pool_as_any<raw_pool<>> raw(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     for (const any* const pool : {static_cast<any*>(&one), static_cast<any*>(&other)}) {
         EXPECT_TRUE(pool->holds<int>());
         EXPECT_FALSE(pool->holds<unsigned>());
@@ -141,7 +142,7 @@ TEST(any_pool_test, objects_type_does_not_depend_on_policies) {
 TEST(any_pool_test, its_end_is_the_pools_end) {
     census counts;
     {
-        pool_as_any<pool<counted>> owned(pool_options{.name = "counted", .capacity = 10});
+        detail::pool_as_any<pool<counted>> owned(pool_options{.name = "counted", .capacity = 10});
         owned.get().emplace(counts);
         any& pool = owned;
         EXPECT_EQ(pool.size(), 1U);
