@@ -15,6 +15,7 @@ class [[nodiscard]] locked_object {
 public:
     /// Empty.
     locked_object() noexcept = default;
+
     /// For pools and services: `object` may be null, and then the guard ends here.
     locked_object(T* object, access_guard<Policy> guard) noexcept : object_(object) {
         if (object_ != nullptr) {
@@ -39,6 +40,7 @@ public:
 
     /// Has it an object?
     explicit operator bool() const noexcept { return object_ != nullptr; }
+
     /// The object; null when empty.
     T* get() const noexcept { return object_; }
     T* operator->() const noexcept { return object_; }

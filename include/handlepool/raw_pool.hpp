@@ -40,10 +40,13 @@ public:
 
     /// The object at a position, which must be below size().
     Void* operator[](std::size_t position) const noexcept { return first_ + position * stride_; }
+
     /// The first object.
     Void* data() const noexcept { return first_; }
+
     /// Bytes from one object to the next.
     std::size_t stride() const noexcept { return stride_; }
+
     /// The number of objects, and whether it is 0.
     std::size_t size() const noexcept { return count_; }
     bool empty() const noexcept { return count_ == 0; }
@@ -119,6 +122,7 @@ public:
 
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
+
     /// Erases each handle of a range; returns how many were alive.
     template <std::ranges::input_range Range>
         requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<void, Layout>>
@@ -129,14 +133,17 @@ public:
         }
         return erased;
     }
+
     /// Erases all objects that are alive when the call begins.
     void clear() noexcept { core_.clear(); }
 
     /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
+
     /// The number of objects whose handles resolve, and whether it is 0.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
+
     /// Objects that the pool has room for, guaranteed.
     std::size_t capacity() const noexcept { return core_.capacity(); }
 
@@ -145,6 +152,7 @@ public:
     /// The handle's object, or null when the handle is stale.
     void* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
+
     /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
@@ -160,6 +168,7 @@ public:
     handle_type handle_at(std::size_t position) const {
         return handle_type::from_value(core_.handle_at(position));
     }
+
     /// The handle of an object of this pool; null for an address that is not in the pool.
     handle_type handle_of(const void* object) const noexcept {
         return handle_type::from_value(core_.handle_of(object));
@@ -171,6 +180,7 @@ public:
     /// throwing.
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
+
     /// The handle's object together with a guard, or nothing when the handle is stale; try_lock() also
     /// instead of waiting or throwing.
     locked_object<void, Policy> lock(handle_type handle) {
@@ -197,8 +207,10 @@ public:
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
     }
+
     /// Would a compaction find nothing to do?
     bool idle() const noexcept { return core_.idle(); }
+
     /// In place of a compaction, when the pool is idle: only counts the frame.
     void skip_frame() noexcept { core_.skip_frame(); }
 
@@ -212,8 +224,10 @@ public:
             hook(handle_type::from_value(value), object);
         });
     }
+
     /// Destroys all objects and starts all slots anew; old handles stay dead.
     void reset() { core_.reset(); }
+
     /// Returns memory that the objects don't need now to the system.
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
@@ -222,10 +236,13 @@ public:
     /// The pool id in its handles, and its name.
     std::uint32_t id() const noexcept { return core_.id(); }
     const std::string& name() const noexcept { return core_.name(); }
+
     /// A moment's view of the pool.
     pool_stats stats() const { return core_.stats(); }
+
     /// What is known of a handle, for people.
     std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
+
     /// Handles of at most `most` living objects, the oldest first.
     std::vector<handle_type> oldest(std::size_t most) const {
         return core_.template oldest<handle_type>(most);

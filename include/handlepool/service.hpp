@@ -50,6 +50,7 @@ struct service_options {
 struct service_compaction {
     std::size_t pools = 0;   ///< pools that were compacted; the others had nothing to do
     std::size_t skipped = 0; ///< pools that a guard kept from being compacted; only by try_compact
+
     /// Sums over the compacted pools, of the fields of compaction_stats.
     std::size_t removed = 0;
     std::size_t born = 0;
@@ -138,6 +139,7 @@ public:
         pool_type* const found = find_any_pool(name);
         return found == nullptr ? nullptr : found->template as<pool_of<T, PoolPolicy, Freelist>>();
     }
+
     /// The pool of this name, or null. Logarithmic in the pools.
     pool_type* find_any_pool(std::string_view name);
 
@@ -167,6 +169,7 @@ public:
         const pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->contains(handle);
     }
+
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
     /// pool::erase.
     bool erase(handle_type handle) noexcept {

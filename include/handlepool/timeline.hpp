@@ -34,6 +34,7 @@ class HANDLEPOOL_EXPORT timeline {
 public:
     /// The clock of all times.
     using clock = std::chrono::steady_clock;
+
     /// What is counted, and how much of it there is.
     using counter = std::pair<std::string_view, std::uint64_t>;
 
@@ -62,6 +63,7 @@ public:
 
     /// Events recorded.
     std::size_t size() const;
+
     /// Events that found no room, or no memory.
     std::size_t dropped() const;
 
