@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What a change must pass: formatting, both compilers, shared libraries, a machine without packages, models, sanitizers,
-# the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all combinations, and the
-# tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some 30 minutes on two cores,
-# two thirds of them for compiling.
+# What a change must pass: formatting, the reference, both compilers, shared libraries, a machine without packages,
+# models, sanitizers, the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all
+# combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some
+# 30 minutes on two cores, two thirds of them for compiling.
 # usage: ci/all.sh
 set -euo pipefail
 [ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
@@ -12,6 +12,8 @@ step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
 step "formatting"
 ci/format.sh
+step "reference"
+ci/docs.sh
 step "g++, contracts checked"
 ci/test.sh
 step "g++, shared libraries"

@@ -17,6 +17,7 @@ text ~ /^\/\/\/ / {
     comment = (previous ~ /^\/\/\// && indent == column ? comment " " : "") substr(text, 5)
     column = indent
     declarations = 0
+    depth = 0
     complete = 1
 }
 text == "" || text ~ /^\/\/( |$)/ || text ~ /\/\/\/</ || indent < column { comment = "" }
@@ -24,6 +25,9 @@ comment != "" && text !~ /^\/\/\// {
     if (complete && ++declarations > 1) {
         $0 = substr($0, 1, indent) "/** " comment " */ " text
     }
-    complete = indent == column && text ~ /[;}]( *\/\/.*)?$/
+    code = text
+    sub(/ *\/\/.*/, "", code)
+    depth += gsub(/[({]/, "&", code) - gsub(/[)}]/, "&", code)
+    complete = depth == 0 && code ~ /[;}]$/
 }
 { previous = text; print }

@@ -8,18 +8,19 @@
 namespace handlepool {
 
 /// Holds compaction off while it lives: pointers, references and items() stay valid. It may be moved, and may
-/// end in another thread than that which made it. Guards may be nested, and those of several pools and
-/// services taken in any order.
+/// end in a thread other than the one that made it. Guards may be nested, and those of several pools and
+/// services taken in any order. Wait-free and constant, except for access() of a pool or service, which makes
+/// guards.
 template <class Policy>
 class [[nodiscard]] access_guard {
 public:
     /// Holds nothing off.
     access_guard() noexcept = default;
-    /// Like enter() of the gate.
+    /// For pools and services, whose access() says when it waits and throws.
     access_guard(detail::access_gate<Policy>& gate, detail::lane<Policy>& mine) : gate_(&gate), lane_(&mine) {
         gate.enter(mine);
     }
-    /// Like try_enter() of the gate: an empty guard where that returns false.
+    /// The same for their try_access().
     static access_guard attempt(detail::access_gate<Policy>& gate, detail::lane<Policy>& mine) noexcept {
         access_guard made;
         if (gate.try_enter(mine)) {
@@ -30,6 +31,7 @@ public:
     }
     ~access_guard() { unlock(); }
 
+    /// Take over what `other` holds; the assignment ends this guard first.
     access_guard(access_guard&& other) noexcept
         : gate_(other.gate_), lane_(std::exchange(other.lane_, nullptr)) {}
     access_guard& operator=(access_guard&& other) noexcept {
@@ -44,7 +46,7 @@ public:
     /// Does it hold compaction off?
     explicit operator bool() const noexcept { return lane_ != nullptr; }
 
-    /// Ends it before its end. Any thread; wait-free.
+    /// Ends the guard early. Any thread.
     void unlock() noexcept {
         if (lane_ != nullptr) {
             gate_->leave(*std::exchange(lane_, nullptr));

@@ -18,10 +18,12 @@
 
 namespace handlepool {
 
-/// A pool of objects of any type, as a service sees it. What is said of the functions of pool holds.
+/// A pool of objects of any type, as a service sees it. Results, threads, progress, errors and costs are
+/// those of the functions of the same names of pool and raw_pool.
 template <class Layout>
 class HANDLEPOOL_EXPORT any_pool {
 public:
+    /// Its handles, and what on_erase takes.
     using handle_type = handle<void, Layout>;
     using erase_hook = std::function<void(handle_type handle, void* object)>;
 
@@ -30,29 +32,54 @@ public:
     any_pool& operator=(const any_pool&) = delete;
     virtual ~any_pool() = default;
 
+    /// Its name, and the pool id in its handles.
     virtual const std::string& name() const noexcept = 0;
     virtual std::uint32_t id() const noexcept = 0;
+
+    /// The number of objects whose handles resolve.
     virtual std::size_t size() const noexcept = 0;
+
+    /// Is the handle's object alive?
     virtual bool contains(handle_type handle) const noexcept = 0;
+
+    /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
     virtual bool erase(handle_type handle) noexcept = 0;
+
+    /// Erases all objects that are alive when the call begins.
     virtual void clear() noexcept = 0;
+
+    /// The handle's object, within the frame contract, or null when the handle is stale.
     virtual void* find(handle_type handle) noexcept = 0;
+
+    /// What is known of a handle, for people.
     virtual std::string describe(handle_type handle) const = 0;
+
+    /// Handles of at most `most` living objects, the oldest first.
     virtual std::vector<handle_type> oldest(std::size_t most) const = 0;
+
+    /// A moment's view of the pool.
     virtual pool_stats stats() const = 0;
+    /// From here on, `hook(handle, object)` is called for each object just before it is destroyed.
     virtual void on_erase(erase_hook hook) = 0;
 
+    /// Compacts the pool; try_compact() returns nothing when it can't start at once.
     virtual compaction_stats compact(executor_ref executor) = 0;
     virtual std::optional<compaction_stats> try_compact(executor_ref executor) = 0;
+
+    /// Would a compaction find nothing to do?
     virtual bool idle() const noexcept = 0;
+
+    /// In place of a compaction, when the pool is idle: only counts the frame.
     virtual void skip_frame() noexcept = 0;
 
-    /// The pool, if it is of this type, else null.
+    /// The pool if it is a `Pool`, else null. Any thread, at any time; wait-free, constant.
     template <class Pool>
     Pool* as() noexcept {
         return static_cast<Pool*>(type() == detail::type_id::of<Pool>() ? address() : nullptr);
     }
-    /// The same for a pool of objects of this type, whatever else is chosen for it.
+
+    /// Are its objects of type `T`, whatever its policy and freelist? Any thread, at any time; wait-free,
+    /// constant.
     template <class T>
     bool holds() const noexcept {
         return object_type() == detail::type_id::of<std::remove_cv_t<T>>();
@@ -62,7 +89,11 @@ protected:
     template <class AnyLayout, class Policy>
     friend class basic_service;
 
+    /// Like compact(), for a service: lets guards pass `outer` while it waits for its own, and returns a
+    /// refusal instead of throwing it.
     virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) = 0;
+
+    /// What as() and holds() compare, and what as() returns.
     virtual detail::type_id type() const noexcept = 0;
     virtual detail::type_id object_type() const noexcept = 0;
     virtual void* address() noexcept = 0;

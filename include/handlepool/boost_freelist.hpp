@@ -18,13 +18,14 @@ namespace handlepool {
 
 /// A freelist over boost::lockfree::queue, which follows Michael and Scott, "Simple, Fast, and Practical
 /// Non-Blocking and Blocking Concurrent Queue Algorithms". It takes each index out by an exchange of its own,
-/// where the native freelist takes 64 by one; it stands as a second opinion on the concept `freelist`.
+/// where the native freelist takes 64 with one; it stands as a second opinion on the concept `freelist`.
 ///
 /// Not for ThreadSanitizer, which reports the queue: the payload of a node is read while another thread
-/// rebuilds the node, and thrown away after. Not for the model checker: the queue chooses its own atomics.
+/// rebuilds the node, and then discarded. Not for the model checker: the queue chooses its own atomics.
 template <class Policy>
 class boost_freelist {
 public:
+    /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
     boost_freelist(std::string_view what_for, freelist_options options) : counters_(options) {
         if (detail::thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
             detail::raise(
@@ -47,26 +48,30 @@ public:
             });
     }
 
+    /// Producer: gives an index back, for claims after the next publish(). Wait-free.
     void release(std::uint32_t index) noexcept {
         queue_->bounded_push(index); // always has room: nodes for all that can wait are made at the start
         ++freed_;
     }
 
+    /// Producer: lets claims take what was released. Wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
+    /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept {
         queue_->consume_all([](std::uint32_t) {});
         counters_.set(fresh, 0);
         freed_ = 0;
     }
 
+    /// A moment's view, described in the concept `freelist`. Any thread; wait-free.
     std::size_t in_use() const noexcept { return counters_.in_use(); }
     std::size_t waiting() const noexcept { return counters_.waiting(); }
     std::size_t fresh() const noexcept { return counters_.fresh(); }
     std::size_t limit() const noexcept { return counters_.limit(); }
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
-    // The queue's nodes are on the heap, where nobody counts them.
+    /// Nothing: the queue's nodes are on the heap, where nobody counts them.
     memory_use memory() const noexcept { return {}; }
 
 private:

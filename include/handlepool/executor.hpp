@@ -17,33 +17,34 @@ namespace handlepool {
 /// for_ranges waits, its thread must not run other work that takes an access guard: that would wait for the
 /// compaction.
 ///
-/// An executor may also be told what the compacting thread does: see phase_listener.
+/// An executor can also follow what the compacting thread does: see phase_listener.
 template <class Executor>
 concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
                             void (*body)(std::size_t first, std::size_t last) noexcept) {
     run.for_ranges(count, grain, body);
 };
 
-/// What a compaction does, one after the other.
+/// The phases of a compaction, in their order.
 enum class compaction_phase : std::uint8_t {
     collect_removals, ///< takes the records of removals from the lanes
     destroy,          ///< ends the lives of the removed objects, where they are
     sweep,            ///< looks for dead objects without a record; only after an overflow
     collect_newborns, ///< finds the objects that were created since the last compaction
-    place_newborns,   ///< moves them into holes, and behind the last object
+    place_newborns,   ///< moves them into holes, and after the last object
     fill_holes,       ///< moves objects from the end into the holes that are left, and cuts the store
     give_back,        ///< lets slots and nursery be used again
 };
 
+/// The phase's name, for people: "collect removals". Constant.
 constexpr std::string_view name_of(compaction_phase phase) noexcept {
     constexpr std::string_view names[] = {"collect removals", "destroy",    "sweep",    "collect newborns",
                                           "place newborns",   "fill holes", "give back"};
     return names[static_cast<std::size_t>(phase)];
 }
 
-/// An executor that is told, by the compacting thread, when the compaction of a pool begins, when each of its
-/// phases does, which ends the phase before, and when it is over. The pool's name can be read until then.
-/// Like the loops' bodies these must not throw.
+/// An executor that the compacting thread also notifies: when the compaction of a pool begins, when each of
+/// its phases begins, which ends the one before, and when it is over. The pool's name can be read until then.
+/// begin_compaction may throw, and then the compaction does not begin; the others must not.
 template <class Executor>
 concept phase_listener =
     executor<Executor> &&
@@ -55,6 +56,7 @@ concept phase_listener =
 
 /// Runs everything in the calling thread.
 struct inline_executor {
+    /// Calls `body(0, count)`, unless there is nothing to do. Any number of threads at the same time.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t, Body&& body) const {
         if (count != 0) {

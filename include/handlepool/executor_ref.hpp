@@ -10,10 +10,11 @@
 
 namespace handlepool {
 
-/// Any executor, for code that is compiled once: it refers to an executor, which must live longer. A call
-/// costs an indirect one more.
+/// A reference to any executor, for code that is compiled once. The executor must outlive it. Threads,
+/// progress and errors are the executor's; each call costs an indirect call more.
 class executor_ref {
 public:
+    /// Refers to this executor.
     template <executor Executor>
         requires(!std::same_as<std::remove_cvref_t<Executor>, executor_ref>)
     executor_ref(Executor& executor) noexcept
@@ -34,11 +35,13 @@ public:
         }
     }
 
+    /// Has the executor run the loop.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) const {
         for_ranges_(executor_, count, grain, body_ref(body));
     }
 
+    /// Notify the executor, if it is a phase_listener.
     void begin_compaction(std::string_view pool) const {
         if (begin_compaction_ != nullptr) {
             begin_compaction_(executor_, pool);

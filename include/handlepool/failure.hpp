@@ -5,12 +5,12 @@
 /// How errors are reported: as exceptions, or in programs built without them by ending the program.
 namespace handlepool {
 
-/// Is told why the program ends, and need not return.
+/// Called with the reason why the program ends; need not return.
 using failure_handler = void (*)(const char* message) noexcept;
 
 /// From here on `handler` is called before the program is ended by a violated contract, in a checked build,
 /// or by an error, in a program without exceptions. Null: the message goes to the standard error. Returns the
-/// handler before. Any thread, at any time; wait-free.
+/// previous handler. Any thread, at any time; wait-free.
 HANDLEPOOL_EXPORT failure_handler set_failure_handler(failure_handler handler) noexcept;
 
 } // namespace handlepool

@@ -15,7 +15,7 @@ namespace handlepool {
 
 /// The native freelist: entries that are read before they are claimed.
 ///
-/// A claim reads the entries behind `head`, and only then moves `head` by compare-exchange: it keeps what it
+/// A claim reads the entries at `head`, and only then moves `head` by compare-exchange: it keeps what it
 /// read only if nobody had claimed in between. The other order, move and then read, would let the producer
 /// lap a thread that was stopped in between and hand one index out twice.
 ///
@@ -25,6 +25,7 @@ namespace handlepool {
 template <class Policy>
 class fifo_freelist {
 public:
+    /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
     fifo_freelist(std::string_view what_for, freelist_options options)
         : counters_(options),
           blocks_(what_for, std::bit_ceil(options.waiting_limit / block_size + 2), 0),
@@ -38,6 +39,7 @@ public:
             [&](std::uint64_t head, std::size_t count) { read(head, count, out); }, [](std::size_t) {});
     }
 
+    /// Producer: gives an index back, for claims after the next publish(). Wait-free.
     void release(std::uint32_t index) noexcept {
         if (freed_ % block_size == 0) {
             start_block();
@@ -47,20 +49,24 @@ public:
         freed_ = freed_ + 1;
     }
 
+    /// Producer: lets claims take what was released. Wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
+    /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept { start_at(fresh, 0); }
 
-    /// Starts the counters at `position`, as after so many claims. Only before the first use; for tests of
-    /// what happens far into a pool's life.
+    /// Starts the counters at `position`, as if that many indices had been claimed. Only before the first
+    /// use; for tests of what happens late in a pool's life.
     void preset(std::uint64_t position) noexcept { start_at(0, position); }
 
+    /// A moment's view, described in the concept `freelist`. Any thread; wait-free.
     std::size_t in_use() const noexcept { return counters_.in_use(); }
     std::size_t waiting() const noexcept { return counters_.waiting(); }
     std::size_t fresh() const noexcept { return counters_.fresh(); }
     std::size_t limit() const noexcept { return counters_.limit(); }
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
+    /// Memory of the blocks and their ring. Asks the system about each page.
     memory_use memory() const noexcept { return memory_of(blocks_, entries_); }
 
 private:

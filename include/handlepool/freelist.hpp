@@ -11,11 +11,11 @@ namespace handlepool {
 
 /// Sizes of a freelist.
 struct freelist_options {
-    /// Indices are below this: as many can be put in service.
+    /// Indices are below this, which is also how many can be put in service.
     std::size_t index_limit = 0;
     /// The most indices that can wait at the same time.
     std::size_t waiting_limit = 0;
-    /// An index goes out again only after this many others were freed since.
+    /// An index goes out again only after this many others were freed.
     std::size_t reuse_delay = 0;
 };
 
@@ -24,17 +24,17 @@ struct freelist_options {
 ///
 /// `claim(out, wanted, in_use_limit)`, any thread, lock-free: writes up to `wanted` indices and returns how
 /// many. Freed ones go out while more than the reuse delay wait, else fresh ones; none go out where more than
-/// `in_use_limit` would be in use (retired ones count as used). It returns 0 only when that was so, or when
-/// nothing was left, at some moment of the call, or after `tries` attempts were lost to other threads.
+/// `in_use_limit` would be in use (retired ones count as used). It returns 0 only when, at some moment of the
+/// call, that was so or nothing was left, or after `tries` attempts were lost to other threads.
 ///
 /// `release(index)`, producer: gives an index back, to be seen by claims after the next `publish()`.
 ///
 /// `in_use()`, `waiting()`, `fresh()`, any thread, each a moment's view: indices out, indices freed and not
 /// handed out again, indices ever put in service. `limit()`: the index_limit. `smallest_reuse_distance()`:
-/// how many others were freed between an index's being freed and handed out again, at least so far; the
-/// largest std::size_t while none was.
+/// the fewest others that were freed between the freeing of an index and its reuse, so far; the largest
+/// std::size_t while none was reused. `memory()`: what it occupies.
 ///
-/// `reset(fresh)`: as newly made, with so many indices in use. Only while nobody else uses the freelist.
+/// `reset(fresh)`: as newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
 template <class Freelist>
 concept freelist = requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
                             std::size_t count, std::string_view what_for, freelist_options options) {

@@ -10,18 +10,18 @@ namespace handlepool {
 template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
 struct HANDLEPOOL_EXPORT handle_layout;
 
-/// 4 billion slots, 2 million objects a slot, 1024 pools.
+/// 4 billion slots, 2 million objects per slot, 1024 pools.
 using default_layout = handle_layout<32, 22, 10>;
 
 /// Handles that survive a double, as numbers in JavaScript, LuaJIT and many JSON readers do: 53 bits. 16
-/// million slots, half a million objects a slot, 512 pools.
+/// million slots, half a million objects per slot, 512 pools.
 using script_layout = handle_layout<24, 20, 9>;
 
 template <class T, class Layout = default_layout>
 class handle;
 
-/// The handle of an object whose type is not told: any `handle<T>` converts to it, and a checked cast of the
-/// service turns it back.
+/// The handle of an object of any type: any `handle<T>` converts to it, and a checked cast of the service
+/// turns it back.
 using any_handle = handle<void>;
 
 struct HANDLEPOOL_EXPORT default_policy;

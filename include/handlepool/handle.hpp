@@ -31,22 +31,26 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static_assert(GenerationBits >= 2, "a generation needs a bit beside the one for being alive");
     static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be told");
 
+    /// The width of a handle, and the words that hold a handle and a tag.
     static constexpr unsigned bits = IndexBits + GenerationBits + PoolIdBits;
     using value_type = std::conditional_t<(bits > 32), std::uint64_t, std::uint32_t>;
     using tag_type = std::uint32_t;
 
+    /// Widths of the parts.
     static constexpr unsigned index_bits = IndexBits;
     static constexpr unsigned generation_bits = GenerationBits;
     static constexpr unsigned pool_id_bits = PoolIdBits;
 
+    /// The largest value of each part.
     static constexpr value_type index_mask = static_cast<value_type>((value_type{1} << index_bits) - 1);
     static constexpr tag_type generation_mask =
         static_cast<tag_type>((std::uint64_t{1} << generation_bits) - 1);
     static constexpr tag_type pool_id_mask = static_cast<tag_type>((std::uint64_t{1} << pool_id_bits) - 1);
 
-    /// The last generation that an object can have; one further, the slot is used up.
+    /// The last generation that an object can have; after it, the slot is used up.
     static constexpr tag_type last_generation = generation_mask - 2;
 
+    /// Parts of a handle's value.
     static constexpr std::uint64_t index_of(value_type value) noexcept { return value & index_mask; }
     static constexpr tag_type tag_of(value_type value) noexcept {
         if constexpr (bits == std::numeric_limits<value_type>::digits) {
@@ -57,7 +61,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
             return static_cast<tag_type>((value >> index_bits) & tag_mask);
         }
     }
-    /// Are the bits zero that the layout leaves out?
+    /// Are the bits 0 that the layout doesn't use?
     static constexpr bool fits(value_type value) noexcept {
         if constexpr (bits == std::numeric_limits<value_type>::digits) {
             return true;
@@ -65,10 +69,12 @@ struct HANDLEPOOL_EXPORT handle_layout {
             return value >> bits == 0;
         }
     }
+    /// The value of the handle with these parts.
     static constexpr value_type value_of(std::uint64_t index, tag_type tag) noexcept {
         return static_cast<value_type>((static_cast<value_type>(tag) << index_bits) | (index & index_mask));
     }
 
+    /// Parts of a tag, and the tag with these parts.
     static constexpr tag_type generation_of(tag_type tag) noexcept { return tag & generation_mask; }
     static constexpr tag_type pool_id_of(tag_type tag) noexcept {
         return static_cast<tag_type>(static_cast<std::uint64_t>(tag) >> generation_bits);
@@ -76,6 +82,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static constexpr tag_type make_tag(tag_type pool_id, tag_type generation) noexcept {
         return static_cast<tag_type>(static_cast<std::uint64_t>(pool_id) << generation_bits) | generation;
     }
+    /// Is it the tag of a living object?
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
 };
 
@@ -84,10 +91,12 @@ struct HANDLEPOOL_EXPORT handle_layout {
 template <class T, class Layout>
 class handle {
 public:
+    /// What it names, how its bits are divided, and the word that holds them.
     using element_type = T;
     using layout = Layout;
     using value_type = typename Layout::value_type;
 
+    /// The null handle.
     constexpr handle() noexcept = default;
 
     /// `handle<void>`, the untyped handle, names the same object as the handle that it is made from.
@@ -98,6 +107,7 @@ public:
     /// The handle with these bits; any bits are allowed, and those that no pool gave out resolve to nothing.
     static constexpr handle from_value(value_type value) noexcept { return handle(value); }
 
+    /// The bits, and the parts that they are divided into.
     constexpr value_type value() const noexcept { return value_; }
     constexpr std::uint64_t index() const noexcept { return Layout::index_of(value_); }
     constexpr std::uint32_t generation() const noexcept { return Layout::generation_of(tag()); }
@@ -105,9 +115,10 @@ public:
     /// Pool id and generation in one word.
     constexpr typename Layout::tag_type tag() const noexcept { return Layout::tag_of(value_); }
 
-    /// Is it other than null? Says nothing of the object: ask the pool whether it is alive.
+    /// Is it other than null? Whether the object is alive, only its pool can say.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
 
+    /// Compare the bits; the order has no meaning beyond that.
     friend constexpr bool operator==(handle, handle) noexcept = default;
     friend constexpr auto operator<=>(handle, handle) noexcept = default;
 

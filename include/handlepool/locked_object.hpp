@@ -7,34 +7,41 @@
 
 namespace handlepool {
 
-/// An object, and the guard that keeps it where it is, in one: what lock() of a pool or a service returns.
-/// Empty when the handle was stale. It may be moved, also to another thread, held by a coroutine that is
-/// suspended, and ended in any thread.
+/// An object together with the guard that keeps it where it is: what lock() of a pool or a service returns.
+/// Empty when the handle was stale. It may be moved, to another thread too, held by a suspended coroutine,
+/// and ended in any thread. All functions are wait-free and constant.
 template <class T, class Policy>
 class [[nodiscard]] locked_object {
 public:
+    /// Empty.
     locked_object() noexcept = default;
-    /// `object` may be null; then the guard ends here.
+
+    /// For pools and services: `object` may be null, and then the guard ends here.
     locked_object(T* object, access_guard<Policy> guard) noexcept : object_(object) {
         if (object_ != nullptr) {
             guard_ = std::move(guard);
         }
     }
 
+    /// Takes over what `other` has.
     locked_object(locked_object&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
-    /// From one of an object that is not const.
+    /// The same from an object that is not const.
     template <class Other>
         requires std::convertible_to<Other*, T*>
     locked_object(locked_object<Other, Policy>&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
+    /// Ends its guard, and takes over what `other` has.
     locked_object& operator=(locked_object&& other) noexcept {
         guard_ = std::move(other.guard_);
         object_ = std::exchange(other.object_, nullptr);
         return *this;
     }
 
+    /// Has it an object?
     explicit operator bool() const noexcept { return object_ != nullptr; }
+
+    /// The object; null when empty.
     T* get() const noexcept { return object_; }
     T* operator->() const noexcept { return object_; }
     std::add_lvalue_reference_t<T> operator*() const noexcept
@@ -43,7 +50,7 @@ public:
         return *object_;
     }
 
-    /// Ends it before its end. Any thread; wait-free.
+    /// Ends the guard early; it is empty then. Any thread.
     void unlock() noexcept {
         object_ = nullptr;
         guard_.unlock();

@@ -14,8 +14,7 @@
 namespace handlepool {
 
 /// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A
-/// checker puts its own in, so that what is checked is the text that ships. Derive from it to change one
-/// thing:
+/// checker substitutes its own, so that it checks the text that ships. Derive from it to change one thing:
 ///
 ///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
 struct HANDLEPOOL_EXPORT default_policy {
@@ -27,31 +26,34 @@ struct HANDLEPOOL_EXPORT default_policy {
     template <class T>
     using plain = T;
 
-    /// Arrays of either, made zero.
+    /// Arrays of either, zero at first.
     template <class T>
     using array = detail::virtual_array<T>;
 
-    /// What keeps calls apart that may wait for each other: adding pools to a service, never a handle's use.
+    /// For calls that may wait for each other, such as adding pools to a service; never for the use of a
+    /// handle.
     using mutex = std::mutex;
 
-    /// Slots that a lane claims at once, at the most.
+    /// The most slots that a lane claims at once.
     static constexpr std::size_t claim_size = 64;
-    /// The larger, the smaller the share of the capacity that a lane claims at once; see claim_share. Less
-    /// than 128 is for checkers with few threads: pools have room for what idle lanes hold with 128.
+    /// Divides the share of the capacity that a lane claims at once; see claim_share. Only checkers with few
+    /// threads take less than 128: pools have room for what idle lanes hold at 128.
     static constexpr std::size_t claim_divisor = 128;
     /// Positions of the nursery that a lane claims at once.
     static constexpr std::size_t nursery_chunk = 64;
     /// Records of removals that a lane claims room for at once.
     static constexpr std::size_t removal_chunk = 64;
-    /// Entries of the native freelist whose memory is used again together; a power of two.
+    /// Entries of the native freelist whose memory is reused together; a power of two.
     static constexpr std::size_t freelist_block = 64;
-    /// Items of a compaction's loop that are not worth a second thread.
+    /// Loops of a compaction over fewer items are not worth a second thread.
     static constexpr std::size_t compaction_grain = 1024;
-    /// Tries to claim that room before an erase leaves its object to the sweep: it keeps erase wait-free.
+    /// Attempts of an erase to claim room for its record, before it leaves the object to the sweep: the bound
+    /// makes erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 
     /// How long a guard waits for a compaction that itself waits for guards, before it passes. Longer than
-    /// guards are usually held, or those of many threads could keep a compaction off together.
+    /// guards are usually held: else the guards of many threads together could hold a compaction off for
+    /// ever.
     static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
     /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.

@@ -31,8 +31,8 @@ namespace handlepool {
 /// A concurrent handle pool: objects that lie contiguously in memory, and handles to them that are never
 /// wrong.
 ///
-/// Any thread may create, look up and erase at any time, without a lock. Once a frame one thread calls
-/// compact(): it destroys what was erased, and makes the storage dense again. Between two compactions, a
+/// Any thread may create, look up and erase at any time, without a lock. Once a frame, one thread calls
+/// compact(), which destroys what was erased and makes the storage dense again. Between two compactions, a
 /// *frame*, no object moves.
 ///
 /// *Frame contract.* Handles may be used at any time. Pointers, references and items() may be used until the
@@ -53,6 +53,7 @@ class pool {
     using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist>>;
 
 public:
+    /// What the pool is made of, and what its functions take and return.
     using value_type = T;
     using layout = Layout;
     using policy = Policy;
@@ -61,27 +62,28 @@ public:
     using iterator = detail::dense_iterator<T>;
     using const_iterator = const T*;
 
-    /// An empty pool. Throws std::invalid_argument for options that can't be, reservation_failed when the
-    /// system refuses the address space, std::runtime_error when no pool id is left; each says what was asked
-    /// for.
+    /// An empty pool. Reserves address space only; memory is used as objects come. Throws
+    /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
+    /// the address space, and std::runtime_error when no pool id is left; each says what was asked for.
     explicit pool(const pool_options& options) : core_(options) {}
 
-    /// Destroys all objects. No thread may be using the pool.
+    /// Destroys all objects. No other thread may be using the pool. Linear in the slots ever used.
     ~pool() = default;
 
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
 
-    /// Why no pool can have these options; empty when one can. Only the pool's making tells whether the
-    /// system has the address space, and whether the pool id is free.
+    /// Why no pool can have these options; empty when one can. Whether the system has the address space, and
+    /// whether the pool id is free, shows only when the pool is made. Any thread, at any time; constant.
+    /// Throws std::bad_alloc.
     static std::string refusal_of(const pool_options& options) { return core::refusal_of(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
-    /// Creates an object from `args` and returns its handle, which resolves from here on in every thread.
-    /// Lock-free; wait-free but for one in `Policy::claim_size` calls. Amortized constant.
-    /// Throws pool_exhausted (or, derived from it, pool_used_up), too_many_threads, and what T's constructor
-    /// throws; then nothing has changed.
+    /// Creates an object from `args` and returns its handle, which resolves in every thread from here on.
+    /// Lock-free; wait-free between claims of slots, which come once in up to `Policy::claim_size` calls.
+    /// Amortized constant. Throws pool_exhausted (or pool_used_up, which is derived from it),
+    /// too_many_threads, foreign_module, and what T's constructor throws; then nothing has changed.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     handle_type emplace(Args&&... args) {
@@ -93,7 +95,8 @@ public:
     }
 
     /// The same, but returns the null handle where emplace throws an error of its own: the pool is exhausted
-    /// or used up, or the process has too many threads. Then `args` were not touched.
+    /// or used up, there are too many threads, or the pool belongs to a foreign module. Then `args` were not
+    /// touched. Throws what T's constructor throws.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
@@ -108,8 +111,8 @@ public:
 
     /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing: when a constructor throws or there is no room, no object was ever visible
-    /// and nothing was written; when writing throws, the objects are erased. Throws like emplace,
-    /// std::bad_alloc, and what writing throws. Linear, with working memory for the handles.
+    /// and nothing was written; when writing throws, the objects are erased. Lock-free; linear, with working
+    /// memory for the handles. Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
         requires std::constructible_from<T, const Args&...> &&
                  std::output_iterator<OutputIt, handle<T, Layout>>
@@ -120,7 +123,8 @@ public:
         core_.throw_refusal();
     }
 
-    /// The same, but returns nothing where emplace_n throws an error of the pool.
+    /// The same, but returns nothing where emplace_n throws an error of the pool. Of two simultaneous calls
+    /// that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
         requires std::constructible_from<T, const Args&...> &&
                  std::output_iterator<OutputIt, handle<T, Layout>>
@@ -128,11 +132,12 @@ public:
 
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
     /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
-    /// readable through pointers that were got before, until the next compaction destroys it. Wait-free after
-    /// a thread's first call, which is lock-free; constant.
+    /// readable through pointers obtained before, until the next compaction destroys it. Wait-free after a
+    /// thread's first call, which is lock-free; constant.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
 
-    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free.
+    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free. Throws
+    /// what the iteration throws.
     template <std::ranges::input_range Range>
         requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
     std::size_t erase(Range&& handles) {
@@ -143,18 +148,18 @@ public:
         return erased;
     }
 
-    /// Erases all objects that are alive when the call begins. Their slots are not forgotten: old handles
-    /// stay dead. Lock-free; linear in the slots ever used.
+    /// Erases all objects that are alive when the call begins. Lock-free; linear in the slots ever used.
     void clear() noexcept { core_.clear(); }
 
     /// Is the handle's object alive? Wait-free, constant.
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
-    /// Objects whose handles resolve. Exact while nobody creates or erases. Wait-free, linear in the lanes.
+    /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
+    /// erases. Wait-free, linear in the lanes.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Objects that the pool has room for, guaranteed.
+    /// Objects that the pool has room for, guaranteed. Wait-free, constant.
     std::size_t capacity() const noexcept { return core_.capacity(); }
 
     // ---- Objects: within the frame contract
@@ -163,25 +168,25 @@ public:
     T* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const T* find(handle_type handle) const noexcept { return const_cast<pool*>(this)->find(handle); }
 
-    /// The handle's object. Throws stale_handle, which prints the handle's parts and says why it was refused;
-    /// std::bad_alloc when there is no memory for that text.
+    /// The handle's object. Wait-free, constant. Throws stale_handle, which prints the handle's parts and
+    /// says why it was refused; std::bad_alloc when there is no memory for that text.
     T& at(handle_type handle) { return *core_.at(handle.value()); }
     const T& at(handle_type handle) const { return const_cast<pool*>(this)->at(handle); }
 
-    /// The object of a handle that is known to be alive; looked at only in checked builds. Wait-free,
+    /// The object of a handle that is known to be alive, which only a checked build verifies. Wait-free,
     /// constant.
     T& operator[](handle_type handle) noexcept { return *core_.living(handle.value()); }
     const T& operator[](handle_type handle) const noexcept { return const_cast<pool&>(*this)[handle]; }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
-    /// are still among them, those created since are not yet.
+    /// are still among them, those created since are not yet. Wait-free, constant.
     std::span<const T> items() const noexcept {
         return {const_cast<pool*>(this)->core_.first(), core_.dense_size()};
     }
-    /// The same, for loops that need pointers to objects that they change. What is exchanged here changes
-    /// what handles name: never sort it.
+    /// The same, for loops that change objects through pointers. Handles name places: never reorder the
+    /// objects.
     std::span<T> mutable_items() noexcept { return {core_.first(), core_.dense_size()}; }
-    /// The same, one object after the other, which may be changed but not exchanged.
+    /// The same as iterators, through which objects may be changed but not reordered.
     iterator begin() noexcept { return iterator(core_.first()); }
     iterator end() noexcept { return iterator(core_.first() + core_.dense_size()); }
     const_iterator begin() const noexcept { return items().data(); }
@@ -193,22 +198,22 @@ public:
         return handle_type::from_value(core_.handle_at(position));
     }
 
-    /// The handle of an object of this pool, be it in items() or not; stale when it was erased since. Null
-    /// for an object that is not in the pool. Wait-free, constant.
+    /// The handle of an object of this pool, whether in items() yet or not; stale when the object was erased
+    /// since. Null for an object that is not in the pool. Wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
         return handle_type::from_value(core_.handle_of(std::addressof(object)));
     }
 
     // ---- Guards: any thread, at any time
 
-    /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Waits for a
-    /// running compaction, and some tens of milliseconds for one that itself waits for guards: guards of
-    /// several pools and services may be taken in any order. Not for destructors, which a compaction waits
-    /// for. Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
-    /// compacting. Blocking; constant.
+    /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Blocking:
+    /// waits for a running compaction, and some tens of milliseconds for one that itself waits for guards, so
+    /// that guards of several pools and services may be taken in any order. Must not be called by a
+    /// destructor that a compaction runs. Constant. Throws too_many_threads, foreign_module, and
+    /// compaction_conflict when the calling thread is compacting.
     [[nodiscard]] guard_type access() { return core_.access(); }
 
-    /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
+    /// The same, but returns an empty guard where access() would wait or throw. Wait-free, constant.
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
     /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
@@ -222,7 +227,7 @@ public:
         return const_cast<pool*>(this)->lock(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    /// The same, but also empty where lock() would wait or throw. Wait-free, constant.
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
         T* const object = guard ? find(handle) : nullptr;
@@ -235,11 +240,12 @@ public:
     // ---- Frames: one thread at a time
 
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
-    /// may go on meanwhile; what they do then may have to wait for the next compaction. Waits for access
-    /// guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict when a
-    /// compaction is running, or a guard lives that the calling thread has made.
+    /// may go on meanwhile; some of what they do then may be left to the next compaction. Blocking: waits for
+    /// access guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict
+    /// when a compaction is running, or a guard lives that the calling thread has made.
     compaction_stats compact() { return compact(inline_executor()); }
-    /// The same, with the loops run by an executor.
+    /// The same, with the loops run by an executor. Also throws what its begin_compaction throws, and then
+    /// the compaction has not begun.
     template <executor Executor>
     compaction_stats compact(Executor&& executor) {
         return core_.compact(executor);
@@ -252,11 +258,11 @@ public:
         return core_.try_compact(executor);
     }
 
-    /// Has nothing happened since the last compaction that another one would act on? Any thread, at any time;
-    /// exact for what happened before the call. Wait-free, linear in the lanes.
+    /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the
+    /// call. Wait-free, linear in the lanes.
     bool idle() const noexcept { return core_.idle(); }
 
-    /// Instead of a compaction, when the pool is idle: counts the frame, and does nothing.
+    /// In place of a compaction, when the pool is idle: only counts the frame. Wait-free, constant.
     void skip_frame() noexcept { core_.skip_frame(); }
 
     // ---- The whole pool: while no compaction runs
@@ -264,8 +270,9 @@ public:
     /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
     /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
-    /// use the pool like a destructor, and must not throw. Throws compaction_conflict like compact(),
-    /// std::bad_alloc, and what moving the hook throws; then there is no new hook.
+    /// use the pool like a destructor, and must not throw. Blocking: waits for access guards. Constant.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
+    /// is no new hook.
     template <std::invocable<handle<T, Layout>, T&> Hook>
     void on_erase(Hook hook) {
         core_.add_hook([hook = std::move(hook)](auto value, T* object) mutable {
@@ -273,31 +280,34 @@ public:
         });
     }
 
-    /// Destroys all objects, and forgets all slots in one step: generations start above all that were handed
-    /// out, so that old handles stay dead. Faster than clear() and compact() for objects that need no
-    /// destructor. While no other thread uses the pool. Throws compaction_conflict like compact().
+    /// Destroys all objects and starts all slots anew: with a generation above all that were handed out, so
+    /// that old handles stay dead. Faster than clear() and compact() for objects that need no destructor.
+    /// Only while no other thread uses the pool. Linear in the slots ever used. Throws compaction_conflict
+    /// like compact().
     void reset() { core_.reset(); }
 
-    /// Gives memory that the objects don't need now back to the system. Old handles stay dead. Other threads
-    /// may use handles meanwhile. Throws compaction_conflict like compact().
+    /// Returns memory that the objects don't need now to the system. Old handles stay dead. Other threads may
+    /// use handles meanwhile. Blocking: waits for access guards. Linear in the memory returned. Throws
+    /// compaction_conflict like compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 
+    /// The pool id in its handles, and its name. Wait-free, constant.
     std::uint32_t id() const noexcept { return core_.id(); }
     const std::string& name() const noexcept { return core_.name(); }
 
-    /// A moment's view of the pool. Lock-free; asks the system for resident memory, so not for the inner
-    /// loop. Throws std::bad_alloc.
+    /// A moment's view of the pool. Takes no lock itself, but asks the system about each page of the address
+    /// space: not for the inner loop. Throws std::bad_alloc.
     pool_stats stats() const { return core_.stats(); }
 
-    /// What is known of a handle: "ships #1021 generation 7: erased 3 frames ago". How long ago is known only
-    /// with the option `remember_frames`. Lock-free; throws std::bad_alloc.
+    /// What is known of a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is
+    /// known only with the option `remember_frames`. Lock-free, constant. Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
 
-    /// Handles of objects that are alive, `most` at the most, the oldest first: by the frames in which they
-    /// were created with the option `remember_frames`, else by generation and slot, which is the order of
-    /// creation as long as no slot is used again. Throws std::bad_alloc; linear in the slots ever used.
+    /// Handles of at most `most` living objects, the oldest first: with the option `remember_frames` by the
+    /// frames in which they were created, otherwise by generation and slot, which is the order of creation as
+    /// long as no slot is reused. Lock-free; linear in the slots ever used. Throws std::bad_alloc.
     std::vector<handle_type> oldest(std::size_t most) const {
         return core_.template oldest<handle_type>(most);
     }
@@ -307,6 +317,8 @@ private:
 
     core core_;
 };
+
+// -----------------------------------------------------------------------------------------------------------
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
 template <class OutputIt, class... Args>

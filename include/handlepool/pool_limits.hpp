@@ -15,6 +15,7 @@ namespace handlepool {
 
 /// What a configuration says about a pool; what it leaves out stays as the program has it.
 struct HANDLEPOOL_EXPORT pool_limits {
+    /// For the options of the same names.
     std::optional<std::size_t> capacity;
     std::optional<std::size_t> reuse_delay;
     std::optional<std::size_t> slot_limit;
@@ -22,13 +23,14 @@ struct HANDLEPOOL_EXPORT pool_limits {
     std::optional<std::size_t> max_threads;
     std::optional<bool> remember_frames;
 
-    /// Where this stands, for messages: "limits.json: pools.ships". May be empty.
+    /// Where the limits come from, for messages: "limits.json: pools.ships". May be empty.
     std::string source;
 
-    /// The program's options, changed by what is said here.
+    /// The program's options, changed by these limits. Any thread, at any time; constant.
     pool_options applied_to(pool_options options) const;
 };
 
+/// Limits by the names of their pools.
 using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 
 /// Reads a configuration, whose fields are those of pool_options:
@@ -36,12 +38,12 @@ using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 ///     {"pools": {"ships": {"capacity": 10000, "reuse_delay": 256}, "rockets": {"capacity": 50000}}}
 ///
 /// Throws std::system_error when the file can't be read, and std::invalid_argument when it is not such a
-/// configuration: the message names the file, the place in it and what is allowed there. `where` stands for
-/// the file's name.
+/// configuration: the message names the file, the place in it and what is allowed there. In errors
+/// about a text, `where` takes the place of the file's name. Any thread, at any time; linear.
 HANDLEPOOL_EXPORT limits_by_pool read_pool_limits(const std::filesystem::path& file);
 HANDLEPOOL_EXPORT limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
 
-/// The same, but return nothing instead of throwing those errors, and leave the message in `error`.
+/// The same, but return nothing instead of throwing those errors, and put the message into `error`.
 HANDLEPOOL_EXPORT std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file,
                                                                      std::string& error);
 HANDLEPOOL_EXPORT std::optional<limits_by_pool>

@@ -20,32 +20,31 @@ struct pool_options {
     /// against it.
     std::size_t capacity = 0;
 
-    /// A slot is used again only after this many others were freed since. Automatic: 1024, or what
+    /// A slot is used again only after this many others were freed. Automatic: 1024, or what
     /// `slot_limit` leaves.
     std::size_t reuse_delay = automatic;
 
     /// Slots that the pool may ever put in service, those retired since included. When all are retired, the
     /// pool is used up. Automatic: four times the capacity, and what `reuse_delay` and idle threads need.
-    /// Less than that is kept to strictly, and then idle threads may hold slots that others lack at the very
-    /// end.
+    /// A lower limit is kept strictly: near its end, idle threads may hold slots that others lack.
     std::size_t slot_limit = automatic;
 
-    /// Removals that one thread can queue between two compactions; more are not lost, but make the next
-    /// compaction look through all objects. Automatic: no limit but the pool's size.
+    /// Removals that one thread can queue between two compactions; further ones are not lost, but make the
+    /// next compaction look through all objects. Automatic: no limit but the pool's size.
     std::size_t removal_queue_size = automatic;
 
     /// Threads of the process that may use pools, this one or others, at the same time: a thread has one
     /// number for all of them, the lowest that was free at its first use. Costs address space only.
     std::size_t max_threads = 4096;
 
-    /// Remember for each slot in which frames its last object was born and died, so that describe() and
-    /// reports can tell. Costs 16 bytes a slot, and a few nanoseconds for each object of a compaction.
+    /// Remember for each slot in which frames its last object was born and died, for describe() and reports.
+    /// Costs 16 bytes per slot, and a few nanoseconds for each object of a compaction.
     bool remember_frames = false;
 
-    /// Where these options come from, a file for example; errors about them say so.
+    /// Where these options come from, for example a file; errors about them name it.
     std::string source = {};
 
-    /// The id in the pool's handles. Left out: one that no living pool of the same layout has.
+    /// The id in the pool's handles; by default one that no living pool of the same layout has.
     std::optional<unsigned> pool_id = std::nullopt;
 };
 

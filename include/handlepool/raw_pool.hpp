@@ -28,19 +28,26 @@
 
 namespace handlepool {
 
-/// Objects that lie one after the other in memory, each `stride` bytes behind the one before. Void is void,
-/// or const void.
+/// Objects in a row, each `stride` bytes after the one before, like a span. Void is void or const void.
 template <class Void>
 class basic_raw_items {
     using byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
 
 public:
+    /// `count` objects, of which `first` is the first.
     basic_raw_items(Void* first, std::size_t stride, std::size_t count) noexcept
         : first_(static_cast<byte*>(first)), stride_(stride), count_(count) {}
 
+    /// The object at a position, which must be below size().
     Void* operator[](std::size_t position) const noexcept { return first_ + position * stride_; }
+
+    /// The first object.
     Void* data() const noexcept { return first_; }
+
+    /// Bytes from one object to the next.
     std::size_t stride() const noexcept { return stride_; }
+
+    /// The number of objects, and whether it is 0.
     std::size_t size() const noexcept { return count_; }
     bool empty() const noexcept { return count_ == 0; }
 
@@ -50,6 +57,7 @@ private:
     std::size_t count_;
 };
 
+/// What items() and mutable_items() of a raw_pool return.
 using raw_items = basic_raw_items<const void>;
 using mutable_raw_items = basic_raw_items<void>;
 
@@ -61,16 +69,18 @@ class raw_pool {
     using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;
 
 public:
+    /// What the pool is made of, and what its functions take and return.
     using layout = Layout;
     using policy = Policy;
     using handle_type = handle<void, Layout>;
     using guard_type = access_guard<Policy>;
 
-    /// Throws like the constructor of pool, and std::invalid_argument for a type that can't be.
+    /// An empty pool. Throws like the constructor of pool, and std::invalid_argument for a type that can't
+    /// have objects.
     raw_pool(const pool_options& options, const raw_type& type)
         : core_(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
 
-    /// Destroys all objects. No thread may be using the pool.
+    /// Destroys all objects. No other thread may be using the pool.
     ~raw_pool() = default;
 
     raw_pool(const raw_pool&) = delete;
@@ -82,13 +92,13 @@ public:
         return error.empty() ? core::refusal_of(options) : error;
     }
 
-    /// The type that the pool was made with.
+    /// The type that the pool was made with. Any thread, at any time; wait-free, constant.
     const raw_type& object_type_description() const noexcept { return core_.type().description(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
-    /// Creates an object, which `construct(memory)` makes, and returns its handle. `construct` may throw, and
-    /// then nothing has changed.
+    /// Creates an object by `construct(memory)` and returns its handle. `construct` may throw, and then
+    /// nothing has changed.
     template <std::invocable<void*> Construct>
     handle_type emplace(Construct&& construct) {
         const handle_type made = try_emplace(std::forward<Construct>(construct));
@@ -97,7 +107,7 @@ public:
         }
         return made;
     }
-    /// The same, of bytes that are zero.
+    /// The same, with all bytes zero.
     handle_type emplace() {
         return emplace(
             [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
@@ -110,7 +120,10 @@ public:
         return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
 
+    /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
+
+    /// Erases each handle of a range; returns how many were alive.
     template <std::ranges::input_range Range>
         requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<void, Layout>>
     std::size_t erase(Range&& handles) {
@@ -120,19 +133,30 @@ public:
         }
         return erased;
     }
+
+    /// Erases all objects that are alive when the call begins.
     void clear() noexcept { core_.clear(); }
 
+    /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
+
+    /// The number of objects whose handles resolve, and whether it is 0.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
+
+    /// Objects that the pool has room for, guaranteed.
     std::size_t capacity() const noexcept { return core_.capacity(); }
 
     // ---- Objects: within the frame contract
 
+    /// The handle's object, or null when the handle is stale.
     void* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
+
+    /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
+    /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
     raw_items items() const noexcept {
         return {const_cast<raw_pool*>(this)->core_.first(), core_.type().stride(), core_.dense_size()};
     }
@@ -140,18 +164,25 @@ public:
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
 
+    /// The handle of the object at a position of the dense store. Throws std::out_of_range.
     handle_type handle_at(std::size_t position) const {
         return handle_type::from_value(core_.handle_at(position));
     }
-    /// Null for an address that is not in the pool.
+
+    /// The handle of an object of this pool; null for an address that is not in the pool.
     handle_type handle_of(const void* object) const noexcept {
         return handle_type::from_value(core_.handle_of(object));
     }
 
     // ---- Guards: any thread, at any time
 
+    /// Holds compaction off while the guard lives; try_access() returns an empty one instead of waiting or
+    /// throwing.
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
+
+    /// The handle's object together with a guard, or nothing when the handle is stale; try_lock() also
+    /// instead of waiting or throwing.
     locked_object<void, Policy> lock(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
@@ -164,37 +195,55 @@ public:
 
     // ---- Frames: one thread at a time
 
+    /// Destroys erased objects, takes newborns into the dense store and closes the holes.
     compaction_stats compact() { return compact(inline_executor()); }
     template <executor Executor>
     compaction_stats compact(Executor&& executor) {
         return core_.compact(executor);
     }
+    /// The same, or nothing when it can't start at once.
     std::optional<compaction_stats> try_compact() { return try_compact(inline_executor()); }
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
     }
+
+    /// Would a compaction find nothing to do?
     bool idle() const noexcept { return core_.idle(); }
+
+    /// In place of a compaction, when the pool is idle: only counts the frame.
     void skip_frame() noexcept { core_.skip_frame(); }
 
     // ---- The whole pool: while no compaction runs
 
-    /// `hook(handle, object)`, with a pointer to the object.
+    /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with a
+    /// pointer to the object.
     template <std::invocable<handle<void, Layout>, void*> Hook>
     void on_erase(Hook hook) {
         core_.add_hook([hook = std::move(hook)](auto value, void* object) mutable {
             hook(handle_type::from_value(value), object);
         });
     }
+
+    /// Destroys all objects and starts all slots anew; old handles stay dead.
     void reset() { core_.reset(); }
+
+    /// Returns memory that the objects don't need now to the system.
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 
+    /// The pool id in its handles, and its name.
     std::uint32_t id() const noexcept { return core_.id(); }
     const std::string& name() const noexcept { return core_.name(); }
+
+    /// A moment's view of the pool.
     pool_stats stats() const { return core_.stats(); }
+
+    /// What is known of a handle, for people.
     std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
+
+    /// Handles of at most `most` living objects, the oldest first.
     std::vector<handle_type> oldest(std::size_t most) const {
         return core_.template oldest<handle_type>(most);
     }

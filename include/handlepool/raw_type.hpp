@@ -4,7 +4,7 @@
 
 namespace handlepool {
 
-/// A type that a program learns of at run time, from a script say.
+/// A type that a program learns of at run time, for example from a script.
 struct raw_type {
     /// Bytes of an object; at least 1. Neighbours lie this far apart, rounded up to the alignment.
     std::size_t size = 0;
@@ -15,7 +15,7 @@ struct raw_type {
     void (*relocate)(void* to, void* from, void* context) noexcept = nullptr;
     /// Ends the life of an object. Null: there is nothing to do.
     void (*destroy)(void* object, void* context) noexcept = nullptr;
-    /// What the functions are called with.
+    /// Passed to both functions.
     void* context = nullptr;
 };
 

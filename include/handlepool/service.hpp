@@ -36,11 +36,10 @@ namespace handlepool {
 
 /// What a service is made with.
 struct service_options {
-    /// What is said of a pool here stands above the options that it is added with.
+    /// Override the options that the program adds a pool with, by the pool's name.
     limits_by_pool limits = {};
 
-    /// Called at the end of the service, with a text for people, when pools still hold objects. Must not
-    /// throw.
+    /// Called with a text for people when the service ends while pools still hold objects. Must not throw.
     std::function<void(const std::string& text)> report_leaks = {};
 
     /// Threads that may hold a guard of the service at the same time.
@@ -49,21 +48,23 @@ struct service_options {
 
 /// What one compaction of a service did, over all its pools.
 struct service_compaction {
-    std::size_t pools = 0;   ///< that were compacted; the others had nothing to do
+    std::size_t pools = 0;   ///< pools that were compacted; the others had nothing to do
     std::size_t skipped = 0; ///< pools that a guard kept from being compacted; only by try_compact
+
+    /// Sums over the compacted pools, of the fields of compaction_stats.
     std::size_t removed = 0;
     std::size_t born = 0;
     std::size_t moved = 0;
     std::size_t retired = 0;
-    std::chrono::nanoseconds duration{};
+    std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
 /// Owns many pools of different types; a program holds one. Handles are routed by the pool id inside them, so
-/// that whoever holds a handle need not know its pool, nor its type.
+/// that code with a handle needs to know neither its pool nor its type.
 ///
 /// *Frame contract.* That of pool, for all pools at once: pointers may be used until the next compact() of
-/// the service, and a guard of the service holds all of them off. Who compacts a pool of a service by itself
-/// has only the pool's own guards to wait for.
+/// the service, and a guard of the service holds all of them off. A compaction of one pool alone, by the
+/// pool's own function, waits only for that pool's own guards.
 ///
 /// @tparam Layout how the bits of a handle are divided, in all pools
 /// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their
@@ -71,36 +72,41 @@ struct service_compaction {
 template <class Layout, class Policy = default_policy>
 class HANDLEPOOL_EXPORT basic_service {
 public:
+    /// What its functions take and return.
     using layout = Layout;
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
     using guard_type = access_guard<Policy>;
 
+    /// The pools that it makes.
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     using pool_of = pool<T, Layout, PoolPolicy, Freelist>;
     using raw_pool_type = raw_pool<Layout, Policy>;
 
+    /// A service without pools. Throws reservation_failed, std::bad_alloc.
     explicit basic_service(service_options options = {});
 
-    /// A service whose pools have the limits that the file says: see read_pool_limits, which also says what
-    /// is thrown. A pool is still added by the program, which knows its type. A program without exceptions
-    /// calls try_read_pool_limits instead.
+    /// A service whose pools have the limits in the file: see read_pool_limits, also for what it throws in
+    /// addition. The pools are still added by the program, which knows their types. A program without
+    /// exceptions calls try_read_pool_limits instead.
     static basic_service from_json(const std::filesystem::path& file, service_options options = {}) {
         options.limits = read_pool_limits(file);
         return basic_service(std::move(options));
     }
 
-    /// Destroys all pools, the last one first, after the report of leaks. No thread may be using the service.
+    /// Reports leaks, and then destroys all pools, the last one first. No other thread may be using the
+    /// service.
     ~basic_service();
 
     basic_service(const basic_service&) = delete;
     basic_service& operator=(const basic_service&) = delete;
 
-    // ---- Pools: any thread, at any time; these block each other briefly, and nothing else
+    // ---- Pools: any thread, at any time; these block each other briefly, and nothing else. Unless
+    // said otherwise, they throw at most std::bad_alloc.
 
-    /// Adds a pool, empty, and returns it; it lives as long as the service, or until it is removed. Its name
-    /// is unique in the service. `options.name` is ignored. Throws std::invalid_argument when there is a pool
-    /// with that name, or it is empty, and what the pool's constructor throws.
+    /// Adds an empty pool and returns it; it lives as long as the service, or until it is removed. The name
+    /// must be unique in the service; `options.name` is ignored. Linear in the pools. Throws
+    /// std::invalid_argument when the name is taken or empty, and what the pool's constructor throws.
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     pool_of<T, PoolPolicy, Freelist>& add_pool(std::string_view name, const pool_options& options = {}) {
         return add<pool_of<T, PoolPolicy, Freelist>>(name, options);
@@ -110,8 +116,8 @@ public:
         return add<raw_pool_type>(name, options, type);
     }
 
-    /// The same, but returns null where they throw because of the name, the options or the type, and leaves
-    /// the message in `error`. Throws what else the pool's constructor throws.
+    /// The same, but returns null where they throw because of the name, the options or the type, and puts the
+    /// message into `error`. Throws what else the pool's constructor throws.
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     pool_of<T, PoolPolicy, Freelist>* try_add_pool(std::string_view name, const pool_options& options,
                                                    std::string& error) {
@@ -122,42 +128,50 @@ public:
         return try_add<raw_pool_type>(error, name, options, type);
     }
 
-    /// From here on its handles are refused, and its name is free. The pool itself, and references to it,
-    /// live on until the next compact() begins, which destroys it with its objects. Returns false when there
-    /// is none.
+    /// Removes the pool of this name: from here on its handles are refused, and its name is free. The pool
+    /// itself, and references to it, live on until the next compact() begins, which destroys it with its
+    /// objects. Returns false when there is no such pool. Linear in the pools.
     bool remove_pool(std::string_view name);
 
-    /// The pool of this name and type, or null.
+    /// The pool of this name and type, or null. Logarithmic in the pools.
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     pool_of<T, PoolPolicy, Freelist>* find_pool(std::string_view name) {
         pool_type* const found = find_any_pool(name);
         return found == nullptr ? nullptr : found->template as<pool_of<T, PoolPolicy, Freelist>>();
     }
-    /// The pool of this name, or null.
+
+    /// The pool of this name, or null. Logarithmic in the pools.
     pool_type* find_any_pool(std::string_view name);
 
-    /// Pools in the service.
+    /// The number of pools, removed ones not counted. Constant.
     std::size_t size() const;
 
-    /// The pools that the configuration names and the program did not add: misspelt ones, for example.
+    /// Names in the configuration for which the program has added no pool: misspelt ones, for example.
+    /// Linear in those limits.
     std::vector<std::string> unused_limits() const;
 
-    /// `hook(handle, object)` is called for each object of the pool just before it is destroyed; see
-    /// pool::on_erase. Not while a compaction of that pool runs.
+    /// From here on, `hook(handle, object)` is called for each object of the pool just before it is
+    /// destroyed; see pool::on_erase, also for what is thrown. Waits for guards of the pool. Not while that
+    /// pool is compacted.
     template <class Pool, class Hook>
     void on_erase(Pool& pool, Hook hook) {
         pool.on_erase(std::move(hook));
     }
 
     // ---- Handles: any thread, at any time. Wait-free and constant, but for those that make a string, which
-    // are lock-free. A handle of no pool, of a removed one or of another service's is stale. Only this must
-    // not be: a call that began before its handle's pool was removed, and still goes on when the compaction
-    // that destroys the pool begins; who is not ordered with the frames rules it out by a guard.
+    // are lock-free. A handle of no pool, of a removed one or of another service's is stale. One thing is
+    // forbidden: that a call which began before its handle's pool was removed still goes on when the
+    // compaction that destroys the pool begins. A thread that is not ordered with the frames rules it out by
+    // a guard.
 
+    /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept {
         const pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->contains(handle);
     }
+
+    /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
+    /// pool::erase.
     bool erase(handle_type handle) noexcept {
         pool_type* const owner = pool_with_id_of(handle);
         return owner != nullptr && owner->erase(handle);
@@ -183,8 +197,8 @@ public:
                                                               : nullptr;
     }
 
-    /// The object together with a guard of the service that keeps it where it is, like pool::lock; nothing
-    /// when find() has nothing.
+    /// The object together with a guard of the service that keeps it where it is, or nothing when find()
+    /// finds nothing. Waits and throws like access().
     template <class T>
     locked_object<T, Policy> lock(handle_type handle) {
         guard_type guard = access();
@@ -199,18 +213,20 @@ public:
         return {object, std::move(guard)};
     }
 
-    /// Name of the handle's pool; empty when there is none.
+    /// Name of the handle's pool; empty when there is none. Throws std::bad_alloc.
     std::string name_of(handle_type handle) const {
         const pool_type* const owner = route(handle);
         return owner == nullptr ? std::string() : owner->name();
     }
 
-    /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago".
+    /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago". Throws
+    /// std::bad_alloc.
     std::string describe(handle_type handle) const;
 
-    /// Holds the service's compaction off while the guard lives, like pool::access and pool::try_access.
-    /// Guards of a service and of its pools may be taken in any order.
+    /// Holds the service's compaction off while the guard lives; waits and throws like pool::access. Guards
+    /// of a service and of its pools may be taken in any order.
     [[nodiscard]] guard_type access();
+    /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
     [[nodiscard]] guard_type try_access() noexcept;
 
     // ---- Frames: one thread at a time
@@ -218,8 +234,8 @@ public:
     /// The per-frame task of all pools: destroys the removed ones, and compacts those that have something to
     /// do, one after the other in the order in which they were added, each with `executor`. Waits for access
     /// guards. Linear in removals and newborns, and in the pools and their lanes. Throws compaction_conflict
-    /// when a compaction of the service is running or the calling thread holds a guard of it; when that is so
-    /// for one of its pools, after the others were compacted.
+    /// when a compaction of the service is running or the calling thread holds a guard of it; when that is
+    /// true of one of its pools, it throws after the others were compacted.
     service_compaction compact() { return compact(inline_executor()); }
     service_compaction compact(executor_ref executor);
     template <executor Executor>
@@ -227,9 +243,10 @@ public:
         return compact(executor_ref(executor));
     }
 
-    /// The same, but never waits: returns nothing when a guard of the service is held, leaves those pools out
-    /// whose guards are held, and what another thread is just changing or looking at: pools that are being
-    /// added may miss this frame, and removed ones live one longer.
+    /// The same, but never waits, and throws nothing of its own. Returns nothing when a guard of the service
+    /// is held or a compaction of it is running. Leaves out the pools whose guards are held, and what another
+    /// thread is changing or viewing just then: a pool that is being added may miss this frame, and a removed
+    /// one may live a frame longer.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
     std::optional<service_compaction> try_compact(executor_ref executor);
     template <executor Executor>
@@ -237,16 +254,17 @@ public:
         return try_compact(executor_ref(executor));
     }
 
-    /// Compactions so far. Any thread.
+    /// Compactions so far. Any thread, at any time; wait-free, constant.
     std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
 
     // ---- Views: any thread, at any time; these block each other and what adds and removes pools, briefly.
-    // Removed pools live until none of them is being taken.
+    // A removed pool lives until all views that it is in were taken. They throw std::bad_alloc.
 
+    /// A moment's view of each pool; costs what pool::stats costs for each.
     service_stats stats() const;
 
-    /// The pools that hold objects, and the oldest of them, `most` each. Removed pools are not among them:
-    /// they were let go with all that they held.
+    /// The pools that hold objects, with at most `most` of the oldest in each. Removed pools are not among
+    /// them: they were given up with all that they held. Linear in the slots ever used.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
@@ -301,11 +319,12 @@ private:
     typename Policy::template atomic<std::uint64_t> frames_{0};
 };
 
+/// A service with handles of the default layout.
 using service = basic_service<default_layout>;
 
 extern template class basic_service<default_layout>;
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------------------
 
 template <class Layout, class Policy>
 basic_service<Layout, Policy>::basic_service(service_options options)
@@ -460,8 +479,8 @@ auto basic_service<Layout, Policy>::try_access() noexcept -> guard_type {
     return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
 }
 
-/// The gate is closed. Calls `compact_one(pool)` for the pools that have something to do. `lock_now()` locks
-/// the mutex, or not if it would have to wait.
+/// Runs with the gate closed. Calls `compact_one(pool)` for the pools that have something to do. `lock_now()`
+/// locks the mutex, or not if it would have to wait.
 template <class Layout, class Policy>
 template <class LockNow, class Compact>
 service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, Compact compact_one) {

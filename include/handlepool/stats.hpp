@@ -15,7 +15,7 @@ struct compaction_stats {
     std::size_t retired = 0; ///< slots that were used up
     std::size_t swept = 0;   ///< of `removed`, those found by a sweep, because a removal queue was full
     std::size_t size = 0;    ///< objects in the dense store afterwards
-    std::chrono::nanoseconds duration{};
+    std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
 /// A moment's view of a pool. While other threads work, each number is right by itself; at a quiescent point
@@ -25,31 +25,30 @@ struct compaction_stats {
 ///     dense + newborn == alive + waiting_removals
 ///     slots_in_service == alive + waiting_removals + slots_free + slots_claimed + slots_retired
 struct pool_stats {
-    std::string name;
-    std::uint32_t pool_id = 0;
-    std::size_t capacity = 0;
+    std::string name;          ///< as in pool_options
+    std::uint32_t pool_id = 0; ///< in the pool's handles
+    std::size_t capacity = 0;  ///< as in pool_options
 
     std::size_t alive = 0;            ///< objects whose handles resolve
     std::size_t dense = 0;            ///< objects in the dense store: items().size()
     std::size_t newborn = 0;          ///< objects in the nursery
     std::size_t waiting_removals = 0; ///< objects that were erased and not yet destroyed
-    std::uint64_t created = 0;        ///< objects ever
-    std::uint64_t destroyed = 0;
+    std::uint64_t created = 0;        ///< objects ever created
+    std::uint64_t destroyed = 0;      ///< objects ever destroyed
 
     std::size_t slots_in_service = 0; ///< "fresh": slots ever handed out for the first time
     std::size_t slots_free = 0;       ///< "recycled": waiting in the freelist
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
     std::size_t slots_retired = 0;    ///< used up
-    std::size_t slot_limit = 0;
-    std::size_t reuse_delay = 0; ///< a lower bound of the next
-    /// How many other slots were freed between a slot's being freed and its being handed out again, at least
-    /// so far. The largest std::size_t while none was handed out again.
+    std::size_t slot_limit = 0;       ///< slots that may ever be put in service
+    std::size_t reuse_delay = 0;      ///< a lower bound of the next
+    /// The fewest other slots that were freed between the freeing of a slot and its reuse, so far; the
+    /// largest std::size_t while none was reused.
     std::size_t smallest_reuse_distance = 0;
 
-    std::size_t lanes = 0; ///< the most threads that used the pool at the same time
-    std::uint64_t compactions = 0;
-    std::uint64_t sweeps =
-        0; ///< compactions that looked through all objects, because a removal queue was full
+    std::size_t lanes = 0;         ///< the most threads that used the pool at the same time
+    std::uint64_t compactions = 0; ///< so far, skipped frames included
+    std::uint64_t sweeps = 0;      ///< compactions that looked at all objects: a removal queue was full
 
     std::size_t bytes_reserved = 0;            ///< address space
     std::size_t bytes_resident = 0;            ///< memory in use, of which

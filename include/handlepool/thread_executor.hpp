@@ -13,17 +13,19 @@
 
 namespace handlepool {
 
-/// An executor over threads of its own, for programs without a job system. One loop at a time: for_ranges
+/// An executor with threads of its own, for programs without a job system. One loop at a time: for_ranges
 /// must not be called from two threads at once, nor from a body.
 class thread_executor {
 public:
-    /// Loops run on `threads` threads, the calling one among them.
+    /// Loops run on `threads` threads, the calling one among them. Throws std::system_error when the system
+    /// has none left, std::bad_alloc.
     explicit thread_executor(unsigned threads) {
         for (unsigned i = 1; i < threads; ++i) {
             crew_.workers.emplace_back([this] { serve(); });
         }
     }
 
+    /// Runs a loop on all threads, or inline when it is too short to divide. Blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
         if (count <= grain || crew_.workers.empty()) {

@@ -24,18 +24,21 @@
 namespace handlepool {
 
 /// Records what happened when on which thread, for a trace viewer: it writes the JSON format of Chrome's
-/// trace events, which chrome://tracing and ui.perfetto.dev open. There is one track a thread, by its thread
-/// index, and as many more as spans ask for by name.
+/// trace events, which chrome://tracing and ui.perfetto.dev open. Each thread has a track, by its thread
+/// index, and each name that spans ask for has one.
 ///
-/// Any thread may add at any time; they block each other briefly. To add never throws, since compactions and
-/// destructors do it: an event for which there is no memory is dropped and counted.
+/// All functions may be called by any thread at any time, and block each other briefly. Adding is amortized
+/// constant and never throws, since compactions and destructors do it: an event for which there is no memory
+/// is dropped and counted.
 class HANDLEPOOL_EXPORT timeline {
 public:
+    /// The clock of all times.
     using clock = std::chrono::steady_clock;
+
     /// What is counted, and how much of it there is.
     using counter = std::pair<std::string_view, std::uint64_t>;
 
-    /// Room for so many events; later ones are counted only.
+    /// Has room for `most_events` events; later ones are only counted.
     explicit timeline(std::size_t most_events = 1'000'000) : most_events_(most_events) {}
 
     timeline(const timeline&) = delete;
@@ -48,26 +51,28 @@ public:
         add_span({.first = name, .second = {}}, begin, end, track);
     }
 
-    /// From here on the numbers of that name are these: "ships" alive and removed, say.
+    /// Sets the numbers of that name from now on: alive and removed for "ships", for example.
     void add_counters(std::string_view name, std::span<const counter> values) noexcept;
     void add_counters(std::string_view name, std::initializer_list<counter> values) noexcept {
         add_counters(name, std::span(values.begin(), values.size()));
     }
 
-    /// What the calling thread's track is called; "thread N" otherwise. A later thread with its index has its
-    /// track. Throws std::bad_alloc.
+    /// Names the calling thread's track, which is otherwise "thread N". A later thread with the same index
+    /// has the same track. Throws std::bad_alloc.
     void name_thread(std::string_view name);
 
+    /// Events recorded.
     std::size_t size() const;
+
     /// Events that found no room, or no memory.
     std::size_t dropped() const;
 
-    /// Writes all that was recorded. Times count from the making of the timeline. Throws std::bad_alloc, and
-    /// what the stream throws.
+    /// Writes all that was recorded, with times since the timeline was made. Linear. Throws std::bad_alloc,
+    /// and what the stream throws.
     void write(std::ostream& out) const;
     /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
     void save(const std::filesystem::path& file) const;
-    /// The same, but returns the error instead.
+    /// The same, but returns the error. Throws std::bad_alloc.
     std::error_code try_save(const std::filesystem::path& file) const;
 
 private:
@@ -75,7 +80,7 @@ private:
     template <executor Executor>
     friend class traced_executor;
 
-    // A name in two parts, so that nobody needs memory to put one together who may have none.
+    // A name in two parts: joining them takes memory, which may be short.
     struct joined_name {
         std::string_view first;
         std::string_view second;
@@ -105,9 +110,10 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> named_tracks_;
 };
 
-/// Records the time from its making to its end.
+/// Records the time from its construction to its destruction, on the track of the thread that destroys it.
 class HANDLEPOOL_EXPORT timeline_span {
 public:
+    /// The timeline must outlive it. Without memory for the name, the span is dropped and counted.
     timeline_span(timeline& records, std::string_view name) noexcept;
     ~timeline_span();
 
@@ -121,17 +127,17 @@ private:
 };
 
 /// An executor that records the compactions that it runs: their phases, each thread's share of the loops, and
-/// for each pool how many objects are alive, and
-/// how many were removed by the last compaction that had something to do. It needs no memory but that of the
-/// events.
+/// for each pool how many objects are alive, and how many were removed by the last compaction that had
+/// something to do. It needs no memory except for the events.
 template <executor Executor>
 class traced_executor {
 public:
-    /// `args` make the executor that does the work.
+    /// `args` make the executor that does the work. The timeline must outlive both.
     template <class... Args>
     explicit traced_executor(timeline& records, Args&&... args)
         : timeline_(records), executor_(std::forward<Args>(args)...) {}
 
+    /// Has the executor run the loop, and records each part.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
         executor_.for_ranges(count, grain, [&](std::size_t first, std::size_t last) noexcept {
@@ -141,6 +147,7 @@ public:
         });
     }
 
+    /// Called by the compacting thread; see phase_listener.
     void begin_compaction(std::string_view pool) noexcept {
         pool_ = pool;
         begin_ = clock::now();

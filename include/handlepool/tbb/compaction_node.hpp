@@ -15,17 +15,17 @@ namespace handlepool {
 ///     tbb::flow::make_edge(compaction, render);
 ///
 /// Errors of the compaction come out of the graph's wait_for_all. A graph that was cancelled must be reset
-/// before its next frame: its nodes may have got a part of their messages, and would run too early.
+/// before its next frame: its nodes may have received some of their messages, and would run too early.
 class compaction_node : public tbb::flow::continue_node<tbb::flow::continue_msg> {
     using base = tbb::flow::continue_node<tbb::flow::continue_msg>;
 
 public:
-    /// The pool or service must live longer.
+    /// The pool or service must outlive the node.
     template <class Compactable>
     compaction_node(tbb::flow::graph& graph, Compactable& owner)
         : compaction_node(graph, owner, [](const auto&) {}) {}
 
-    /// Calls `done(stats)` behind each compaction, with what its compact() returns.
+    /// Calls `done(stats)` after each compaction, with what its compact() returned.
     template <class Compactable, class Done>
     compaction_node(tbb::flow::graph& graph, Compactable& owner, Done done)
         : base(graph, [&owner, done = std::move(done)](const tbb::flow::continue_msg&) {

@@ -15,16 +15,17 @@ namespace handlepool {
 /// threads may use one executor at the same time.
 ///
 /// A thread that waits for a loop runs nothing but that loop meanwhile: another task could take an access
-/// guard, and wait for the compaction that it runs in. And a loop runs to its end also when the group of
-/// tasks in which it was called is cancelled: half a compaction would be worse than a late end.
+/// guard, and wait for the compaction that it runs in. A loop runs to its end even when the group of tasks in
+/// which it was called is cancelled: half a compaction would be worse than a late end.
 class tbb_executor {
 public:
-    /// In the arena of the thread that compacts.
+    /// Runs loops in the arena of the thread that compacts.
     tbb_executor() = default;
-    /// In this arena, which must live longer. A thread of another arena that compacts then waits for a place
-    /// in it.
+    /// Runs them in this arena, which must outlive the executor. A thread of another arena that compacts then
+    /// waits for a place in it.
     explicit tbb_executor(tbb::task_arena& arena) noexcept : arena_(&arena) {}
 
+    /// Runs a loop, and returns when it is done. Blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) const {
         if (count <= grain) {

@@ -14,19 +14,19 @@
 #include <type_traits>
 #include <utility>
 
-/// Instead of tbb::parallel_for_each, which would copy the objects of a range that it can't divide:
+/// Parallel loops over the dense store of a handlepool::pool, within the frame contract: no compaction may
+/// run meanwhile. Any thread, blocking. A thread that waits for a loop runs other tasks of its arena: it must
+/// hold no access guard, or isolate itself. Objects that were erased since the last compaction are among
+/// those visited, newborns are not; the bodies may create and erase. An exception from a body ends the loop,
+/// which then throws it.
 ///
-/// Parallel loops over the dense store of a pool of a type, within the frame contract: no compaction may run
-/// meanwhile. A thread that waits for a loop runs other tasks of its arena: it must hold no access guard, or
-/// isolate itself. Objects that were erased since the last compaction are among those visited, newborns are
-/// not; the bodies may create and erase. An exception of a body ends the loop and comes out of it.
-///
-/// Tasks get whole cache lines, so that two of them never write to one line.
+/// Tasks get whole cache lines, so that two of them never write to one line. tbb::parallel_for_each would
+/// copy the objects, since it can't divide the range.
 namespace handlepool {
 
 namespace detail {
 
-/// So many objects fill cache lines without a rest.
+/// The fewest objects that fill whole cache lines.
 template <class T>
 constexpr std::size_t objects_in_whole_lines() {
     return std::lcm(sizeof(T), detail::cache_line) / sizeof(T);
@@ -83,7 +83,7 @@ void for_each(Pool& pool, const Body& body) {
         detail::objects_of(pool), [&](std::size_t, auto& object) { body(object); }, tbb::auto_partitioner());
 }
 
-/// The same; a part of the store goes to the thread that had it the last time with this partitioner, and may
+/// The same; each part of the store goes to the thread that had it last time with this partitioner, and may
 /// still have it in its caches. One loop at a time for each partitioner.
 template <class Pool, class Body>
 void for_each(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
@@ -100,6 +100,7 @@ void for_each_with_handle(Pool& pool, const Body& body) {
         [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
         tbb::auto_partitioner());
 }
+/// The same, with a partitioner as for_each has it.
 template <class Pool, class Body>
 void for_each_with_handle(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
     detail::for_each_position(

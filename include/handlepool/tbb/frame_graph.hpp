@@ -21,27 +21,27 @@
 
 namespace handlepool {
 
-/// When a task of a frame ran. A task that did not run, because another one failed before, took no time.
+/// When a task of a frame ran. One that did not run, because another failed before it, took no time.
 struct task_times {
-    std::string name;
-    std::chrono::nanoseconds begin{}; ///< since the frame began
-    std::chrono::nanoseconds duration{};
+    std::string name;                    ///< as it was added
+    std::chrono::nanoseconds begin{};    ///< since the frame began
+    std::chrono::nanoseconds duration{}; ///< of its run
 };
 
 /// What happened in a frame.
 struct frame_report {
-    std::uint64_t frame = 0; ///< its number, from 0 on, over all runs of the graph
-    std::chrono::nanoseconds duration{};
+    std::uint64_t frame = 0;             ///< its number, from 0 on, over all runs of the graph
+    std::chrono::nanoseconds duration{}; ///< until its last task had ended
     std::vector<task_times> tasks; ///< in the order in which they were added; the compaction is the first
-    service_compaction compaction;
+    service_compaction compaction; ///< what the service's compact() returned
 };
 
 /// How a run of frames ended.
 struct frame_run {
-    std::uint64_t frames = 0;   ///< that were run to their ends
-    bool cancelled = false;     ///< before all were run
-    std::exception_ptr failure; ///< what a task has thrown, in the frame behind those; null if none did
-    std::string failed_task;    ///< which one
+    std::uint64_t frames = 0;   ///< frames that ran to their ends
+    bool cancelled = false;     ///< did cancel() end it before all were run?
+    std::exception_ptr failure; ///< what a task threw in the frame after those; null if none did
+    std::string failed_task;    ///< which task
 
     /// Throws the failure, if there is one.
     void rethrow() const {
@@ -64,45 +64,47 @@ struct frame_run {
 ///
 /// A task may use pointers into the pools if it is ordered with the compaction, by edges. A frame ends when
 /// all its tasks have ended. Tasks run in the arena in which the frame_graph was made; more threads than
-/// processors take a tbb::global_control too.
+/// processors need a tbb::global_control too.
 class frame_graph {
 public:
+    /// A task, for edges.
     using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
 
-    /// The service must live longer.
+    /// The service must outlive it. Throws std::bad_alloc.
     template <class Layout>
     explicit frame_graph(basic_service<Layout>& pools)
         : compact_([&pools](executor_ref executor) { return pools.compact(executor); }), start_(graph_) {
         add_task("compaction", [this] { compact(); });
     }
+    /// Waits for what still runs.
     ~frame_graph() { graph_.wait_for_all(); }
 
     frame_graph(const frame_graph&) = delete;
     frame_graph& operator=(const frame_graph&) = delete;
 
-    // ---- Between runs, for one thread
+    // ---- Between runs, by one thread. Constant, except for the runs.
 
-    /// Each frame begins here: has edges to the tasks that wait for no other.
+    /// Each frame begins here: make edges from it to the tasks that wait for no other.
     tbb::flow::broadcast_node<tbb::flow::continue_msg>& start() noexcept { return start_; }
     /// The per-frame task of the service.
     node& compaction() noexcept { return tasks_.front().run; }
 
-    /// A task, which runs once a frame, when all those before it have ended. The caller makes the edges; one
-    /// without an edge to it never runs.
+    /// Adds a task, which runs once a frame, when all those before it have ended. The caller makes the edges;
+    /// a task without an edge to it never runs. Throws std::bad_alloc.
     node& add_task(std::string name, std::function<void()> body) {
         return tasks_.emplace_back(*this, std::move(name), std::move(body)).run;
     }
 
-    /// For nodes of other kinds. What they throw ends the run like what a task throws.
+    /// For nodes of other kinds. What they throw ends the run, like what a task throws.
     tbb::flow::graph& graph() noexcept { return graph_; }
 
-    /// From here on tasks and compactions are recorded there, until it is null.
+    /// Has tasks and compactions recorded there from now on, or no longer if it is null.
     void record(timeline* records) noexcept { timeline_ = records; }
 
-    /// Runs so many frames, and calls `after_frame(report)` behind each; returns early when a task throws, or
-    /// after cancel(). The rest of the tasks of such a frame does not run, and neither does its compaction;
-    /// the next run begins a new frame. Throws std::bad_alloc and what `after_frame` throws. Not from one of
-    /// its own tasks, for whose end it would wait.
+    /// Runs `frames` frames, and calls `after_frame(report)` after each; returns early when a task throws, or
+    /// after cancel(). Then the remaining tasks of the frame don't run, and neither does a compaction that
+    /// has not begun; the next run begins a new frame. Blocking; must not be called by one of its own tasks,
+    /// for whose end it would wait. Throws std::bad_alloc and what `after_frame` throws.
     frame_run run(std::uint64_t frames, const std::function<void(const frame_report&)>& after_frame = {});
 
     // ---- Any thread, at any time
@@ -130,7 +132,7 @@ private:
         node run;
     };
 
-    // Relaxed: who ends early reads nothing that others have written.
+    // Relaxed: a task that ends early reads nothing that others have written.
     bool ending() const noexcept {
         return cancelled_.load(std::memory_order::relaxed) || failed_.load(std::memory_order::relaxed);
     }
@@ -241,7 +243,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
     }
     done.failure = failure_;
     done.failed_task = failed_task_;
-    // One that came too late for this run, or while there was nothing to run, is for the next.
+    // A cancel() that came too late for this run, or while there was nothing to run, is for the next.
     // (31) acquire: pairs with (30)
     done.cancelled = done.frames != frames && cancelled_.exchange(false, std::memory_order::acquire);
     return done;
