@@ -171,7 +171,7 @@ build_test() {
 }
 
 # show_failed_build TREE
-show_failed_build() { sed -n '/^FAILED: /,$p' "$1/log" | head -n 20 >&2; }
+show_failed_build() { sed -n '/^FAILED: \|^ninja: error: /,$p' "$1/log" | head -n 20 >&2; }
 
 # run_test TREE TEST SECONDS: ends at the first failure, after which a mutant may hang. It may also print without end, and
 # would leave a core behind.
