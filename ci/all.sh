@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
+# usage: ci/all.sh
+#
 # What a change must pass: formatting, the reference, both compilers, shared libraries, a machine without packages,
 # models, sanitizers, the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all
 # combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some
 # 30 minutes on two cores, two thirds of them for compiling.
-# usage: ci/all.sh
+#
+# examples:
+#   ci/all.sh
+#   ci/all.sh 2>&1 | tee all.log
 set -euo pipefail
-[ $# -eq 0 ] || { echo "usage: ci/all.sh" >&2; exit 2; }
-cd "$(dirname "$0")/.."
-
-step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
+. "$(dirname "$0")/common.sh"
+cd "$project"
+refuse_arguments "$@"
 
 step "formatting"
 ci/format.sh

@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
-# Shows that pools need a C++ compiler, CMake and make only: a Debian 12 that has nothing else builds, installs and uses them. Its
-# root is made by debootstrap from the machine's own package sources, and kept in build/bare. Needs root: it changes roots.
 # usage: ci/bare.sh
+#
+# Shows that pools need a C++ compiler, CMake and make only: a Debian 12 that has nothing else builds, installs and uses
+# them. Its root is made by debootstrap from the machine's own package sources, and kept in build/bare. Needs root: it
+# changes roots.
+#
+# examples:
+#   ci/bare.sh
+#   rm -r build/bare && ci/bare.sh    from a new Debian
 set -euo pipefail
-cd "$(dirname "$0")/.."
-[ $# -eq 0 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+. "$(dirname "$0")/common.sh"
+cd "$project"
+refuse_arguments "$@"
 if [ "$(id -u)" -ne 0 ]; then
-    echo "ci/bare.sh: must run as root: it makes a root of its own, and changes to it" >&2
+    complain "must run as root: it makes a root of its own, and changes to it"
     exit 2
 fi
 
 # What is mounted below ends with this process, however that ends: the mounts are its own.
 if [ -z "${HANDLEPOOL_OWN_MOUNTS:-}" ]; then
     ci/install.sh debootstrap
-    HANDLEPOOL_OWN_MOUNTS=1 exec unshare --mount --propagation private "$PWD/ci/bare.sh"
+    HANDLEPOOL_OWN_MOUNTS=1 exec unshare --mount --propagation private "$script"
 fi
 
 root=$PWD/build/bare
-step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
 # ---- A Debian 12 with g++, cmake and make -------------------------------------------------------------------
 
@@ -26,7 +32,7 @@ if [ ! -d "$root" ]; then
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Release: bookworm' 'Component: main' |
         head -n 1)
     if [ -z "$mirror" ]; then
-        echo "ci/bare.sh: the machine's package sources have no Debian 12 (bookworm main)" >&2
+        complain "the machine's package sources have no Debian 12 (bookworm main)"
         exit 1
     fi
     mkdir -p build
@@ -52,11 +58,12 @@ bare() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin MAKEFLAGS="-j$(nproc)" chroot
 # fails MESSAGE FOLDER COMMAND: it must fail and say so; CMake breaks its lines.
 fails() {
     if output=$(bare "$2" "$3" 2>&1); then
-        echo "ci/bare.sh: succeeds, and must not: $3" >&2
+        complain "succeeds, and must not: $3"
         exit 1
     fi
     if ! tr -s ' \n' ' ' <<<"$output" | grep -q -e "$1"; then
-        printf '%s\nci/bare.sh: fails, but does not say "%s": %s\n' "$output" "$1" "$3" >&2
+        echo "$output" >&2
+        complain "fails, but does not say \"$1\": $3"
         exit 1
     fi
 }
@@ -66,7 +73,7 @@ bare handlepool "cmake -S . -B build | tee configured && cmake --build build && 
 for left_out in "service (libfmt-dev nlohmann-json3-dev)" "tbb (libfmt-dev nlohmann-json3-dev libtbb-dev)" \
     "fmt (libfmt-dev)" "boost (libboost1.81-dev)" "examples (.*libcli11-dev)"; do
     grep -q "handlepool: left out, each with the Debian packages that it lacks: .*$left_out" \
-        "$root/tmp/handlepool/configured" || { echo "ci/bare.sh: says nothing of $left_out" >&2; exit 1; }
+        "$root/tmp/handlepool/configured" || { complain "says nothing of $left_out"; exit 1; }
 done
 
 step "a program, by find_package and by add_subdirectory"

@@ -1,31 +1,35 @@
 #!/usr/bin/env bash
-# Measures the pool against its contenders and prints the table of figures that it must reach.
+# usage: ci/bench.sh [--json FILE] [--rounds N] [--benchmark_OPTION...]
+#
+# Builds handlepool-bench (preset release) and runs it: it measures the pool against its contenders, and prints the table
+# of figures that it must reach. The table goes to the standard output, everything else to the standard error. Exits with
+# 1 when a figure misses what it must reach.
+#
+#   --json FILE         also write the table's rows to FILE
+#   --rounds N          rounds of each comparison
+#   --benchmark_OPTION  of the benchmark library
+#
+# examples:
+#   ci/bench.sh
+#   ci/bench.sh --rounds 20 --json bench.json
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 
-usage() {
-    cat <<'TEXT'
-usage: ci/bench.sh [--json FILE] [--help] [options of handlepool-bench]
-
-Builds handlepool-bench (preset release) and runs it. The table goes to the standard output, everything else to the
-standard error. Exits with 1 when a figure misses what it must reach.
-
-  --json FILE   also write the table's rows to FILE
-  --rounds N    rounds of each comparison
-TEXT
-}
-
-for argument in "$@"; do
-    if [[ $argument == -h || $argument == --help ]]; then
-        usage
-        exit 0
-    fi
+arguments=("$@")
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --json | --rounds)
+            [[ $# -gt 1 ]] || refuse "$1 needs a value"
+            shift
+            ;;
+        --json=* | --rounds=* | --benchmark_*) ;;
+        *) refuse_arguments "$1" ;;
+    esac
+    shift
 done
 
-here=$(cd "$(dirname "$0")" && pwd)
-if [[ -x $here/install.sh ]]; then
-    "$here/install.sh" >&2
-fi
-cmake -S "$here/.." --preset release >&2
-cmake --build "$here/../build/release" --target handlepool-bench >&2
+"$project/ci/install.sh" >&2
+cmake -S "$project" --preset release >&2
+cmake --build "$project/build/release" --target handlepool-bench >&2
 # From where it was called, so that FILE means what it says.
-exec "$here/../build/release/bench/handlepool-bench" "$@"
+exec "$project/build/release/bench/handlepool-bench" "${arguments[@]}"

@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# Compiles the library with each compiler, standard library, language version and mode that it is made for, without a warning,
-# and runs small programs on each; compiles each header alone; and sees what must be refused refused. Some three minutes of processor time.
-# usage: ci/compilers.sh [NAME]    only the configurations whose name contains NAME, "libc++" say
+# usage: ci/compilers.sh [NAME]
+#
+# Compiles the library with each compiler, standard library, language version and mode that it is made for, without a
+# warning, and runs small programs on each; compiles each header alone; and sees what must be refused refused. Some three
+# minutes of processor time.
+#
+#   NAME  only the configurations whose name contains it
+#
+# examples:
+#   ci/compilers.sh
+#   ci/compilers.sh libc++
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
 
-if [[ $# -gt 1 || ${1:-} == -* ]]; then
-    sed -n '2,4s/^# //p' "$0" >&2
-    exit 2
-fi
 wanted=${1:-}
+[[ $wanted != -* ]] || refuse_arguments "$wanted"
+refuse_arguments "${@:2}"
 ci/install.sh clang++-14 clang++-19 libc++-19 -m32
 
 work=$(mktemp -d)
@@ -57,8 +64,7 @@ configuration "clang++-19, C++23, no exceptions" clang++-19 -std=c++23 "$small"
 configuration "clang++-19, libc++, C++20" clang++-19 -std=c++20 "$libcxx"
 configuration "clang++-19, libc++, C++23, no exceptions" clang++-19 -std=c++23 "$libcxx" "$small"
 if [ ${#names[@]} -eq 0 ]; then
-    echo "ci/compilers.sh: no configuration has \"$wanted\" in its name" >&2
-    exit 2
+    refuse "no configuration has '$wanted' in its name"
 fi
 
 # Commands that run beside each other; the first that fails ends all.
@@ -109,7 +115,7 @@ printf 'passed: %s\n' "${names[@]}"
 # What can't work must not compile, or not link, and say why.
 refused() { # MESSAGE COMMAND...
     if "${@:2}" >"$work/output" 2>&1 || ! grep -qF "$1" "$work/output"; then
-        echo "ci/compilers.sh: should be refused because of \"$1\": ${*:2}" >&2
+        complain "should be refused because of \"$1\": ${*:2}"
         head -n 20 "$work/output" >&2
         exit 1
     fi

@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# Makes the reference of the public headers, build/docs/html/index.html; a public name without a comment is an error.
 # usage: ci/docs.sh
+#
+# Makes the reference of the public headers, build/docs/html/index.html. A public name without a comment is an error.
+#
+# examples:
+#   ci/docs.sh
+#   ci/docs.sh && xdg-open build/docs/html/index.html
 set -euo pipefail
-[ $# -eq 0 ] || { echo "usage: ci/docs.sh" >&2; exit 2; }
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
+refuse_arguments "$@"
 
 ci/install.sh doxygen
 mkdir -p build/docs

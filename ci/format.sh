@@ -1,16 +1,22 @@
 #!/usr/bin/env bash
+# usage: ci/format.sh [--fix]
+#
 # Checks that the sources are formatted by clang-format-19.
-# usage: ci/format.sh [--fix]    --fix: formats them
+#
+#   --fix  formats them
+#
+# examples:
+#   ci/format.sh
+#   ci/format.sh --fix
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
 
 mode=(--dry-run --Werror)
-if [ $# -ne 0 ]; then
-    if [ "$*" != --fix ]; then
-        sed -n '2,3s/^# //p' "$0" >&2
-        exit 2
-    fi
+if [[ ${1:-} == --fix ]]; then
     mode=(-i)
+    shift
 fi
+refuse_arguments "$@"
 ci/install.sh clang-format-19
 git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs -d '\n' clang-format-19 "${mode[@]}"

@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 # usage: ci/install.sh [--all | TOOL...]
-#   TOOL    what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++), clang-format-19,
-#           debootstrap, doxygen, dpkg-source; g++ is always installed
-#   --all   all tools
+#
+# Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
+#
+#   TOOL   what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
+#          clang-format-19, debootstrap, doxygen, dpkg-source; g++ is always installed
+#   --all  all tools
+#
+# examples:
+#   ci/install.sh
+#   ci/install.sh chromium clang++-19
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 
 packages=(
     g++ cmake ninja-build patch pkg-config
@@ -24,7 +31,7 @@ for tool in "$@"; do
         debootstrap) packages+=(debootstrap debian-archive-keyring) ;;
         doxygen) packages+=(doxygen) ;;
         dpkg-source) packages+=(dpkg-dev) ;;
-        *) sed -n '2,6s/^# //p' "$0" >&2; exit 2 ;;
+        *) refuse "unknown tool '$tool'" ;;
     esac
 done
 
@@ -39,8 +46,8 @@ if [ ${#missing[@]} -eq 0 ]; then
 fi
 
 if [ "$(id -u)" -ne 0 ]; then
+    complain "these packages are missing: ${missing[*]}"
     cat >&2 <<TEXT
-ci/install.sh: these packages are missing: ${missing[*]}
 Only root can install them:
     apt-get update && apt-get install -y --no-install-recommends ${missing[*]}
 TEXT

@@ -1,25 +1,29 @@
 #!/usr/bin/env bash
+# usage: ci/model.sh [--deep]
+#
 # Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads
 # that are stopped for ever. Takes some three minutes on two cores; what it shows stands in docs/verification.md.
-# usage: ci/model.sh [--deep]    --deep: a million random executions a model, and all with two preemptions; about an hour
+#
+#   --deep  a million random executions a model, and all with two preemptions; about an hour
+#
+# examples:
+#   ci/model.sh
+#   ci/model.sh --deep
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
 
 deep=false
-usage() { sed -n '2,4s/^# //p' "$0"; }
-case "$*" in
-    "") ;;
-    --deep) deep=true ;;
-    -h | --help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
-esac
+if [[ ${1:-} == --deep ]]; then
+    deep=true
+    shift
+fi
+refuse_arguments "$@"
 
 ci/install.sh
 cmake --preset release -B build/model -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_BUILD_MODELS=ON >/dev/null
 cmake --build build/model --target handlepool-model
 model=build/model/tests/model/handlepool-model
-
-step() { printf '\n== %s (%s s)\n\n' "$1" "$SECONDS"; }
 
 if $deep; then
     step "a million random executions, all executions with two preemptions"

@@ -1,36 +1,34 @@
 #!/usr/bin/env bash
-# Shows that the tests see bugs: each patch of tests/mutants/ puts one into a copy of the sources, and a test must turn red.
+# usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [NAME...]
+#
+# Shows that the tests see bugs. For each patch of tests/mutants/, or for those that are named: applies it to a copy of the
+# sources, builds the tests that its header names, and runs one after the other until one is red. Before that, all of them
+# must be green without a patch.
+#
+# A mutant is killed by a test that fails, crashes, or does not end in time. Each line names the first such test, and the
+# seconds that building and running took.
+#
+#   --models           run the models of tests/model/ instead of the tests; a mutant may survive them, as some bugs are in
+#                      parts that they don't run
+#   --jobs N           mutants at the same time; by default as many as there are cores
+#   --timeout SECONDS  how long a test file may run, beside ten times what it takes without a mutant; by default 30
+#   --json FILE        also write the results to FILE
+#   --list             print the mutants and what they do, and end
+#
+# Exits with 0 when all are killed, with 1 when one survived that must not, and with 2 when that could not be found out: a
+# patch does not apply, something does not build, or a test is red without a patch.
+#
+# examples:
+#   ci/mutants.sh
+#   ci/mutants.sh --jobs 1 freelist-read-after-claim publish-relaxed
 set -euo pipefail
 export LC_ALL=C
+. "$(dirname "$0")/common.sh"
 
-usage() {
-    cat <<'TEXT'
-usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--help] [NAME...]
-
-For each patch of tests/mutants/, or for those that are named: applies it to a copy of the sources, builds the tests that
-its header names ("models" stands for all those of tests/model/), and runs one after the other until one is red. Before that,
-all of them must be green without a patch.
-
-A mutant is killed by a test that fails, crashes, or does not end in time. Each is told with the first such test, and with
-the seconds that building and running took.
-
-  --models           run the models of tests/model/ instead of the tests, and tell which of them sees what; a mutant may
-                     survive them: some bugs are in parts that they don't run
-  --jobs N           mutants at the same time; by default as many as there are cores
-  --timeout SECONDS  how long a test file may run, beside ten times what it takes without a mutant; by default 30
-  --json FILE        also write the results to FILE
-  --list             print the mutants and what they do, and end
-
-Exits with 0 when all are killed, with 1 when one survived that must not, and with 2 when that could not be found out: a
-patch does not apply, something does not build, or a test is red without a patch.
-TEXT
-}
-
-here=$(cd "$(dirname "$0")/.." && pwd)
-mutants=$here/tests/mutants
+mutants=$project/tests/mutants
 
 die() {
-    echo "ci/mutants.sh: $*" >&2
+    complain "$1"
     exit 2
 }
 
@@ -45,7 +43,7 @@ models=false
 while [[ $# -gt 0 ]]; do
     case $1 in
         --jobs | --timeout | --json)
-            [[ $# -gt 1 ]] || die "$1 needs a value"
+            [[ $# -gt 1 ]] || refuse "$1 needs a value"
             case $1 in
                 --jobs) jobs=$2 ;;
                 --timeout) limit=$2 ;;
@@ -55,29 +53,25 @@ while [[ $# -gt 0 ]]; do
             ;;
         --list) list=true ;;
         --models) models=true ;;
-        -h | --help)
-            usage
-            exit 0
-            ;;
-        -*) die "unknown option $1; see --help" ;;
+        -*) refuse_arguments "$1" ;;
         *) names+=("$1") ;;
     esac
     shift
 done
-[[ $jobs =~ ^[1-9][0-9]*$ ]] || die "--jobs is '$jobs', and must be a number from 1 on"
-[[ $limit =~ ^[1-9][0-9]*$ ]] || die "--timeout is '$limit', and must be a number from 1 on"
+require_number --jobs "$jobs"
+require_number --timeout "$limit"
 if [[ ${#names[@]} -eq 0 ]]; then
     for patch in "$mutants"/*.patch; do
         names+=("$(basename "$patch" .patch)")
     done
 fi
 for name in "${names[@]}"; do
-    [[ -f $mutants/$name.patch ]] || die "there is no tests/mutants/$name.patch; --list prints the names"
+    [[ -f $mutants/$name.patch ]] || refuse "there is no tests/mutants/$name.patch; --list prints the names"
 done
 
-# header FIELD NAME: what the mutant's patch says behind "# FIELD: ".
+# header FIELD NAME: what the mutant's patch says after "# FIELD: ".
 header() { sed -n "s/^# $1: //p" "$mutants/$2.patch"; }
-# killers NAME: the tests that must see the mutant, one a line.
+# killers NAME: the tests that must see the mutant, one a line: files of tests/, or "models".
 killers() {
     if $models; then
         echo models
@@ -93,87 +87,110 @@ if $list; then
     exit 0
 fi
 
-# ---- Building and running -----------------------------------------------------------------------------------
+mapfile -t tests < <(for name in "${names[@]}"; do killers "$name"; done | sort -u)
+for test in "${tests[@]}"; do
+    [[ $test == models || -f $project/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
+done
 
-"$here/ci/install.sh" >&2
+# ---- Trees --------------------------------------------------------------------------------------------------
+
+# Each job has a tree of its own, that is a copy of the sources and a build folder. Both are as before when the next mutant
+# comes, the times of the files too: so ninja builds what the patch concerns, and nothing else.
+
+"$project/ci/install.sh" >&2
 work=$(mktemp -d -t handlepool-mutants.XXXXXX)
 trap 'rm -rf "$work"' EXIT
-base=$work/base # the sources as they are; each mutant has a folder beside it
-mkdir "$base"
-cp -r "$here/include" "$here/src" "$here/tests" "$base"
-(cd "$here" && find stress \( -name '*.hpp' -o -name output_file.cpp \) -exec cp --parents -t "$base" {} +)
+mkdir "$work/sources" "$work/results"
+tar -C "$project" -c --exclude=./build --exclude=./.git . | tar -C "$work/sources" -x
 
-# Like the preset dev: what takes long here is compiling, and optimizing would double it.
-compile=("${CXX:-g++}" -std=c++20 -DHANDLEPOOL_CHECKED=1)
-test_includes=(-I "$base/tests" -I "$base/stress" -I "$base")
-libraries=(-lgtest_main -lgmock -lgtest -lfmt -ltbb -pthread)
-# All models are one text, which compiles in half the time.
-printf '#include "%s"\n' "$base"/tests/model/*_models.cpp >"$base/models.cpp"
-mapfile -t checker_sources < <(find "$base/tests/model" -name '*.cpp' ! -name '*_models.cpp')
-checker_sources+=("$base/stress/output_file.cpp")
+trees=()
+for ((i = 1; i <= jobs && i <= ${#names[@]}; i++)); do
+    trees+=("$work/$i")
+done
+processes=$((jobs / ${#trees[@]})) # of the build of one tree
+# What does not depend on a mutant's test.
+parts=(handlepool handlepool_service)
+if [[ " ${tests[*]} " == *" models "* ]]; then
+    parts+=(handlepool-model)
+fi
 
-# build_library ROOT [CHANGED]: makes ROOT/objects; of a mutant, only those for which a file of the list CHANGED matters.
-build_library() {
-    local root=$1 changed=${2:-} source object
-    mkdir "$root/objects"
-    for source in "$root"/src/*.cpp; do
-        object=objects/$(basename "$source" .cpp)
-        if [[ -n $changed ]] && ! grep -qFf "$changed" "$base/$object.d"; then
-            ln -s "$base/$object.o" "$root/$object.o"
-        else
-            "${compile[@]}" -MMD -I "$root/include" -c "$source" -o "$root/$object.o" || return 1
-        fi
-    done
-}
-
-# build_models ROOT [CHANGED]: makes ROOT/models of the model checker's program; CHANGED as above.
-build_models() {
-    local root=$1 changed=${2:-} source object
-    mkdir "$root/model"
-    for source in "$base/models.cpp" "${checker_sources[@]}"; do
-        object=model/$(basename "$source" .cpp)
-        if [[ -n $changed ]] && ! grep -qFf "$changed" "$base/$object.d"; then
-            ln -s "$base/$object.o" "$root/$object.o"
-        else
-            # What the checker needs, as in tests/model/CMakeLists.txt; it runs for so long that optimizing pays.
-            "${compile[@]}" -O1 -fno-sized-deallocation -U_FORTIFY_SOURCE -fno-lifetime-dse -Wno-mismatched-new-delete \
-                -DRL_DO_ASSERT=1 -DHANDLEPOOL_SOURCE_DIR="\"$base\"" -MMD -I "$root/include" "${test_includes[@]}" \
-                -I "$base/tests/model" -c "$source" -o "$root/$object.o" || return 1
-        fi
-    done
-    "${compile[@]}" "$root"/model/*.o "$root"/objects/*.o -lfmt -pthread -o "$root/models"
-}
-
-# build_test ROOT TEST [CHANGED]: makes ROOT/TEST of the test file, or the models, and the library of ROOT.
-build_test() {
-    if [[ $2 == models ]]; then
-        build_models "$1" "${3:-}"
-        return
+# make_tree TREE
+make_tree() {
+    mkdir "$1"
+    cp -a "$work/sources" "$1/sources"
+    # Compiling takes most of the time: no debug information, no warnings, and texts that include the same headers are joined.
+    if ! {
+        cmake --preset dev -S "$1/sources" -B "$1/build" -D CMAKE_CXX_FLAGS_DEBUG=-w -D CMAKE_UNITY_BUILD=ON \
+            -D HANDLEPOOL_SEPARATE_TESTS=ON -D HANDLEPOOL_BUILD_MODELS=ON -D HANDLEPOOL_BUILD_STRESS=OFF \
+            -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF -D HANDLEPOOL_INSTALL=OFF &&
+            cmake --build "$1/build" --parallel "$processes" --target "${parts[@]}"
+    } >"$1/log" 2>&1; then
+        tail -n 30 "$1/log" >&2
+        die "the library does not build without a mutant"
     fi
-    "${compile[@]}" -I "$1/include" "${test_includes[@]}" "$base/tests/$2.cpp" "$1"/objects/*.o \
-        "${libraries[@]}" -o "$1/$2"
+    mv "$1/build" "$1/clean"
 }
 
-# run_test ROOT TEST SECONDS: ends at the first failure, behind which a mutant may hang. It may also print without end, and
+# reset_tree TREE
+reset_tree() {
+    rm -rf "$1/sources" "$1/build"
+    cp -a "$work/sources" "$1/sources"
+    cp -a "$1/clean" "$1/build"
+}
+
+# in_parallel FUNCTION ARGUMENT...: calls FUNCTION TREE ARGUMENT for each argument, each at a time in a tree of its own. Fails when
+# one of the calls does.
+in_parallel() {
+    local function=$1 argument tree ended failed=false
+    local -A tree_of=() # by process
+    shift
+    for argument in "$@"; do
+        if [[ ${#tree_of[@]} -lt ${#trees[@]} ]]; then
+            tree=${trees[${#tree_of[@]}]}
+        else
+            wait -n -p ended || failed=true
+            tree=${tree_of[$ended]}
+            unset "tree_of[$ended]"
+        fi
+        "$function" "$tree" "$argument" &
+        tree_of[$!]=$tree
+    done
+    for ended in "${!tree_of[@]}"; do
+        wait "$ended" || failed=true
+    done
+    ! $failed
+}
+
+# ---- Building and running -----------------------------------------------------------------------------------
+
+# build_test TREE TEST
+build_test() {
+    local program=tests/$2
+    [[ $2 != models ]] || program=tests/model/handlepool-model
+    cmake --build "$1/build" --parallel "$processes" --target "$program" >"$1/log" 2>&1
+}
+
+# show_failed_build TREE
+show_failed_build() { sed -n '/^FAILED: \|^ninja: error: /,$p' "$1/log" | head -n 20 >&2; }
+
+# run_test TREE TEST SECONDS: ends at the first failure, after which a mutant may hang. It may also print without end, and
 # would leave a core behind.
 run_test() {
-    if [[ $2 == models ]]; then
-        run_models "$1" >"$1/$2.log" 2>&1
-        return
-    fi
     (
         ulimit -c 0 -f 100000
-        exec timeout --kill-after=5 "$3" "$1/$2" --gtest_break_on_failure --gtest_color=no
-    ) >"$1/$2.log" 2>&1
+        cd "$1/build/tests"
+        if [[ $2 == models ]]; then
+            run_models
+        else
+            exec timeout --kill-after=5 "$3" "./$2" --gtest_break_on_failure --gtest_color=no
+        fi
+    ) >"$1/log" 2>&1
 }
 
-# run_models ROOT: ends at the first model that fails.
+# run_models: ends at the first model that fails.
 run_models() {
-    (
-        ulimit -c 0 -f 100000
-        timeout 600 "$1/models" run --jobs 1 --random 3000 --preemptions 1 --seconds 1 --first-failure &&
-            timeout 600 "$1/models" stops --jobs 1 --preemptions 0 --seconds 1
-    )
+    timeout 600 model/handlepool-model run --jobs 1 --random 3000 --preemptions 1 --seconds 1 --first-failure &&
+        timeout 600 model/handlepool-model stops --jobs 1 --preemptions 0 --seconds 1
 }
 
 # red_test LOG: the test that was running at the end, or the model that failed.
@@ -193,109 +210,76 @@ how_red() {
     fi
 }
 
-# in_parallel FUNCTION ARGUMENT...: calls the function with each argument, as many at a time as there are jobs.
-in_parallel() {
-    local function=$1 running=0 argument
-    shift
-    for argument in "$@"; do
-        if [[ $running -eq $jobs ]]; then
-            wait -n || true
-            running=$((running - 1))
-        fi
-        "$function" "$argument" &
-        running=$((running + 1))
-    done
-    wait
-}
-
 # Time is counted in hundredths of a second.
 now() { echo $((${EPOCHREALTIME/./} / 10000)); }
 seconds() { printf '%d.%02d' $(($1 / 100)) $(($1 % 100)); }
 
 # ---- Without a mutant: all green ----------------------------------------------------------------------------
 
-# try_base TEST: leaves BASE/TEST.green when it is, with the time that the run took.
-try_base() {
-    local test=$1 start
-    mkdir -p "$(dirname "$base/$test")"
-    [[ $test == models || -f $base/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
-    if ! build_test "$base" "$test" >"$base/$test.log" 2>&1; then
-        tail -n 30 "$base/$test.log" >&2
+# try_unchanged TREE TEST: keeps the time that the run took.
+try_unchanged() {
+    local tree=$1 test=$2 start
+    reset_tree "$tree"
+    if ! build_test "$tree" "$test"; then
+        show_failed_build "$tree"
         die "$test does not build without a mutant"
     fi
     start=$(now)
-    if ! run_test "$base" "$test" 300 2>/dev/null; then
-        tail -n 30 "$base/$test.log" >&2
-        die "$test is red without a mutant: $(red_test "$base/$test.log")"
+    if ! run_test "$tree" "$test" 300 2>/dev/null; then
+        tail -n 30 "$tree/log" >&2
+        die "$test is red without a mutant: $(red_test "$tree/log")"
     fi
-    echo $(($(now) - start)) >"$base/$test.green"
+    echo $(($(now) - start)) >"$work/results/${test//\//.}.green"
 }
 
 started=$(now)
-mapfile -t tests < <(for name in "${names[@]}"; do killers "$name"; done | sort -u)
-build_library "$base" || die "the library does not build without a mutant"
-in_parallel try_base "${tests[@]}"
-for test in "${tests[@]}"; do
-    [[ -f $base/$test.green ]] || exit 2
-done
+in_parallel make_tree "${trees[@]}" || exit 2
+in_parallel try_unchanged "${tests[@]}" || exit 2
 echo "without a mutant: ${#tests[@]} test files are green ($(seconds $(($(now) - started))) s)"
 
 # ---- With each mutant: one red ------------------------------------------------------------------------------
 
 # report NAME VERDICT HOW FILE TEST BUILD RUN: prints the result, and keeps it.
 report() {
-    printf '%s\n' "${@:2}" >"$work/$1.result"
+    printf '%s\n' "${@:2}" >"$work/results/$1"
     printf '%-8s  %-36s %6s s + %5s s  %s\n' "$2" "$1" "$(seconds "$6")" "$(seconds "$7")" \
         "${4:+$4: $5}${3:+ ($3)}"
 }
 
-# try_mutant NAME
+# try_mutant TREE NAME
 try_mutant() {
-    local name=$1 root=$work/$1 build=0 run=0 test start code
-    mkdir "$root"
-    cp -r "$base/include" "$base/src" "$root"
-    if ! patch -d "$root" -p1 --force --fuzz=0 <"$mutants/$name.patch" >"$root/patch.log" 2>&1; then
-        cat "$root/patch.log" >&2
+    local tree=$1 name=$2 build=0 run=0 test start code
+    reset_tree "$tree"
+    if ! patch -d "$tree/sources" -p1 --force --fuzz=0 <"$mutants/$name.patch" >"$tree/log" 2>&1; then
+        cat "$tree/log" >&2
         report "$name" ERROR "tests/mutants/$name.patch does not apply" "" "" 0 0
         return
     fi
-    sed -n 's/^+++ [^/]*\/\([^\t]*\).*/\1/p' "$mutants/$name.patch" >"$root/changed"
-
-    start=$(now)
-    if ! build_library "$root" "$root/changed" >"$root/build.log" 2>&1; then
-        head -n 20 "$root/build.log" >&2
-        report "$name" ERROR "does not compile" "" "" 0 0
-        return
-    fi
-    build=$(($(now) - start))
     for test in $(killers "$name"); do
         start=$(now)
-        mkdir -p "$(dirname "$root/$test")"
-        if ! build_test "$root" "$test" "$root/changed" >"$root/build.log" 2>&1; then
-            head -n 20 "$root/build.log" >&2
+        if ! build_test "$tree" "$test"; then
+            show_failed_build "$tree"
             report "$name" ERROR "does not compile" "$test" "" 0 0
             return
         fi
         build=$((build + $(now) - start))
         start=$(now)
         code=0
-        run_test "$root" "$test" $((limit + $(<"$base/$test.green") / 10)) 2>/dev/null || code=$?
+        run_test "$tree" "$test" $((limit + $(<"$work/results/${test//\//.}.green") / 10)) 2>/dev/null || code=$?
         run=$((run + $(now) - start))
-        if [[ $code -ne 0 && -z $(red_test "$root/$test.log") ]]; then
+        if [[ $code -ne 0 && -z $(red_test "$tree/log") ]]; then
             report "$name" ERROR "ended with $code before its first test" "$test" "" "$build" "$run"
             return
         fi
         if [[ $code -ne 0 ]]; then
-            report "$name" killed "$(how_red "$root/$test.log" "$code")" "$test" "$(red_test "$root/$test.log")" \
-                "$build" "$run"
-            rm -rf "$root"
+            report "$name" killed "$(how_red "$tree/log" "$code")" "$test" "$(red_test "$tree/log")" "$build" "$run"
             return
         fi
     done
     report "$name" SURVIVED "$(header What "$name")" "" "" "$build" "$run"
 }
 
-in_parallel try_mutant "${names[@]}"
+in_parallel try_mutant "${names[@]}" || true # a mutant without a result is found below
 
 # ---- The sum ------------------------------------------------------------------------------------------------
 
@@ -310,7 +294,7 @@ longest=0
 slowest=
 rows=()
 for name in "${names[@]}"; do
-    mapfile -t result <"$work/$name.result" || die "$name: has no result"
+    mapfile -t result <"$work/results/$name" || die "$name: has no result"
     case ${result[0]} in
         killed) killed=$((killed + 1)) ;;
         ERROR) errors=$((errors + 1)) ;;

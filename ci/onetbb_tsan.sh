@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
+# usage: ci/onetbb_tsan.sh [COMPILER]
+#
 # Builds oneTBB with ThreadSanitizer from its Debian source package into build/onetbb-tsan-COMPILER, unless it is there.
 # The packaged library is not instrumented: correct programs that use it would be reported.
-# usage: ci/onetbb_tsan.sh [g++|clang++-19]
+#
+#   COMPILER  g++, the default, or clang++-19
+#
+# examples:
+#   ci/onetbb_tsan.sh
+#   ci/onetbb_tsan.sh clang++-19
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
 
 compiler=${1:-g++}
-case "$compiler" in
-    g++ | clang++-19) ;;
-    *) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
-esac
+require_compiler "$compiler"
+refuse_arguments "${@:2}"
 
 prefix=$PWD/build/onetbb-tsan-$compiler
 [ ! -d "$prefix" ] || exit 0

@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Runs the library's tests against its shared libraries, all symbols of the tests hidden: what users need must be exported, and
-# nothing of others.
-# usage: ci/shared.sh                    CXX=clang++-19 ci/shared.sh: with clang
+# usage: ci/shared.sh
+#
+# Runs the library's tests against its shared libraries, all symbols of the tests hidden: what users need must be exported,
+# and nothing of others.
+#
+# examples:
+#   ci/shared.sh
+#   CXX=clang++-19 ci/shared.sh    with another compiler, in a build folder of its own
 set -euo pipefail
-cd "$(dirname "$0")/.."
-[ $# -eq 0 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+. "$(dirname "$0")/common.sh"
+cd "$project"
+refuse_arguments "$@"
 
 if [ "${CXX:-}" = clang++-19 ]; then
     ci/install.sh clang++-19

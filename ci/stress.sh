@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is needed, and runs all stress scenarios on the release build with contracts checked.
-# usage: ci/stress.sh SECONDS [handlepool-stress ARGUMENTS...]    e.g. ci/stress.sh 600 --threads 2
+# usage: ci/stress.sh SECONDS [ARGUMENTS...]
+#
+# Installs what is needed, and runs all stress scenarios for SECONDS on the release build with contracts checked. The
+# arguments go to `handlepool-stress run all`.
+#
+# examples:
+#   ci/stress.sh 120
+#   ci/stress.sh 600 --threads 2
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 
-if [[ $# -eq 0 || ! $1 =~ ^[1-9][0-9]*$ ]]; then
-    sed -n '2,3s/^# //p' "$0" >&2
-    exit 2
-fi
-here=$(cd "$(dirname "$0")/.." && pwd)
-"$here/ci/install.sh"
-cmake -S "$here" --preset release -B "$here/build/stress" -D HANDLEPOOL_CHECKED=ON >/dev/null
-cmake --build "$here/build/stress" --target handlepool-stress
+require_number SECONDS "${1:-}"
+"$project/ci/install.sh"
+cmake -S "$project" --preset release -B "$project/build/stress" -D HANDLEPOOL_CHECKED=ON >/dev/null
+cmake --build "$project/build/stress" --target handlepool-stress
 # From where it was called, so that the files in the arguments mean what they say.
 # The bound is for bugs that show as a wait without end.
-exec timeout "$(($1 * 3 + 300))" "$here/build/stress/stress/handlepool-stress" run all --seconds "$@"
+exec timeout "$(($1 * 3 + 300))" "$project/build/stress/stress/handlepool-stress" run all --seconds "$@"

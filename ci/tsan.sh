@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
-# Runs the controls, all tests and all stress scenarios under ThreadSanitizer, oneTBB included, without a suppression.
-# The controls are programs with a planted race each: one that is not reported fails the run.
-# usage: ci/tsan.sh [g++|clang++-19 [SECONDS]]    SECONDS of the scenarios, 60 by default
+# usage: ci/tsan.sh [COMPILER [SECONDS]]
+#
+# Runs the controls, all tests and all stress scenarios under ThreadSanitizer, oneTBB included,
+# without a suppression. The controls are programs with a planted race each: one that is not reported fails the run.
+#
+#   COMPILER  g++, the default, or clang++-19
+#   SECONDS   of the scenarios; 60 by default
+#
+# examples:
+#   ci/tsan.sh
+#   ci/tsan.sh clang++-19 30
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$project"
 
 compiler=${1:-g++}
 seconds=${2:-60}
-if [[ ! $compiler =~ ^(g\+\+|clang\+\+-19)$ || ! $seconds =~ ^[1-9][0-9]*$ || $# -gt 2 ]]; then
-    sed -n '2,4s/^# //p' "$0" >&2
-    exit 2
-fi
+require_compiler "$compiler"
+require_number SECONDS "$seconds"
+refuse_arguments "${@:3}"
 
 ci/install.sh "$compiler" chromium
 ci/onetbb_tsan.sh "$compiler"

@@ -1,14 +1,12 @@
-// What the scripts of ci/ install and run, with programs on PATH that only note how they were called.
+// What the scripts of ci/ say, install and run.
 
-#include "run_program.hpp"
-#include "scratch_directory.hpp"
+#include "scripts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@ namespace handlepool::stress {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -23,57 +22,68 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-struct scripts : testing::Test {
-    scripts() {
-        std::filesystem::create_directories(root / "build/stress/stress");
-        std::filesystem::copy(HANDLEPOOL_SCRIPTS, root / "ci");
-        std::filesystem::create_directory(tools);
-        for (const char* const name : {"apt-get", "cmake", "ctest"}) {
-            make_program(tools / name, "echo \"${0##*/} $*\" >>\"$CALLS\"");
+TEST_F(scripts, explain_themselves_with_examples_and_do_nothing_else) {
+    for (const std::string& script : all()) {
+        for (const char* const option : {"--help", "-h"}) {
+            SCOPED_TRACE(script + " " + option);
+            const run_result result = run(script, {option});
+            EXPECT_EQ(result.status, 0);
+            EXPECT_THAT(result.output, StartsWith("usage: ci/" + script));
+            EXPECT_THAT(result.output, ContainsRegex("\nexamples:\n  [^\n]*ci/" + script));
+            EXPECT_THAT(result.output, Not(HasSubstr("set -euo"))); // ends where the script begins
+            EXPECT_THAT(result.errors, IsEmpty());
+            EXPECT_THAT(calls(), IsEmpty());
         }
-        make_program(tools / "dpkg-query", "exit 1"); // nothing is installed
-        make_program(tools / "id", "echo 0");         // root
-        make_program(root / "build/stress/stress/handlepool-stress", "pwd; printf '<%s>' \"$@\"");
     }
+}
 
-    static void make_program(const std::filesystem::path& file, const std::string& text) {
-        std::filesystem::remove(file);
-        std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
-        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
+    struct wrong_call {
+        std::string script;
+        std::vector<std::string> arguments;
+        std::string complaint;
+    };
+    std::vector<wrong_call> wrong_calls{
+        {"asan.sh", {"g++", "0"}, "SECONDS is '0', and must be a number from 1 on"},
+        {"asan.sh", {"g++", "5", "more"}, "unexpected argument 'more'"},
+        {"bench.sh", {"--json"}, "--json needs a value"},
+        {"bench.sh", {"--rounds", "9", "more"}, "unexpected argument 'more'"},
+        {"compilers.sh", {"libc++", "more"}, "unexpected argument 'more'"},
+        {"format.sh", {"--fix", "more"}, "unexpected argument 'more'"},
+        {"install.sh", {"hammer"}, "unknown tool 'hammer'"},
+        {"model.sh", {"--deep", "more"}, "unexpected argument 'more'"},
+        {"mutants.sh", {"--json"}, "--json needs a value"},
+        {"mutants.sh", {"--jobs", "some"}, "--jobs is 'some', and must be a number from 1 on"},
+        {"mutants.sh", {"--timeout", "0"}, "--timeout is '0', and must be a number from 1 on"},
+        {"mutants.sh", {"no-such"}, "there is no tests/mutants/no-such.patch; --list prints the names"},
+        {"onetbb_tsan.sh", {"icc"}, "COMPILER is 'icc', and must be g++ or clang++-19"},
+        {"onetbb_tsan.sh", {"g++", "more"}, "unexpected argument 'more'"},
+        {"stress.sh", {}, "SECONDS is '', and must be a number from 1 on"},
+        {"test.sh", {"debug"}, "PRESET is 'debug', and must be dev or release"},
+        {"tsan.sh", {"clang++-19", "some"}, "SECONDS is 'some', and must be a number from 1 on"},
+    };
+    for (const std::string& script : all()) {
+        if (script != "demo.sh") { // which passes them on
+            wrong_calls.push_back({script, {"--no-such"}, "'--no-such'"});
+        }
     }
-
-    // Runs a script as its users may do: from another folder.
-    run_result run(const std::string& script, const std::vector<std::string>& arguments = {}) const {
-        std::vector<std::string> command{"sh",
-                                         "-c",
-                                         "cd \"$1\" && export CALLS=\"$1/calls\" PATH=\"$1/tools:$PATH\" && "
-                                         "unset CXX && shift && exec \"$@\"",
-                                         "sh",
-                                         directory.string(),
-                                         (std::filesystem::path("a path/with spaces/ci") / script).string()};
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        return run_program(command);
-    }
-
-    // One line for each.
-    std::string calls() const {
-        std::ifstream stream(directory / "calls");
-        return {std::istreambuf_iterator<char>(stream), {}};
-    }
-
-    const scratch_directory scratch;
-    const std::filesystem::path& directory = scratch.path();
-    const std::filesystem::path root = directory / "a path/with spaces";
-    const std::filesystem::path tools = directory / "tools";
-};
-
-TEST_F(scripts, demo_explains_itself_without_installing_and_building) {
-    for (const char* const option : {"--help", "-h"}) {
-        const run_result result = run("demo.sh", {option});
-        EXPECT_EQ(result.status, 0) << result.errors;
-        EXPECT_THAT(result.output, HasSubstr("usage: ci/demo.sh "));
+    for (const auto& [script, arguments, complaint] : wrong_calls) {
+        SCOPED_TRACE(script + ": " + complaint);
+        const run_result result = run(script, arguments);
+        EXPECT_EQ(result.status, 2);
+        EXPECT_THAT(result.output, IsEmpty());
+        EXPECT_THAT(result.errors, StartsWith("ci/" + script + ": "));
+        EXPECT_THAT(result.errors, HasSubstr(complaint));
+        EXPECT_THAT(result.errors, HasSubstr("\nusage: ci/" + script));
         EXPECT_THAT(calls(), IsEmpty());
     }
+}
+
+TEST_F(scripts, bench_passes_its_arguments_on) {
+    make_program(root / "build/release/bench/handlepool-bench", "printf '<%s>' \"$@\"");
+    const run_result result = run("bench.sh", {"--json", "a file", "--benchmark_filter=x"});
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.output, "<--json><a file><--benchmark_filter=x>"); // and nothing of what was built
 }
 
 TEST_F(scripts, demo_installs_no_browser) {
@@ -151,9 +161,6 @@ TEST_F(scripts, install_knows_its_tools) {
                                       "lib32stdc++-12-dev", "clang-format-19", "doxygen", "dpkg-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
-    const run_result unknown = run("install.sh", {"hammer"});
-    EXPECT_EQ(unknown.status, 2);
-    EXPECT_THAT(unknown.errors, HasSubstr("usage: ci/install.sh "));
 }
 
 } // namespace
