@@ -7,7 +7,7 @@
 #include <string>
 
 // Whatever configuration this is built in.
-static_assert(handlepool::checked == (LIBRARY_CHECKS_CONTRACTS != 0));
+static_assert(handlepool::detail::checked == (LIBRARY_CHECKS_CONTRACTS != 0));
 
 int main() {
     handlepool::pool<std::string> names({.name = "names", .capacity = 10});
