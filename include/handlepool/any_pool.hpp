@@ -59,6 +59,7 @@ public:
 
     /// A moment's view of the pool.
     virtual pool_stats stats() const = 0;
+
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed.
     virtual void on_erase(erase_hook hook) = 0;
 

@@ -61,6 +61,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
             return static_cast<tag_type>((value >> index_bits) & tag_mask);
         }
     }
+
     /// Are the bits 0 that the layout doesn't use?
     static constexpr bool fits(value_type value) noexcept {
         if constexpr (bits == std::numeric_limits<value_type>::digits) {
@@ -69,6 +70,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
             return value >> bits == 0;
         }
     }
+
     /// The value of the handle with these parts.
     static constexpr value_type value_of(std::uint64_t index, tag_type tag) noexcept {
         return static_cast<value_type>((static_cast<value_type>(tag) << index_bits) | (index & index_mask));
@@ -82,6 +84,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static constexpr tag_type make_tag(tag_type pool_id, tag_type generation) noexcept {
         return static_cast<tag_type>(static_cast<std::uint64_t>(pool_id) << generation_bits) | generation;
     }
+
     /// Is it the tag of a living object?
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
 };
