@@ -29,7 +29,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static_assert(GenerationBits + PoolIdBits <= 32, "generation and pool id share one 32-bit word");
     static_assert(IndexBits >= 1, "an index needs a bit");
     static_assert(GenerationBits >= 2, "a generation needs a bit beside the one for being alive");
-    static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be told");
+    static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be distinguished");
 
     /// The width of a handle, and the words that hold a handle and a tag.
     static constexpr unsigned bits = IndexBits + GenerationBits + PoolIdBits;
