@@ -2,12 +2,11 @@
 
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
+#include "result.hpp"
 #include "series.hpp"
 #include "tally.hpp"
 
 #include <handlepool/stats.hpp>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,7 +19,7 @@ namespace handlepool::stress {
 
 using named_texts = std::vector<std::pair<std::string, std::string>>;
 
-// The result of a run.
+// What a run counts and measures.
 struct report {
     std::string command; // what was run
     std::string summary{};
@@ -56,7 +55,7 @@ struct report {
 // For people.
 std::string to_text(const report& result);
 
-// For programs; the keys are documented in stress/README.md.
-nlohmann::json to_json(const report& result);
+// For programs.
+result result_of(const report& run);
 
 } // namespace handlepool::stress

@@ -9,6 +9,10 @@ namespace {
 // A rate over less would say more about the clock.
 constexpr double shortest_time = 1e-9;
 
+column plain_column(double from, double to, double value) {
+    return {from, to, value, value, value};
+}
+
 } // namespace
 
 std::vector<column> joined(const std::vector<column>& columns, std::size_t most) {
@@ -33,7 +37,7 @@ std::vector<column> joined(const std::vector<column>& columns, std::size_t most)
     return result;
 }
 
-std::vector<column> throughput(const timeline& line) {
+std::vector<column> throughput(const timeline_points& line) {
     std::vector<column> result;
     double time = 0;
     double total = 0;
@@ -41,8 +45,8 @@ std::vector<column> throughput(const timeline& line) {
         // Points at the same time count for the next one that is later.
         if (line.seconds[i] > time + shortest_time) {
             const auto operations = static_cast<double>(line.operations[i]);
-            const double rate = (operations - total) / (line.seconds[i] - time);
-            result.push_back({time, line.seconds[i], rate, rate, rate});
+            result.push_back(
+                plain_column(time, line.seconds[i], (operations - total) / (line.seconds[i] - time)));
             time = line.seconds[i];
             total = operations;
         }
@@ -50,27 +54,25 @@ std::vector<column> throughput(const timeline& line) {
     return result;
 }
 
-std::vector<column> alive(const timeline& line) {
+std::vector<column> alive(const timeline_points& line) {
     std::vector<column> result;
     double time = 0;
     for (std::size_t i = 0; i < line.alive.size(); ++i) {
         if (line.seconds[i] > time + shortest_time) {
-            const auto objects = static_cast<double>(line.alive[i]);
-            result.push_back({time, line.seconds[i], objects, objects, objects});
+            result.push_back(plain_column(time, line.seconds[i], static_cast<double>(line.alive[i])));
             time = line.seconds[i];
         }
     }
     return result;
 }
 
-std::vector<column> compaction_by_frame(const compaction_series& series) {
+std::vector<column> compaction_by_frame(const compaction_points& series) {
     std::vector<column> result;
     double next = 0;
-    for (std::size_t i = 0; i < series.frames.size(); ++i) {
-        const double end = series.frames[i] + 1;
+    for (std::size_t i = 0; i < series.frame.size(); ++i) {
+        const double end = static_cast<double>(series.frame[i]) + 1;
         if (end > next) { // in a double, large numbers are less apart than they were
-            const double time = series.microseconds[i];
-            result.push_back({next, end, time, time, time});
+            result.push_back(plain_column(next, end, series.microseconds[i]));
             next = end;
         }
     }

@@ -145,20 +145,4 @@ double json_value::number() const {
     return value;
 }
 
-std::vector<std::uint64_t> json_value::counts() const {
-    std::vector<std::uint64_t> all;
-    for (const json_value& element : elements()) {
-        all.push_back(element.count());
-    }
-    return all;
-}
-
-std::vector<double> json_value::numbers() const {
-    std::vector<double> all;
-    for (const json_value& element : elements()) {
-        all.push_back(element.number());
-    }
-    return all;
-}
-
 } // namespace handlepool::stress::page

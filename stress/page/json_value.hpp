@@ -32,9 +32,6 @@ public:
     std::uint64_t count() const; // a whole number
     double number() const;       // from 0 to 1e20
 
-    std::vector<std::uint64_t> counts() const;
-    std::vector<double> numbers() const;
-
     // What is wrong, as in "is ..., but must be ...".
     [[noreturn]] void fail(std::string_view what) const;
     [[noreturn]] void fail_at(std::size_t element, std::string_view what) const;

@@ -117,6 +117,8 @@ svg .line { fill: none; stroke: var(--colour); stroke-linejoin: round; stroke-wi
 svg .area { fill: var(--colour); opacity: .13; }
 svg .band { fill: var(--colour); opacity: .3; }
 svg .bar { fill: var(--colour); }
+svg .tip { fill: none; pointer-events: all; }
+svg .tip:hover { fill: var(--ink); opacity: .12; }
 svg.key { display: inline-block; height: 8px; margin-right: 6px; vertical-align: middle; width: 24px; }
 .throughput, .emplace { --colour: var(--blue); }
 .alive, .find { --colour: var(--green); }
@@ -129,6 +131,13 @@ svg.key { display: inline-block; height: 8px; margin-right: 6px; vertical-align:
 .line.contains { stroke-dasharray: 9 3 2 3; }
 .line.compact { stroke-width: 2.6; }
 .line.other { stroke-dasharray: 4 4; }
+label { cursor: pointer; }
+label:has(:not(:checked)) { color: var(--soft); text-decoration: line-through; }
+label:has(:focus-visible) { outline: 2px solid var(--link); outline-offset: 1px; }
+figure:has([value="emplace"]:not(:checked)) svg[role] .emplace, figure:has([value="erase"]:not(:checked)) svg[role] .erase,
+figure:has([value="find"]:not(:checked)) svg[role] .find, figure:has([value="contains"]:not(:checked)) svg[role] .contains,
+figure:has([value="compact"]:not(:checked)) svg[role] .compact, figure:has([value="other"]:not(:checked)) svg[role] .other
+{ visibility: hidden; }
 
 @media print {
   :root {
