@@ -7,6 +7,7 @@
 #include "record_report.hpp"
 #include "replay.hpp"
 #include "report.hpp"
+#include "result.hpp"
 #include "run_report.hpp"
 #include "scenarios.hpp"
 #include "trace_reader.hpp"

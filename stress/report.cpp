@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include "count_sum.hpp"
+#include "result.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>

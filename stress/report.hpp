@@ -2,7 +2,6 @@
 
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
-#include "result.hpp"
 #include "series.hpp"
 #include "tally.hpp"
 
@@ -16,6 +15,8 @@
 #include <vector>
 
 namespace handlepool::stress {
+
+struct result; // result.hpp
 
 using named_texts = std::vector<std::pair<std::string, std::string>>;
 
@@ -55,7 +56,7 @@ struct report {
 // For people.
 std::string to_text(const report& result);
 
-// For programs.
+// For programs, which read it as JSON.
 result result_of(const report& run);
 
 } // namespace handlepool::stress

@@ -2,8 +2,6 @@
 
 #include "oracle/event.hpp"
 
-#include <boost/describe/members.hpp>
-#include <boost/mp11/algorithm.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -34,8 +32,7 @@ nlohmann::json json_of(double value) {
                : nlohmann::json(value);
 }
 
-template <class T>
-    requires boost::describe::has_describe_members<T>::value
+template <described T>
 nlohmann::json json_of(const T& object);
 
 template <class T>
@@ -69,14 +66,10 @@ void add_member(nlohmann::json& to, const char* name, const std::map<std::string
     }
 }
 
-template <class T>
-    requires boost::describe::has_describe_members<T>::value
+template <described T>
 nlohmann::json json_of(const T& object) {
     nlohmann::json json = nlohmann::json::object();
-    using members =
-        boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
-    boost::mp11::mp_for_each<members>(
-        [&](auto member) { add_member(json, member.name, object.*member.pointer); });
+    for_each_member<T>(object, [&](const char* name, const auto& member) { add_member(json, name, member); });
     return json;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <boost/describe/class.hpp>
+#include <boost/describe.hpp>
+#include <boost/mp11/algorithm.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
@@ -140,6 +141,17 @@ struct result_document {
     std::vector<result> scenarios{};
 };
 BOOST_DESCRIBE_STRUCT(result_document, (), (version, command_line, started, machine, scenarios))
+
+template <class T>
+concept described = boost::describe::has_describe_members<T>::value;
+
+// Calls `each(name, member)`.
+template <described T, class Object, class Each>
+void for_each_member(Object& object, Each each) {
+    using namespace boost::describe;
+    boost::mp11::mp_for_each<describe_members<T, mod_public | mod_inherited>>(
+        [&](auto member) { each(member.name, object.*member.pointer); });
+}
 
 nlohmann::json to_json(const result& written);
 nlohmann::json to_json(const result_document& written);

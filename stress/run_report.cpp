@@ -1,5 +1,6 @@
 #include "run_report.hpp"
 
+#include "result.hpp"
 #include "text.hpp"
 
 #include <fmt/chrono.h>

@@ -8,6 +8,8 @@
 
 namespace handlepool::stress {
 
+struct result_document; // result.hpp
+
 // One line of the table that `run all` prints as it goes on, and the line above it.
 std::string table_head();
 std::string table_row(const report& result);

@@ -79,9 +79,9 @@ void chart::columns(const std::vector<column>& shown, std::string_view style) {
         tips_ += fmt::format("<path class=\"tip\" d=\"M{:.1f} {}V{}H{:.1f}V{}Z\">{}</path>", begin, top,
                              bottom, end, top, tip(x_, each.from, each.to, y_, each.mean));
     }
-    const auto draw = [&](std::string_view kind, double height, const std::string& path) {
+    const auto draw = [&](std::string_view kind, double y, const std::string& path) {
         drawn_ += fmt::format("<path class=\"{} {}\" d=\"M{:.1f} {:.1f}{}\"/>", kind, style,
-                              x_of(shown.front().from), height, path);
+                              x_of(shown.front().from), y, path);
     };
     draw("area", bottom, fmt::format("{}V{:.1f}Z", mean, bottom));
     draw("band", y_of(shown.front().high), high + low + 'Z');

@@ -1,6 +1,7 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace handlepool::stress::page {
 
@@ -9,8 +10,20 @@ namespace {
 // A rate over less would say more about the clock.
 constexpr double shortest_time = 1e-9;
 
-column plain_column(double from, double to, double value) {
-    return {from, to, value, value, value};
+// A column up to each moment of `seconds`; `value(i, length)` is what the i-th of them has. Points at the
+// same time count for the next one that is later.
+template <class Value>
+std::vector<column> columns_up_to(const std::vector<double>& seconds, std::size_t count, Value value) {
+    std::vector<column> result;
+    double time = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (seconds[i] > time + shortest_time) {
+            const double shown = value(i, seconds[i] - time);
+            result.push_back({time, seconds[i], shown, shown, shown});
+            time = seconds[i];
+        }
+    }
+    return result;
 }
 
 } // namespace
@@ -38,32 +51,16 @@ std::vector<column> joined(const std::vector<column>& columns, std::size_t most)
 }
 
 std::vector<column> throughput(const timeline_points& line) {
-    std::vector<column> result;
-    double time = 0;
     double total = 0;
-    for (std::size_t i = 0; i < line.operations.size(); ++i) {
-        // Points at the same time count for the next one that is later.
-        if (line.seconds[i] > time + shortest_time) {
-            const auto operations = static_cast<double>(line.operations[i]);
-            result.push_back(
-                plain_column(time, line.seconds[i], (operations - total) / (line.seconds[i] - time)));
-            time = line.seconds[i];
-            total = operations;
-        }
-    }
-    return result;
+    return columns_up_to(line.seconds, line.operations.size(), [&](std::size_t i, double length) {
+        const double before = std::exchange(total, static_cast<double>(line.operations[i]));
+        return (total - before) / length;
+    });
 }
 
 std::vector<column> alive(const timeline_points& line) {
-    std::vector<column> result;
-    double time = 0;
-    for (std::size_t i = 0; i < line.alive.size(); ++i) {
-        if (line.seconds[i] > time + shortest_time) {
-            result.push_back(plain_column(time, line.seconds[i], static_cast<double>(line.alive[i])));
-            time = line.seconds[i];
-        }
-    }
-    return result;
+    return columns_up_to(line.seconds, line.alive.size(),
+                         [&](std::size_t i, double) { return static_cast<double>(line.alive[i]); });
 }
 
 std::vector<column> compaction_by_frame(const compaction_points& series) {
@@ -72,7 +69,8 @@ std::vector<column> compaction_by_frame(const compaction_points& series) {
     for (std::size_t i = 0; i < series.frame.size(); ++i) {
         const double end = static_cast<double>(series.frame[i]) + 1;
         if (end > next) { // in a double, large numbers are less apart than they were
-            result.push_back(plain_column(next, end, series.microseconds[i]));
+            const double time = series.microseconds[i];
+            result.push_back({next, end, time, time, time});
             next = end;
         }
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -77,27 +78,24 @@ std::string latency_figure(const result& shown, std::string_view id) {
     };
     std::vector<curve> curves;
     double most = 0;
+    double low = std::numeric_limits<double>::max();
+    double high = 0;
     std::string description;
     std::string rows;
     for (const auto& [operation, figures] : shown.latencies_nanoseconds) {
-        const double count = total(figures);
-        if (count > 0) {
+        if (const double count = total(figures); count > 0) {
+            const std::vector<point>& points =
+                curves.emplace_back(curve{style_of(operation), percentile_curve(figures)}).points;
             most = std::max(most, count);
-            curves.push_back({style_of(operation), percentile_curve(figures)});
-            description +=
-                fmt::format("{}{} {}", description.empty() ? "At the most: " : ", ", operation,
-                            nanoseconds_text(figures.worst.value_or(curves.back().points.back().y)));
+            low = std::min(low, points.front().y);
+            high = std::max(high, points.back().y);
+            description += fmt::format("{}{} {}", description.empty() ? "At the most: " : ", ", operation,
+                                       nanoseconds_text(figures.worst.value_or(points.back().y)));
             rows += latency_row(operation, figures);
         }
     }
     if (curves.empty()) {
         return {};
-    }
-    double low = curves.front().points.front().y;
-    double high = low;
-    for (const curve& each : curves) {
-        low = std::min(low, each.points.front().y);
-        high = std::max(high, each.points.back().y);
     }
     chart drawing(percentile_axis("percentile", most),
                   logarithmic_axis("time of one operation", low, high, nanoseconds_text));

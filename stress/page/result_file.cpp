@@ -2,8 +2,6 @@
 
 #include "json_value.hpp"
 
-#include <boost/describe/members.hpp>
-#include <boost/mp11/algorithm.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -26,8 +24,7 @@ namespace {
 
 // An array that must be there.
 template <class T>
-void check_order(const json_value& object, std::string_view key, const std::vector<T>& values,
-                 bool strictly) {
+void check_order(const json_value& object, const char* key, const std::vector<T>& values, bool strictly) {
     const json_value array = object.at(key);
     for (std::size_t i = 1; i < values.size(); ++i) {
         if (values[i] < values[i - 1] || (strictly && values[i] == values[i - 1])) {
@@ -38,8 +35,8 @@ void check_order(const json_value& object, std::string_view key, const std::vect
 }
 
 template <class T>
-void check_length(const json_value& object, std::string_view key, const std::vector<T>& values,
-                  std::size_t length, std::string_view other) {
+void check_length(const json_value& object, const char* key, const std::vector<T>& values, std::size_t length,
+                  std::string_view other) {
     const json_value array = object.at(key);
     if (values.size() != length) {
         array.fail(fmt::format("has {} elements, but must have {}, as \"{}\" beside it", values.size(),
@@ -75,7 +72,7 @@ void check(const json_value& object, const compaction_points& read) {
 
 // A page must not call a run passed whose figures say otherwise.
 void check(const json_value& object, const result& read) {
-    const auto check_zero = [&](std::uint64_t number, std::string_view key) {
+    const auto check_zero = [&](std::uint64_t number, const char* key) {
         if (read.violations == 0 && number != 0) {
             object.at("violations")
                 .fail(fmt::format("is 0, but must be above 0, because of \"{}\" beside it", key));
@@ -98,8 +95,7 @@ void read(const json_value& from, double& to) {
     to = from.number();
 }
 
-template <class T>
-    requires boost::describe::has_describe_members<T>::value
+template <described T>
 void read(const json_value& from, T& to);
 
 template <class T>
@@ -128,17 +124,13 @@ void read(const json_value& from, nullable<T>& to) {
 template <class T>
 constexpr bool is_required = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
-template <class T>
-    requires boost::describe::has_describe_members<T>::value
+template <described T>
 void read(const json_value& from, T& to) {
-    namespace describe = boost::describe;
-    using members = describe::describe_members<T, describe::mod_public | describe::mod_inherited>;
-    boost::mp11::mp_for_each<members>([&](auto member) {
-        auto& value = to.*member.pointer;
-        if (is_required<std::remove_reference_t<decltype(value)>>) {
-            read(from.at(member.name), value);
-        } else if (const std::optional<json_value> found = from.find(member.name)) {
-            read(*found, value);
+    for_each_member<T>(to, [&from]<class Member>(const char* name, Member& member) {
+        if constexpr (is_required<Member>) {
+            read(from.at(name), member);
+        } else if (const std::optional<json_value> found = from.find(name)) {
+            read(*found, member);
         }
     });
     check(from, to);

@@ -15,19 +15,6 @@ namespace handlepool::stress::page {
 
 namespace {
 
-struct range {
-    double low;
-    double high;
-};
-
-range range_of(const std::vector<column>& columns) {
-    range all{columns.front().low, columns.front().high};
-    for (const column& each : columns) {
-        all = {std::min(all.low, each.low), std::max(all.high, each.high)};
-    }
-    return all;
-}
-
 std::string time_figure(const std::vector<column>& points, axis y, std::vector<tick> marks, caption said,
                         const result& shown, std::string_view id) {
     const std::vector<column> columns = joined(points);
@@ -50,14 +37,14 @@ std::string throughput_figure(const result& shown, std::string_view id) {
     if (points.empty()) {
         return {};
     }
-    const auto [low, high] = range_of(points);
-    const double mean = joined(points, 1).front().mean;
-    return time_figure(points, linear_axis("operations a second", high, short_number, true), {{mean, "mean"}},
-                       {.name = "throughput",
-                        .title = "Throughput",
-                        .finding = fmt::format("{} operations a second, between {} and {}",
-                                               short_number(mean), short_number(low), short_number(high))},
-                       shown, id);
+    const column all = joined(points, 1).front();
+    return time_figure(
+        points, linear_axis("operations a second", all.high, short_number, true), {{all.mean, "mean"}},
+        {.name = "throughput",
+         .title = "Throughput",
+         .finding = fmt::format("{} operations a second, between {} and {}", short_number(all.mean),
+                                short_number(all.low), short_number(all.high))},
+        shown, id);
 }
 
 std::string alive_figure(const result& shown, std::string_view id) {
@@ -65,11 +52,11 @@ std::string alive_figure(const result& shown, std::string_view id) {
     if (points.empty()) {
         return {};
     }
-    const auto [low, high] = range_of(points);
-    return time_figure(points, linear_axis("objects", high, short_number, true, 1), {},
+    const column all = joined(points, 1).front();
+    return time_figure(points, linear_axis("objects", all.high, short_number, true, 1), {},
                        {.name = "alive",
                         .title = "Alive objects",
-                        .finding = fmt::format("{} to {} objects", grouped(low), grouped(high))},
+                        .finding = fmt::format("{} to {} objects", grouped(all.low), grouped(all.high))},
                        shown, id);
 }
 
@@ -79,25 +66,27 @@ std::string compaction_figure(const result& shown, std::string_view id) {
     if (columns.empty()) {
         return {};
     }
+    constexpr double floor = 0.001; // a nanosecond: the axis has no zero
     caption said{.name = "compaction",
                  .title = "Compaction by frame",
-                 .finding = fmt::format("{} at the most", microseconds_text(range_of(columns).high))};
-    constexpr double floor = 0.001; // a nanosecond: the axis has no zero
+                 .finding =
+                     fmt::format("{} at the most", microseconds_text(joined(columns, 1).front().high))};
     for (column& each : columns) {
         each.low = each.mean = each.high = std::max(each.high, floor); // the longest ones matter
     }
-    auto [low, high] = range_of(columns);
+    column all = joined(columns, 1).front();
     std::vector<tick> marks;
     if (shown.compaction_microseconds) {
         const auto [median, p99, worst] = *shown.compaction_microseconds;
         said.finding +=
             fmt::format("; median {}, 99 % {}", microseconds_text(median), microseconds_text(p99));
         marks = {{std::max(median, floor), "median"}, {std::max(p99, floor), "99 %"}};
-        low = std::min(low, marks.front().value); // of all frames: it may lie below the longest ones
-        high = std::max(high, marks.back().value);
+        all.low = std::min(all.low, marks.front().value); // of all frames: it may lie below the longest ones
+        all.high = std::max(all.high, marks.back().value);
     }
     chart drawing(linear_axis("frame", columns.back().to, short_number, false, 1),
-                  logarithmic_axis("longest compaction", low, high, microseconds_text), std::move(marks));
+                  logarithmic_axis("longest compaction", all.low, all.high, microseconds_text),
+                  std::move(marks));
     drawing.columns(columns, said.name);
     const double frames_each = columns.back().to / static_cast<double>(columns.size());
     if (frames_each >= 1.5) {

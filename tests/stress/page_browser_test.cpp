@@ -67,7 +67,9 @@ const measure = frame => {
         .filter(other => !apart(one.box, other.box)).map(other => one.words + ' / ' + other.words));
     const line_of = box => svg.querySelector('.line.' + box.value);
     const is_seen = box => view.getComputedStyle(line_of(box)).visibility === 'visible';
-    const toggled = box => { box.click(); const seen = is_seen(box); box.click(); return seen; };
+    const is_struck = box => view.getComputedStyle(box.parentElement).textDecorationLine === 'line-through';
+    const is_shown = box => is_seen(box) && !is_struck(box), is_hidden = box => !is_seen(box) && is_struck(box);
+    const hides = box => { box.click(); const hidden = is_hidden(box); box.click(); return hidden; };
     const boxes = all('input', figure);
     const shapes = all('path.line, path.area, path.band, rect.bar', svg).map(shape => shape.getBoundingClientRect());
     return {
@@ -76,7 +78,7 @@ const measure = frame => {
       empty_shapes: shapes.filter(box => box.width + box.height === 0).length,
       caption: figure.querySelector('figcaption').innerText.trim().length,
       boxes: boxes.length, curves: all('.line', svg).length,
-      stuck: boxes.filter(box => !is_seen(box) || toggled(box)).map(box => box.value),
+      stuck: boxes.filter(box => !is_shown(box) || !hides(box) || !is_shown(box)).map(box => box.value),
       tips: all('.tip, .bar', svg).filter(shape => shape.querySelector('title')?.textContent.includes(' to ')).length,
       overlaps, outside: texts.filter(text => !inside(text.box)).map(text => text.words),
       letters: Math.min(...all('text', svg).map(text => parseFloat(view.getComputedStyle(text).fontSize)))

@@ -4,6 +4,7 @@
 #include "page/result_file.hpp"
 #include "record_report.hpp"
 #include "report.hpp"
+#include "result.hpp"
 #include "run_report.hpp"
 #include "scratch_directory.hpp"
 #include "text.hpp"
