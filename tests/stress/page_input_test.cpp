@@ -57,7 +57,6 @@ std::string error_without(const std::string& parent, const std::string& key) {
 }
 
 // ---- What is read
-// -------------------------------------------------------------------------------------------
 
 TEST(page_input, documents_of_run_have_all_scenarios_in_their_order) {
     const page::result_file file =
@@ -111,7 +110,6 @@ TEST(page_input, little_is_required) {
 }
 
 // ---- What is no result
-// --------------------------------------------------------------------------------------
 
 TEST(page_input, what_is_no_json_is_rejected_with_its_place) {
     EXPECT_THAT(error_of("{\n\"command\": churn}"),
@@ -148,7 +146,6 @@ TEST(page_input, a_document_without_results_is_rejected) {
 }
 
 // ---- Wrong values
-// -------------------------------------------------------------------------------------------
 
 TEST(page_input, missing_keys_are_named) {
     EXPECT_EQ(error_without("", "command"), "some.json: /scenarios/1 has no \"command\"");
@@ -228,7 +225,6 @@ TEST(page_input, a_result_that_contradicts_itself_is_rejected) {
 }
 
 // ---- Files
-// --------------------------------------------------------------------------------------------------
 
 TEST(page_input, files_are_read_and_named_as_they_were_given) {
     const scratch_directory scratch;

@@ -300,6 +300,10 @@ TEST(run_report_json, is_read_back_as_it_was_written) {
     report empty{.command = "replay"};
     const nlohmann::json json = to_json(document_of(std::vector{full, failed_report(), empty}, "typed",
                                                     std::chrono::system_clock::from_time_t(1'700'000'000)));
+    for (const char* const key : {"name", "summary", "again", "facts", "timeline"}) {
+        EXPECT_TRUE(json["scenarios"][0].contains(key)) << key;
+        EXPECT_FALSE(json["scenarios"][2].contains(key)) << key;
+    }
     EXPECT_EQ(to_json(page::parse_result_file("result.json", json.dump()).document), json);
     const nlohmann::json read_alone = json_of(full);
     EXPECT_EQ(to_json(page::parse_result_file("result.json", read_alone.dump()).document)["scenarios"][0],
