@@ -15,8 +15,8 @@
 // The result files: what `run`, `replay` and `churn` write with --json, and what a page shows. Members have
 // the names of the JSON keys, and stand here only; stress/README.md says what they mean. A file must have the
 // texts and numbers that are not optional; optional members and maps are not written when they are empty.
-// (Boost.Describe lists the members: code made by nlohmann-json's macros takes -1 for a count, can't say where a
-// wrong value stands, and leaves nothing out.)
+// (Boost.Describe lists the members: code made by nlohmann-json's macros takes -1 for a count, can't say
+// where a wrong value stands, and leaves nothing out.)
 namespace handlepool::stress {
 
 // A value that the harness knows to be unknown: null in the file, where it may be missing too.
