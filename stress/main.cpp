@@ -7,6 +7,7 @@
 #include "record_report.hpp"
 #include "replay.hpp"
 #include "report.hpp"
+#include "result.hpp"
 #include "run_report.hpp"
 #include "scenarios.hpp"
 #include "trace_reader.hpp"
@@ -260,7 +261,7 @@ void print(const std::string& text) {
 int finish(report result, const command_line& line, output_file* json) {
     result.again = line.typed;
     if (json != nullptr) {
-        json->prepare_json(to_json(result));
+        json->prepare_json(to_json(result_of(result)));
     }
     print(to_text(result));
     return result.passed() ? 0 : exit_violation;
@@ -269,7 +270,7 @@ int finish(report result, const command_line& line, output_file* json) {
 int run_one(const scenario& which, const command_line& line, output_file* json) {
     const report result = run_scenario(which, line.running);
     if (json != nullptr) {
-        json->prepare_json(to_json(std::span(&result, 1), line.typed, line.started));
+        json->prepare_json(to_json(document_of(std::span(&result, 1), line.typed, line.started)));
     }
     print(to_text(result));
     return result.passed() ? 0 : exit_violation;
@@ -284,7 +285,7 @@ int run_many(const command_line& line, output_file* json) {
     const std::vector<report> results =
         line.scenario_name == soak ? run_soak(line.running, show) : run_all(line.running, show);
     if (json != nullptr) {
-        json->prepare_json(to_json(results, line.typed, line.started));
+        json->prepare_json(to_json(document_of(results, line.typed, line.started)));
     }
     print("\n" + summary_of(results));
     const bool passed =
@@ -312,15 +313,15 @@ int run_replay(const command_line& line, output_file* json) {
 
 int run_report(const command_line& line) {
     output_file page("--output", line.page_path);
-    std::vector<page::result_document> documents;
+    std::vector<page::result_file> files;
     for (const std::string& path : line.report_inputs) {
         std::error_code none; // of files that are not there
         if (std::filesystem::equivalent(path, line.page_path, none)) {
             throw std::runtime_error(fmt::format("--output: {} is one of the results", line.page_path));
         }
-        documents.push_back(page::read_result_file(path));
+        files.push_back(page::read_result_file(path));
     }
-    page.prepare(page::make_page(documents));
+    page.prepare(page::make_page(files));
     print(fmt::format("wrote {}\n", line.page_path));
     page.commit();
     return 0;

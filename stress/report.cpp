@@ -1,13 +1,12 @@
 #include "report.hpp"
 
 #include "count_sum.hpp"
+#include "result.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 namespace handlepool::stress {
@@ -23,50 +22,42 @@ double microseconds(std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
 }
 
-nlohmann::json buckets_of(const histogram& values) {
-    nlohmann::json json{{"upper", nlohmann::json::array()}, {"counts", nlohmann::json::array()}};
-    values.for_each_bucket([&json](std::uint64_t upper, std::uint64_t count) {
-        json["upper"].push_back(upper);
-        json["counts"].push_back(count);
+bucket_counts buckets_of(const histogram& values) {
+    bucket_counts buckets;
+    values.for_each_bucket([&buckets](std::uint64_t upper, std::uint64_t count) {
+        buckets.upper.push_back(static_cast<double>(upper));
+        buckets.counts.push_back(count);
     });
-    return json;
+    return buckets;
 }
 
-nlohmann::json latencies_of(const report& result) {
-    nlohmann::json json = nlohmann::json::object();
-    for (std::size_t what = 0; what < operation_names.size(); ++what) {
-        const histogram& values = result.latencies[what];
-        if (values.count() == 0) {
-            continue;
-        }
-        nlohmann::json& one = json[std::string(operation_names[what])];
-        one = buckets_of(values);
-        one["count"] = values.count();
-        one["median"] = values.quantile(0.5);
-        one["p99"] = values.quantile(0.99);
-        one["p999"] = values.quantile(0.999);
-        one["worst"] = values.largest();
-    }
-    return json;
+latency_figures figures_of(const histogram& values) {
+    latency_figures figures{buckets_of(values)};
+    figures.count = values.count();
+    figures.median = static_cast<double>(values.quantile(0.5));
+    figures.p99 = static_cast<double>(values.quantile(0.99));
+    figures.p999 = static_cast<double>(values.quantile(0.999));
+    figures.worst = static_cast<double>(values.largest());
+    return figures;
 }
 
-nlohmann::json timeline_of(const report& result) {
-    nlohmann::json json;
-    for (const timeline::point& point : result.over_time.points()) {
-        json["seconds"].push_back(point.seconds);
-        json["operations"].push_back(point.operations);
-        json["alive"].push_back(point.alive);
+compaction_points points_of(const longest_series& compactions) {
+    compaction_points points;
+    for (const longest_series::point& point : compactions.points()) {
+        points.frame.push_back(point.last);
+        points.microseconds.push_back(point.longest);
     }
-    return json;
+    return points;
 }
 
-nlohmann::json compactions_of(const report& result) {
-    nlohmann::json json;
-    for (const longest_series::point& point : result.compactions.points()) {
-        json["frame"].push_back(point.last);
-        json["microseconds"].push_back(point.longest);
+timeline_points points_of(const timeline& over_time) {
+    timeline_points points;
+    for (const timeline::point& point : over_time.points()) {
+        points.seconds.push_back(point.seconds);
+        points.operations.push_back(point.operations);
+        points.alive.push_back(point.alive);
     }
-    return json;
+    return points;
 }
 
 } // namespace
@@ -187,66 +178,62 @@ std::string to_text(const report& result) {
     return text;
 }
 
-nlohmann::json to_json(const report& result) {
-    const tally& all = result.all;
-    nlohmann::json json;
-    json["command"] = result.command;
-    if (!result.summary.empty()) {
-        json["name"] = result.command;
-        json["summary"] = result.summary;
+result result_of(const report& run) {
+    const tally& all = run.all;
+    result figures{.command = run.command};
+    if (!run.summary.empty()) {
+        figures.name = run.command;
+        figures.summary = run.summary;
     }
-    if (!result.again.empty()) {
-        json["again"] = result.again;
+    if (!run.again.empty()) {
+        figures.again = run.again;
     }
-    for (const auto& [name, value] : result.parameters) {
-        json["parameters"][name] = value;
+    figures.parameters.insert(run.parameters.begin(), run.parameters.end());
+    figures.facts.insert(run.facts.begin(), run.facts.end());
+    figures.threads = run.threads;
+    figures.frames = run.frames;
+    figures.seconds = run.seconds;
+    figures.operations = run.timed_operations;
+    figures.operations_per_second = rate(run);
+    figures.operations_at_the_end = all.operations - run.timed_operations;
+    figures.operations_checked = all.checked;
+    figures.sampled = run.sampled;
+    figures.alive_peak = run.alive_peak;
+    figures.alive_final = run.pool.alive;
+    figures.created = run.pool.created;
+    figures.destroyed = run.pool.destroyed;
+    figures.live_lookups = all.live_lookups;
+    figures.content_mismatches = all.content_mismatches;
+    figures.stale_lookups = all.stale_lookups;
+    figures.stale_accepted = all.stale_accepted;
+    figures.stale_accepted_bound_95 = bound_95(all);
+    figures.forged_lookups = all.forged_lookups;
+    figures.neighbour_operations = all.at_neighbours;
+    figures.reuse_delay = run.pool.reuse_delay;
+    if (run.reuse_distances.count() != 0) {
+        figures.smallest_reuse_distance = run.pool.smallest_reuse_distance;
+        figures.reuse_distances = buckets_of(run.reuse_distances);
     }
-    for (const auto& [name, value] : result.facts) {
-        json["facts"][name] = value;
+    for (std::size_t what = 0; what < operation_names.size(); ++what) {
+        if (run.latencies[what].count() != 0) {
+            figures.latencies_nanoseconds.emplace(operation_names[what], figures_of(run.latencies[what]));
+        }
     }
-    json["threads"] = result.threads;
-    json["frames"] = result.frames;
-    json["seconds"] = result.seconds;
-    json["operations"] = result.timed_operations;
-    json["operations_per_second"] = rate(result);
-    json["operations_at_the_end"] = all.operations - result.timed_operations;
-    json["operations_checked"] = all.checked;
-    json["sampled"] = result.sampled;
-    json["alive_peak"] = result.alive_peak;
-    json["alive_final"] = result.pool.alive;
-    json["created"] = result.pool.created;
-    json["destroyed"] = result.pool.destroyed;
-    json["live_lookups"] = all.live_lookups;
-    json["content_mismatches"] = all.content_mismatches;
-    json["stale_lookups"] = all.stale_lookups;
-    json["stale_accepted"] = all.stale_accepted;
-    const std::optional<double> bound = bound_95(all);
-    json["stale_accepted_bound_95"] = bound ? nlohmann::json(*bound) : nlohmann::json();
-    json["forged_lookups"] = all.forged_lookups;
-    json["neighbour_operations"] = all.at_neighbours;
-    json["reuse_delay"] = result.pool.reuse_delay;
-    json["smallest_reuse_distance"] = result.reuse_distances.count() == 0
-                                          ? nlohmann::json()
-                                          : nlohmann::json(result.pool.smallest_reuse_distance);
-    json["latencies_nanoseconds"] = latencies_of(result);
-    if (const histogram& compaction = result.latency(operation::compact); compaction.count() != 0) {
-        json["compaction_microseconds"] = {{"median", microseconds(compaction.quantile(0.5))},
-                                           {"p99", microseconds(compaction.quantile(0.99))},
-                                           {"worst", microseconds(compaction.largest())}};
+    if (const histogram& compaction = run.latency(operation::compact); compaction.count() != 0) {
+        figures.compaction_microseconds = {.median = microseconds(compaction.quantile(0.5)),
+                                           .p99 = microseconds(compaction.quantile(0.99)),
+                                           .worst = microseconds(compaction.largest())};
     }
-    if (!result.compactions.points().empty()) {
-        json["compaction_by_frame"] = compactions_of(result);
+    if (!run.compactions.points().empty()) {
+        figures.compaction_by_frame = points_of(run.compactions);
     }
-    if (!result.over_time.points().empty()) {
-        json["timeline"] = timeline_of(result);
+    if (!run.over_time.points().empty()) {
+        figures.timeline = points_of(run.over_time);
     }
-    if (result.reuse_distances.count() != 0) {
-        json["reuse_distances"] = buckets_of(result.reuse_distances);
-    }
-    json["bytes_resident"] = result.pool.bytes_resident;
-    json["violations"] = all.violations;
-    json["violation_messages"] = all.messages;
-    return json;
+    figures.bytes_resident = run.pool.bytes_resident;
+    figures.violations = all.violations;
+    figures.violation_messages = all.messages;
+    return figures;
 }
 
 } // namespace handlepool::stress

@@ -7,8 +7,6 @@
 
 #include <handlepool/stats.hpp>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +16,11 @@
 
 namespace handlepool::stress {
 
+struct result; // result.hpp
+
 using named_texts = std::vector<std::pair<std::string, std::string>>;
 
-// The result of a run.
+// What a run counts and measures.
 struct report {
     std::string command; // what was run
     std::string summary{};
@@ -56,7 +56,7 @@ struct report {
 // For people.
 std::string to_text(const report& result);
 
-// For programs; the keys are documented in stress/README.md.
-nlohmann::json to_json(const report& result);
+// For programs, which read it as JSON.
+result result_of(const report& run);
 
 } // namespace handlepool::stress

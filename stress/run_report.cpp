@@ -1,15 +1,16 @@
 #include "run_report.hpp"
 
+#include "result.hpp"
 #include "text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <thread>
 
@@ -78,22 +79,19 @@ std::string summary_of(std::span<const report> results) {
     return text;
 }
 
-nlohmann::json to_json(std::span<const report> results, const std::string& command_line,
-                       std::chrono::system_clock::time_point started) {
-    nlohmann::json json;
-    json["version"] = HANDLEPOOL_VERSION;
-    json["command_line"] = command_line;
-    json["started"] =
-        fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(started)));
-    json["machine"] = {{"processors", std::thread::hardware_concurrency()},
-                       {"system", system_name()},
-                       {"compiler", HANDLEPOOL_COMPILER},
-                       {"build", HANDLEPOOL_BUILD}};
-    json["scenarios"] = nlohmann::json::array();
-    for (const report& each : results) {
-        json["scenarios"].push_back(to_json(each));
-    }
-    return json;
+result_document document_of(std::span<const report> results, const std::string& command_line,
+                            std::chrono::system_clock::time_point started) {
+    result_document document{
+        .version = HANDLEPOOL_VERSION,
+        .command_line = command_line,
+        .started =
+            fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(started))),
+        .machine = machine_description{.processors = std::thread::hardware_concurrency(),
+                                       .system = system_name(),
+                                       .compiler = HANDLEPOOL_COMPILER,
+                                       .build = HANDLEPOOL_BUILD}};
+    std::transform(results.begin(), results.end(), std::back_inserter(document.scenarios), result_of);
+    return document;
 }
 
 } // namespace handlepool::stress

@@ -2,13 +2,13 @@
 
 #include "report.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <chrono>
 #include <span>
 #include <string>
 
 namespace handlepool::stress {
+
+struct result_document; // result.hpp
 
 // One line of the table that `run all` prints as it goes on, and the line above it.
 std::string table_head();
@@ -18,7 +18,7 @@ std::string table_row(const report& result);
 std::string summary_of(std::span<const report> results);
 
 // A whole document: `command_line` is what the user has typed, at the time `started`.
-nlohmann::json to_json(std::span<const report> results, const std::string& command_line,
-                       std::chrono::system_clock::time_point started);
+result_document document_of(std::span<const report> results, const std::string& command_line,
+                            std::chrono::system_clock::time_point started);
 
 } // namespace handlepool::stress

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace handlepool::stress::page {
@@ -15,21 +15,14 @@ namespace {
 // off by a rounding error is taken as equal.
 double nice_below(double value) {
     const double power = std::pow(10.0, std::floor(std::log10(value) + 1e-9));
-    for (const double factor : {5.0, 2.0}) {
-        if (factor * power <= value * (1 + 1e-9)) {
-            return factor * power;
-        }
-    }
-    return power;
+    const double leading = value / power * (1 + 1e-9);
+    return (leading >= 5 ? 5 : leading >= 2 ? 2 : 1) * power;
 }
 
 double nice_above(double value) {
-    const double below = nice_below(value);
-    if (below >= value * (1 - 1e-9)) {
-        return below;
-    }
-    const double leading = below / std::pow(10.0, std::floor(std::log10(below) + 1e-9));
-    return below * (leading > 1.5 && leading < 2.5 ? 2.5 : 2.0);
+    const double power = std::pow(10.0, std::ceil(std::log10(value) - 1e-9));
+    const double leading = value / power * (1 - 1e-9);
+    return power / (leading <= 0.2 ? 5 : leading <= 0.5 ? 2 : 1);
 }
 
 } // namespace
@@ -41,7 +34,7 @@ double axis::part(double value) const {
 
 axis linear_axis(std::string title, double high, formatter label, bool whole_steps, double smallest_step) {
     constexpr double most_steps = 6;
-    axis result{.title = std::move(title), .high = high > 0 ? high : 1};
+    axis result{.title = std::move(title), .label = label, .high = high > 0 ? high : 1};
     const double step = std::max(nice_above(result.high / most_steps), smallest_step);
     if (whole_steps) {
         result.high = std::ceil(result.high / step * (1 - 1e-9)) * step;
@@ -54,6 +47,7 @@ axis linear_axis(std::string title, double high, formatter label, bool whole_ste
 
 axis logarithmic_axis(std::string title, double low, double high, formatter label) {
     axis result{.title = std::move(title),
+                .label = label,
                 .low = nice_below(low),
                 .high = nice_above(std::max(low, high)),
                 .logarithmic = true};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,12 @@ struct tick {
     std::string label;
 };
 
+using formatter = std::string (*)(double);
+
 // One axis of a chart: its range, the places with a label, and what it shows.
 struct axis {
     std::string title;
+    formatter label = nullptr; // of any value on it
     double low = 0;
     double high = 1; // above low
     bool logarithmic = false;
@@ -22,8 +24,6 @@ struct axis {
     // Where a value stands: 0 at low, 1 at high; what lies outside stands at the edge.
     double part(double value) const;
 };
-
-using formatter = std::string (*)(double);
 
 // From 0 to `high`, or to the next tick above it if `whole_steps`. Ticks are 1, 2 or 5 times a power of ten
 // apart, and `smallest_step` at least: there is no half frame.

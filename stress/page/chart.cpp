@@ -35,6 +35,16 @@ double widest_label(const std::vector<tick>& labels) {
     return widest;
 }
 
+std::string value_text(const axis& on, double value) {
+    return value == 0 ? "0" : on.label(value);
+}
+
+// What a column or a bar says of itself.
+std::string tip(const axis& x, double from, double to, const axis& y, double value) {
+    return fmt::format("<title>{} to {}: {}</title>", escaped(value_text(x, from)),
+                       escaped(value_text(x, to)), escaped(value_text(y, value)));
+}
+
 } // namespace
 
 chart::chart(axis x, axis y, std::vector<tick> marks)
@@ -55,42 +65,27 @@ double chart::y_of(double value) const {
 }
 
 // ---- What is drawn
-// ------------------------------------------------------------------------------------------
 
-void chart::area(const std::vector<column>& columns, std::string_view style) {
-    if (columns.empty()) {
-        return;
+void chart::columns(const std::vector<column>& shown, std::string_view style) {
+    std::string mean;
+    std::string high;
+    std::string low; // backwards
+    for (const column& each : shown) {
+        const double begin = x_of(each.from);
+        const double end = x_of(each.to);
+        mean += fmt::format("V{:.1f}H{:.1f}", y_of(each.mean), end);
+        high += fmt::format("V{:.1f}H{:.1f}", y_of(each.high), end);
+        low = fmt::format("V{:.1f}H{:.1f}{}", y_of(each.low), begin, low);
+        tips_ += fmt::format("<path class=\"tip\" d=\"M{:.1f} {}V{}H{:.1f}V{}Z\">{}</path>", begin, top,
+                             bottom, end, top, tip(x_, each.from, each.to, y_, each.mean));
     }
-    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), bottom);
-    for (const column& each : columns) {
-        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
-    }
-    drawn_ += fmt::format("<path class=\"area {}\" d=\"{}V{:.1f}Z\"/>", style, path, bottom);
-}
-
-void chart::band(const std::vector<column>& columns, std::string_view style) {
-    if (columns.empty()) {
-        return;
-    }
-    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().high));
-    for (const column& each : columns) {
-        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.high), x_of(each.to));
-    }
-    for (std::size_t i = columns.size(); i-- > 0;) {
-        path += fmt::format("V{:.1f}H{:.1f}", y_of(columns[i].low), x_of(columns[i].from));
-    }
-    drawn_ += fmt::format("<path class=\"band {}\" d=\"{}Z\"/>", style, path);
-}
-
-void chart::steps(const std::vector<column>& columns, std::string_view style) {
-    if (columns.empty()) {
-        return;
-    }
-    std::string path = fmt::format("M{:.1f} {:.1f}", x_of(columns.front().from), y_of(columns.front().mean));
-    for (const column& each : columns) {
-        path += fmt::format("V{:.1f}H{:.1f}", y_of(each.mean), x_of(each.to));
-    }
-    drawn_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, path);
+    const auto draw = [&](std::string_view kind, double y, const std::string& path) {
+        drawn_ += fmt::format("<path class=\"{} {}\" d=\"M{:.1f} {:.1f}{}\"/>", kind, style,
+                              x_of(shown.front().from), y, path);
+    };
+    draw("area", bottom, fmt::format("{}V{:.1f}Z", mean, bottom));
+    draw("band", y_of(shown.front().high), high + low + 'Z');
+    draw("line", y_of(shown.front().mean), mean);
 }
 
 void chart::line(const std::vector<point>& points, std::string_view style) {
@@ -98,23 +93,21 @@ void chart::line(const std::vector<point>& points, std::string_view style) {
     for (const point& each : points) {
         path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x_of(each.x), y_of(each.y));
     }
-    if (!path.empty()) {
-        drawn_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, path);
-    }
+    drawn_ += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, path);
 }
 
 void chart::bar(double from, double to, double value, std::string_view style) {
     constexpr double gap = 0.6;
     const double begin = x_of(from);
     const double size = x_of(to) - begin;
-    const double end = y_of(value);
     drawn_ +=
-        fmt::format("<rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                    style, begin, end, std::max(size > 3 * gap ? size - gap : size, gap), bottom - end);
+        fmt::format("<rect class=\"bar {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
+                    "{}</rect>",
+                    style, begin, y_of(value), std::max(size > 3 * gap ? size - gap : size, gap),
+                    bottom - y_of(value), tip(x_, from, to, y_, value));
 }
 
 // ---- Marks
-// --------------------------------------------------------------------------------------------------
 
 // Their labels stand beside the plot, where they cover nothing, and make room for each other.
 std::string chart::y_marks() const {
@@ -147,7 +140,6 @@ void chart::mark_x(double value, std::string_view label) {
 }
 
 // ---- Axes
-// ---------------------------------------------------------------------------------------------------
 
 std::string chart::y_axis() const {
     std::string text = fmt::format("<text x=\"0\" y=\"11\">{}</text>", escaped(y_.title));
@@ -181,11 +173,19 @@ std::string chart::x_axis() const {
     return text;
 }
 
-std::string chart::svg(std::string_view id, std::string_view title, std::string_view description) const {
-    return fmt::format("<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-t {2}-d\">"
-                       "<title id=\"{2}-t\">{3}</title><desc id=\"{2}-d\">{4}</desc>{5}{6}{7}{8}</svg>\n",
-                       width, height, id, escaped(title), escaped(description), y_axis(), x_axis(), drawn_,
-                       y_marks());
+std::string chart::html(const caption& said, std::string_view id, std::string_view subject) const {
+    return fmt::format(
+        "<figure class=\"card\" data-chart=\"{name}\">\n"
+        "<figcaption><strong>{title}</strong><span>{finding}</span></figcaption>\n"
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-{name}-t {id}-{name}-d\">"
+        "<title id=\"{id}-{name}-t\">{title}: {subject}</title><desc "
+        "id=\"{id}-{name}-d\">{description}</desc>"
+        "{drawing}</svg>\n{below}</figure>\n",
+        fmt::arg("name", said.name), fmt::arg("title", escaped(said.title)),
+        fmt::arg("finding", escaped(said.finding)), fmt::arg("width", width), fmt::arg("height", height),
+        fmt::arg("id", id), fmt::arg("subject", escaped(subject)),
+        fmt::arg("description", escaped(said.description.empty() ? said.finding : said.description)),
+        fmt::arg("drawing", y_axis() + x_axis() + drawn_ + y_marks() + tips_), fmt::arg("below", said.below));
 }
 
 } // namespace handlepool::stress::page

@@ -1,6 +1,7 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace handlepool::stress::page {
 
@@ -8,6 +9,22 @@ namespace {
 
 // A rate over less would say more about the clock.
 constexpr double shortest_time = 1e-9;
+
+// A column up to each moment of `seconds`; `value(i, length)` is what the i-th of them has. Points at the
+// same time count for the next one that is later.
+template <class Value>
+std::vector<column> columns_up_to(const std::vector<double>& seconds, std::size_t count, Value value) {
+    std::vector<column> result;
+    double time = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (seconds[i] > time + shortest_time) {
+            const double shown = value(i, seconds[i] - time);
+            result.push_back({time, seconds[i], shown, shown, shown});
+            time = seconds[i];
+        }
+    }
+    return result;
+}
 
 } // namespace
 
@@ -33,41 +50,24 @@ std::vector<column> joined(const std::vector<column>& columns, std::size_t most)
     return result;
 }
 
-std::vector<column> throughput(const timeline& line) {
-    std::vector<column> result;
-    double time = 0;
+std::vector<column> throughput(const timeline_points& line) {
     double total = 0;
-    for (std::size_t i = 0; i < line.operations.size(); ++i) {
-        // Points at the same time count for the next one that is later.
-        if (line.seconds[i] > time + shortest_time) {
-            const auto operations = static_cast<double>(line.operations[i]);
-            const double rate = (operations - total) / (line.seconds[i] - time);
-            result.push_back({time, line.seconds[i], rate, rate, rate});
-            time = line.seconds[i];
-            total = operations;
-        }
-    }
-    return result;
+    return columns_up_to(line.seconds, line.operations.size(), [&](std::size_t i, double length) {
+        const double before = std::exchange(total, static_cast<double>(line.operations[i]));
+        return (total - before) / length;
+    });
 }
 
-std::vector<column> alive(const timeline& line) {
-    std::vector<column> result;
-    double time = 0;
-    for (std::size_t i = 0; i < line.alive.size(); ++i) {
-        if (line.seconds[i] > time + shortest_time) {
-            const auto objects = static_cast<double>(line.alive[i]);
-            result.push_back({time, line.seconds[i], objects, objects, objects});
-            time = line.seconds[i];
-        }
-    }
-    return result;
+std::vector<column> alive(const timeline_points& line) {
+    return columns_up_to(line.seconds, line.alive.size(),
+                         [&](std::size_t i, double) { return static_cast<double>(line.alive[i]); });
 }
 
-std::vector<column> compaction_by_frame(const compaction_series& series) {
+std::vector<column> compaction_by_frame(const compaction_points& series) {
     std::vector<column> result;
     double next = 0;
-    for (std::size_t i = 0; i < series.frames.size(); ++i) {
-        const double end = series.frames[i] + 1;
+    for (std::size_t i = 0; i < series.frame.size(); ++i) {
+        const double end = static_cast<double>(series.frame[i]) + 1;
         if (end > next) { // in a double, large numbers are less apart than they were
             const double time = series.microseconds[i];
             result.push_back({next, end, time, time, time});

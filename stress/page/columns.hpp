@@ -23,12 +23,12 @@ inline constexpr std::size_t most_columns = 150;
 std::vector<column> joined(const std::vector<column>& columns, std::size_t most = most_columns);
 
 // Operations a second between the points of a timeline.
-std::vector<column> throughput(const timeline& line);
+std::vector<column> throughput(const timeline_points& line);
 
 // Objects alive.
-std::vector<column> alive(const timeline& line);
+std::vector<column> alive(const timeline_points& line);
 
 // Microseconds; a frame reaches to the next one.
-std::vector<column> compaction_by_frame(const compaction_series& series);
+std::vector<column> compaction_by_frame(const compaction_points& series);
 
 } // namespace handlepool::stress::page

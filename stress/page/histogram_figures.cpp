@@ -1,19 +1,20 @@
 // Charts of distributions.
 
 #include "chart.hpp"
-#include "figure.hpp"
 #include "figures.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
+#include "oracle/event.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,34 +22,31 @@ namespace handlepool::stress::page {
 
 namespace {
 
-double total(const histogram& counted) {
+double total(const bucket_counts& counted) {
     return std::accumulate(counted.counts.begin(), counted.counts.end(), 0.0,
                            [](double sum, std::uint64_t count) { return sum + static_cast<double>(count); });
 }
 
 // ---- Latencies
-// ----------------------------------------------------------------------------------------------
 
 // The style of an operation, the same in each chart.
 std::string_view style_of(std::string_view operation) {
-    constexpr std::array<std::string_view, 5> known{"emplace", "erase", "find", "contains", "compact"};
-    const auto* const found = std::find(known.begin(), known.end(), operation);
-    return found == known.end() ? "other" : *found;
+    const auto* const found = std::ranges::find(operation_names, operation);
+    return found == operation_names.end() ? "other" : *found;
 }
 
 // By percentile, in steps: what the fastest so many operations took at the most.
-std::vector<point> percentile_curve(const latency& shown) {
+std::vector<point> percentile_curve(const latency_figures& shown) {
     constexpr double shortest = 1; // the axis has no zero
-    const histogram& counted = shown.distribution;
-    const double count = total(counted);
+    const double count = total(shown);
     std::vector<point> curve;
     double above = count;
-    for (std::size_t i = 0; i < counted.counts.size(); ++i) {
-        if (counted.counts[i] != 0) {
+    for (std::size_t i = 0; i < shown.counts.size(); ++i) {
+        if (shown.counts[i] != 0) {
             const double most =
-                std::max(std::min(counted.upper[i], shown.worst.value_or(counted.upper[i])), shortest);
+                std::max(std::min(shown.upper[i], shown.worst.value_or(shown.upper[i])), shortest);
             curve.push_back({nines(above, count), most});
-            above -= static_cast<double>(counted.counts[i]);
+            above -= static_cast<double>(shown.counts[i]);
             curve.push_back({nines(above, count), most});
         }
     }
@@ -62,62 +60,63 @@ std::string cell(const std::optional<double>& nanoseconds) {
     return fmt::format("<td>{}</td>", nanoseconds ? nanoseconds_text(*nanoseconds) : "–");
 }
 
-// Legend and figures in one.
-std::string latency_table(const std::vector<latency>& latencies) {
-    std::string rows;
-    for (const latency& each : latencies) {
-        rows +=
-            fmt::format("<tr><th scope=\"row\"><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\">"
-                        "<path class=\"line {}\" d=\"M0 4H24\"/></svg>{}</th>{}{}{}{}</tr>\n",
-                        style_of(each.operation), escaped(each.operation), cell(each.median), cell(each.p99),
-                        cell(each.p999), cell(each.worst));
-    }
-    return fmt::format("<div class=\"wide\"><table class=\"latencies\">\n<thead><tr><th scope=\"col\">"
-                       "<span class=\"unseen\">operation</span></th><th scope=\"col\">median</th>"
-                       "<th scope=\"col\">99 %</th><th scope=\"col\">99.9 %</th><th scope=\"col\">worst</th>"
-                       "</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
-                       rows);
+// A row of what is legend and figures in one; the box hides the operation's curve.
+std::string latency_row(std::string_view operation, const latency_figures& shown) {
+    return fmt::format("<tr><th scope=\"row\"><label><input type=\"checkbox\" class=\"unseen\" value=\"{0}\" "
+                       "checked><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\">"
+                       "<path class=\"line {0}\" d=\"M0 4H24\"/></svg>{1}</label></th>{2}{3}{4}{5}</tr>\n",
+                       style_of(operation), escaped(operation), cell(shown.median), cell(shown.p99),
+                       cell(shown.p999), cell(shown.worst));
 }
 
 } // namespace
 
 std::string latency_figure(const result& shown, std::string_view id) {
-    std::vector<latency> latencies;
+    struct curve {
+        std::string_view style;
+        std::vector<point> points;
+    };
+    std::vector<curve> curves;
     double most = 0;
-    double low = 0;
+    double low = std::numeric_limits<double>::max();
     double high = 0;
-    for (const latency& each : shown.latencies) {
-        const double count = total(each.distribution);
-        if (count > 0) {
-            const std::vector<point> curve = percentile_curve(each);
-            low = latencies.empty() ? curve.front().y : std::min(low, curve.front().y);
-            high = std::max(high, curve.back().y);
+    std::string description;
+    std::string rows;
+    for (const auto& [operation, figures] : shown.latencies_nanoseconds) {
+        if (const double count = total(figures); count > 0) {
+            const std::vector<point>& points =
+                curves.emplace_back(curve{style_of(operation), percentile_curve(figures)}).points;
             most = std::max(most, count);
-            latencies.push_back(each);
+            low = std::min(low, points.front().y);
+            high = std::max(high, points.back().y);
+            description += fmt::format("{}{} {}", description.empty() ? "At the most: " : ", ", operation,
+                                       nanoseconds_text(figures.worst.value_or(points.back().y)));
+            rows += latency_row(operation, figures);
         }
     }
-    if (latencies.empty()) {
+    if (curves.empty()) {
         return {};
     }
     chart drawing(percentile_axis("percentile", most),
                   logarithmic_axis("time of one operation", low, high, nanoseconds_text));
-    std::string finding;
-    for (const latency& each : latencies) {
-        const std::vector<point> curve = percentile_curve(each);
-        drawing.line(curve, style_of(each.operation));
-        finding += fmt::format("{}{} {}", finding.empty() ? "At the most: " : ", ", each.operation,
-                               nanoseconds_text(each.worst.value_or(curve.back().y)));
+    for (const curve& each : curves) {
+        drawing.line(each.points, each.style);
     }
-    return to_html({.name = "latency",
-                    .title = "Latency by percentile",
-                    .finding = "at 99.9, one operation in 1,000 took longer",
-                    .svg = drawing.svg(fmt::format("{}-latency", id),
-                                       fmt::format("Latency distributions: {}", shown.name), finding),
-                    .below = latency_table(latencies)});
+    return drawing.html(
+        {.name = "latency",
+         .title = "Latency by percentile",
+         .finding = "at 99.9, one operation in 1,000 took longer",
+         .description = description,
+         .below = fmt::format(
+             "<div class=\"wide\"><table class=\"latencies\">\n<thead><tr><th scope=\"col\">"
+             "<span class=\"unseen\">operation</span></th><th scope=\"col\">median</th>"
+             "<th scope=\"col\">99 %</th><th scope=\"col\">99.9 %</th><th scope=\"col\">worst</th>"
+             "</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
+             rows)},
+        id, shown.title());
 }
 
 // ---- Reuse distances
-// ----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -128,7 +127,10 @@ struct bin {
 };
 
 // The buckets, which are narrow, in bins of one ratio; those without a value are left out.
-std::vector<bin> bins_of(const histogram& counted) {
+std::vector<bin> bins_of(const bucket_counts& counted) {
+    if (counted.upper.empty()) {
+        return {};
+    }
     constexpr double shortest = 1; // the axis has no zero
     const double octaves =
         std::log2(std::max(counted.upper.back(), 2.0) / std::max(counted.upper.front(), 1.0));
@@ -151,8 +153,8 @@ std::vector<bin> bins_of(const histogram& counted) {
 } // namespace
 
 std::string reuse_figure(const result& shown, std::string_view id) {
-    const std::vector<bin> bins =
-        shown.reuse_distances.upper.empty() ? std::vector<bin>() : bins_of(shown.reuse_distances);
+    const bucket_counts distances = shown.reuse_distances.value_or(bucket_counts());
+    const std::vector<bin> bins = bins_of(distances);
     if (bins.empty()) {
         return {};
     }
@@ -185,13 +187,9 @@ std::string reuse_figure(const result& shown, std::string_view id) {
                                grouped(*shown.reuse_delay));
     }
     if (finding.empty()) {
-        finding = fmt::format("{} uses", short_number(total(shown.reuse_distances)));
+        finding = fmt::format("{} uses", short_number(total(distances)));
     }
-    return to_html({.name = "reuse",
-                    .title = "Reuse distances",
-                    .finding = finding,
-                    .svg = drawing.svg(fmt::format("{}-reuse", id),
-                                       fmt::format("Reuse distances of slots: {}", shown.name), finding)});
+    return drawing.html({.name = "reuse", .title = "Reuse distances", .finding = finding}, id, shown.title());
 }
 
 } // namespace handlepool::stress::page

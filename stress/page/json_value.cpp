@@ -1,7 +1,6 @@
 #include "json_value.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <stdexcept>
@@ -25,36 +24,19 @@ std::string describe(const nlohmann::json& value) {
     return value.dump();
 }
 
-// A key in a JSON pointer. Quoting as in JSON keeps control characters off a terminal.
-std::string escaped_token(std::string_view token) {
-    std::string escaped;
-    for (const char character : token) {
-        switch (character) {
-        case '~':
-            escaped += "~0";
-            break;
-        case '/':
-            escaped += "~1";
-            break;
-        default:
-            escaped += character;
-        }
-    }
-    const std::string quoted = nlohmann::json(escaped).dump();
-    return quoted.substr(1, quoted.size() - 2);
-}
-
 } // namespace
 
 json_value::json_value(const nlohmann::json& root, std::string file)
-    : json_value(root, std::move(file), std::string()) {}
+    : json_value(root, std::move(file), nlohmann::json::json_pointer()) {}
 
-json_value::json_value(const nlohmann::json& value, std::string file, std::string pointer)
-    : value_(&value), file_(std::move(file)), pointer_(std::move(pointer)) {}
+json_value::json_value(const nlohmann::json& value, std::string file, nlohmann::json::json_pointer place)
+    : value_(&value), file_(std::move(file)), place_(std::move(place)) {}
 
 void json_value::fail(std::string_view what) const {
-    throw std::runtime_error(
-        fmt::format("{}: {} {}", file_, pointer_.empty() ? "the document" : pointer_, what));
+    // Quoting as in JSON keeps control characters off a terminal.
+    const std::string quoted = nlohmann::json(place_.to_string()).dump();
+    throw std::runtime_error(fmt::format(
+        "{}: {} {}", file_, place_.empty() ? "the document" : quoted.substr(1, quoted.size() - 2), what));
 }
 
 void json_value::fail_at(std::size_t element, std::string_view what) const {
@@ -65,8 +47,8 @@ void json_value::fail_expecting(std::string_view what) const {
     fail(fmt::format("is {}, but must be {}", describe(*value_), what));
 }
 
-json_value json_value::child(const nlohmann::json& value, std::string_view token) const {
-    return {value, file_, fmt::format("{}/{}", pointer_, escaped_token(token))};
+json_value json_value::child(const nlohmann::json& value, const std::string& token) const {
+    return {value, file_, place_ / token};
 }
 
 const nlohmann::json& json_value::object() const {
@@ -83,7 +65,7 @@ const nlohmann::json& json_value::array() const {
     return *value_;
 }
 
-std::optional<json_value> json_value::find(std::string_view key) const {
+std::optional<json_value> json_value::find(const char* key) const {
     const auto found = object().find(key);
     if (found == value_->end()) {
         return std::nullopt;
@@ -91,14 +73,14 @@ std::optional<json_value> json_value::find(std::string_view key) const {
     return child(*found, key);
 }
 
-json_value json_value::at(std::string_view key) const {
+json_value json_value::at(const char* key) const {
     if (std::optional<json_value> found = find(key)) {
         return *std::move(found);
     }
     fail(fmt::format("has no \"{}\"", key));
 }
 
-bool json_value::has(std::string_view key) const {
+bool json_value::has(const char* key) const {
     return object().contains(key);
 }
 
@@ -143,22 +125,6 @@ double json_value::number() const {
         fail_expecting("a number from 0 to 1e20");
     }
     return value;
-}
-
-std::vector<std::uint64_t> json_value::counts() const {
-    std::vector<std::uint64_t> all;
-    for (const json_value& element : elements()) {
-        all.push_back(element.count());
-    }
-    return all;
-}
-
-std::vector<double> json_value::numbers() const {
-    std::vector<double> all;
-    for (const json_value& element : elements()) {
-        all.push_back(element.number());
-    }
-    return all;
 }
 
 } // namespace handlepool::stress::page

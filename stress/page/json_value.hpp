@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -20,9 +20,9 @@ public:
     json_value(const nlohmann::json& root, std::string file);
 
     // Members of an object; a missing one is an error in at(), and nothing in find().
-    json_value at(std::string_view key) const;
-    std::optional<json_value> find(std::string_view key) const;
-    bool has(std::string_view key) const;
+    json_value at(const char* key) const;
+    std::optional<json_value> find(const char* key) const;
+    bool has(const char* key) const;
     std::vector<std::pair<std::string, json_value>> members() const;
 
     std::vector<json_value> elements() const; // of an array
@@ -32,24 +32,21 @@ public:
     std::uint64_t count() const; // a whole number
     double number() const;       // from 0 to 1e20
 
-    std::vector<std::uint64_t> counts() const;
-    std::vector<double> numbers() const;
-
     // What is wrong, as in "is ..., but must be ...".
     [[noreturn]] void fail(std::string_view what) const;
     [[noreturn]] void fail_at(std::size_t element, std::string_view what) const;
 
 private:
-    json_value(const nlohmann::json& value, std::string file, std::string pointer);
+    json_value(const nlohmann::json& value, std::string file, nlohmann::json::json_pointer place);
 
-    json_value child(const nlohmann::json& value, std::string_view token) const;
+    json_value child(const nlohmann::json& value, const std::string& token) const;
     const nlohmann::json& object() const;
     const nlohmann::json& array() const;
     [[noreturn]] void fail_expecting(std::string_view what) const;
 
     const nlohmann::json* value_;
     std::string file_;
-    std::string pointer_; // RFC 6901
+    nlohmann::json::json_pointer place_;
 };
 
 } // namespace handlepool::stress::page

@@ -17,7 +17,6 @@ namespace handlepool::stress::page {
 namespace {
 
 // ---- Totals
-// -------------------------------------------------------------------------------------------------
 
 struct sums {
     std::size_t results = 0;
@@ -58,17 +57,13 @@ std::string tile(std::string_view name, std::uint64_t value, std::string_view no
                        bad ? " class=\"bad\"" : "", name, grouped_sum(value), note);
 }
 
-// With no false accept in n tries, their part is below 3/n with a probability of 95 % (the rule of three).
 std::string accepted_note(const sums& all) {
-    if (all.accepted != 0 || all.stale == 0) {
-        return {};
-    }
-    const double bound = std::min(1.0, 3.0 / static_cast<double>(all.stale));
-    return fmt::format("below {} of all tries, with 95 % confidence", small_part_text(bound));
+    const std::optional<double> bound =
+        bound_95({.stale_lookups = all.stale, .stale_accepted = all.accepted});
+    return bound ? fmt::format("below {} of all tries, with 95 % confidence", small_part_text(*bound)) : "";
 }
 
 // ---- Provenance
-// ---------------------------------------------------------------------------------------------
 
 // ISO 8601 to a text that breaks at spaces; what is none is left alone.
 std::string date_text(const std::string& started) {
@@ -80,30 +75,23 @@ std::string date_text(const std::string& started) {
 }
 
 // ---- The table
-// ----------------------------------------------------------------------------------------------
 
 std::string number_cell(const std::optional<std::uint64_t>& value, bool bad = false) {
     return fmt::format("<td{}>{}</td>", bad ? " class=\"bad\"" : "", value ? grouped(*value) : "–");
 }
 
-const latency* latency_of(const result& shown, std::string_view operation) {
-    const auto found = std::find_if(shown.latencies.begin(), shown.latencies.end(),
-                                    [&](const latency& each) { return each.operation == operation; });
-    return found == shown.latencies.end() ? nullptr : &*found;
-}
-
 // The operations that have a column: those that were measured somewhere.
-std::vector<std::string_view> measured_operations(std::span<const result_document> documents) {
+std::vector<std::string_view> measured_operations(std::span<const result_file> files) {
     std::vector<std::string_view> measured;
     for (const std::string_view operation : {"emplace", "erase", "find", "contains"}) {
-        for (const result_document& document : documents) {
-            const bool is_measured =
-                std::any_of(document.results.begin(), document.results.end(),
-                            [&](const result& each) { return latency_of(each, operation) != nullptr; });
-            if (is_measured) {
-                measured.push_back(operation);
-                break;
-            }
+        const auto measures = [&](const result& each) {
+            return each.latencies_nanoseconds.contains(operation);
+        };
+        const bool somewhere = std::ranges::any_of(files, [&](const result_file& file) {
+            return std::ranges::any_of(file.document.scenarios, measures);
+        });
+        if (somewhere) {
+            measured.push_back(operation);
         }
     }
     return measured;
@@ -127,38 +115,39 @@ std::string table_head(std::span<const std::string_view> operations) {
 std::string table_row(const result& shown, const std::string& id,
                       std::span<const std::string_view> operations) {
     std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td>", id,
-                                  escaped(shown.name), verdict_badge(shown.violations));
+                                  escaped(shown.title()), verdict_badge(shown.violations));
     row += number_cell(shown.operations);
     row += fmt::format("<td>{}</td>",
                        shown.operations_per_second ? short_number(*shown.operations_per_second) : "–");
     row += number_cell(shown.stale_lookups);
     row += number_cell(shown.stale_accepted, shown.stale_accepted.value_or(0) != 0);
     for (const std::string_view operation : operations) {
-        const latency* const measured = latency_of(shown, operation);
-        const bool known = measured != nullptr && measured->worst;
-        row += fmt::format("<td>{}</td>", known ? nanoseconds_text(*measured->worst) : "–");
+        const auto measured = shown.latencies_nanoseconds.find(operation);
+        const bool known = measured != shown.latencies_nanoseconds.end() && measured->second.worst;
+        row += fmt::format("<td>{}</td>", known ? nanoseconds_text(*measured->second.worst) : "–");
     }
-    row += fmt::format("<td>{}</td></tr>\n",
-                       shown.compaction ? microseconds_text(shown.compaction->worst) : "–");
+    row += fmt::format("<td>{}</td></tr>\n", shown.compaction_microseconds
+                                                 ? microseconds_text(shown.compaction_microseconds->worst)
+                                                 : "–");
     return row;
 }
 
 } // namespace
 
-std::string anchor(std::size_t document, std::size_t position) {
-    return fmt::format("r{}-{}", document + 1, position + 1);
+std::string anchor(std::size_t file, std::size_t position) {
+    return fmt::format("r{}-{}", file + 1, position + 1);
 }
 
-std::string verdict_and_totals(std::span<const result_document> documents) {
+std::string verdict_and_totals(std::span<const result_file> files) {
     sums all;
     std::string failures;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-        for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
-            const result& each = documents[i].results[j];
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        for (std::size_t j = 0; j < files[i].document.scenarios.size(); ++j) {
+            const result& each = files[i].document.scenarios[j];
             all.add(each);
             if (!each.passed()) {
                 failures += fmt::format("{}<a href=\"#{}\">{}</a>", failures.empty() ? "" : ", ",
-                                        anchor(i, j), escaped(each.name));
+                                        anchor(i, j), escaped(each.title()));
             }
         }
     }
@@ -174,38 +163,41 @@ std::string verdict_and_totals(std::span<const result_document> documents) {
     return text;
 }
 
-std::string provenance(const result_document& document) {
+std::string provenance(const result_file& file) {
     std::string rows;
     const auto row = [&rows](std::string_view name, const std::string& html) {
         if (!html.empty()) {
             rows += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html);
         }
     };
-    row("file", fmt::format("<code>{}</code>", escaped(document.file)));
-    if (!document.command_line.empty()) {
-        row("command", fmt::format("<code>{}</code>", escaped(document.command_line)));
+    const result_document& document = file.document;
+    const machine_description machine = document.machine.value_or(machine_description());
+    row("file", fmt::format("<code>{}</code>", escaped(file.name)));
+    if (document.command_line) {
+        row("command", fmt::format("<code>{}</code>", escaped(*document.command_line)));
     }
-    row("started", date_text(document.started));
-    row("version", escaped(document.version));
-    for (const auto& [name, value] : document.machine) {
-        row(name, escaped(value));
-    }
+    row("started", date_text(document.started.value_or("")));
+    row("version", escaped(document.version.value_or("")));
+    row("processors", machine.processors ? grouped(*machine.processors) : "");
+    row("system", escaped(machine.system.value_or("")));
+    row("compiler", escaped(machine.compiler.value_or("")));
+    row("build", escaped(machine.build.value_or("")));
     return fmt::format("<dl class=\"provenance\">\n{}</dl>\n", rows);
 }
 
-std::string overview_table(std::span<const result_document> documents) {
-    const std::vector<std::string_view> operations = measured_operations(documents);
+std::string overview_table(std::span<const result_file> files) {
+    const std::vector<std::string_view> operations = measured_operations(files);
     std::string body;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
         body += "<tbody>\n";
-        if (documents.size() > 1) {
+        if (files.size() > 1) {
             body +=
                 fmt::format("<tr class=\"file\"><th scope=\"rowgroup\" colspan=\"{}\"><a href=\"#f{}\">{}</a>"
                             "</th></tr>\n",
-                            7 + operations.size(), i + 1, escaped(documents[i].file));
+                            7 + operations.size(), i + 1, escaped(files[i].name));
         }
-        for (std::size_t j = 0; j < documents[i].results.size(); ++j) {
-            body += table_row(documents[i].results[j], anchor(i, j), operations);
+        for (std::size_t j = 0; j < files[i].document.scenarios.size(); ++j) {
+            body += table_row(files[i].document.scenarios[j], anchor(i, j), operations);
         }
         body += "</tbody>\n";
     }

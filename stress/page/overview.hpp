@@ -1,6 +1,6 @@
 #pragma once
 
-#include "result.hpp"
+#include "result_file.hpp"
 
 #include <cstddef>
 #include <span>
@@ -9,15 +9,15 @@
 namespace handlepool::stress::page {
 
 // The anchor of a result in the page.
-std::string anchor(std::size_t document, std::size_t position);
+std::string anchor(std::size_t file, std::size_t position);
 
 // What all results say together: the verdict, and what was done.
-std::string verdict_and_totals(std::span<const result_document> documents);
+std::string verdict_and_totals(std::span<const result_file> files);
 
 // Where the results of a file come from: command line, date, machine.
-std::string provenance(const result_document& document);
+std::string provenance(const result_file& file);
 
 // A row for each result.
-std::string overview_table(std::span<const result_document> documents);
+std::string overview_table(std::span<const result_file> files);
 
 } // namespace handlepool::stress::page

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "result.hpp"
+#include "result_file.hpp"
 
 #include <span>
 #include <string>
@@ -9,6 +9,6 @@ namespace handlepool::stress::page {
 
 // One HTML page about all of them that needs nothing else: no network, no script. Throws std::runtime_error
 // if there are none.
-std::string make_page(std::span<const result_document> documents);
+std::string make_page(std::span<const result_file> files);
 
 } // namespace handlepool::stress::page

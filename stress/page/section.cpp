@@ -70,16 +70,16 @@ void add_checks(const result& shown, pairs& to) {
                : "");
     to.add("stale look-ups", shown.stale_lookups);
     to.add("wrongly accepted", shown.stale_accepted,
-           shown.stale_accepted_bound ? fmt::format("below {} of all stale ones, with 95 % confidence",
-                                                    small_part_text(*shown.stale_accepted_bound))
-                                      : "");
+           shown.stale_accepted_bound_95 ? fmt::format("below {} of all stale ones, with 95 % confidence",
+                                                       small_part_text(*shown.stale_accepted_bound_95))
+                                         : "");
     to.add("forged look-ups", shown.forged_lookups);
     to.add("smallest reuse distance", shown.smallest_reuse_distance,
            shown.reuse_delay ? fmt::format("asked for: {}", grouped(*shown.reuse_delay)) : "");
-    if (shown.compaction) {
-        to.add("compaction, median", microseconds_text(shown.compaction->median),
-               fmt::format("99 %: {}; worst: {}", microseconds_text(shown.compaction->p99),
-                           microseconds_text(shown.compaction->worst)));
+    if (shown.compaction_microseconds) {
+        to.add("compaction, median", microseconds_text(shown.compaction_microseconds->median),
+               fmt::format("99 %: {}; worst: {}", microseconds_text(shown.compaction_microseconds->p99),
+                           microseconds_text(shown.compaction_microseconds->worst)));
     }
     if (shown.bytes_resident) {
         to.add("memory resident", mebibytes_text(*shown.bytes_resident));
@@ -119,8 +119,8 @@ std::string violations(const result& shown) {
     if (told != 0 && shown.violations > told) {
         text += fmt::format("<p>and {} more</p>\n", grouped(shown.violations - told));
     }
-    if (!shown.again.empty()) {
-        text += fmt::format("<p>To run it again: <code>{}</code></p>\n", escaped(shown.again));
+    if (shown.again) {
+        text += fmt::format("<p>To run it again: <code>{}</code></p>\n", escaped(*shown.again));
     }
     return fmt::format("<div class=\"violations\"><h4>{}</h4>\n{}</div>\n",
                        plural(shown.violations, "violation", "violations"), text);
@@ -145,9 +145,9 @@ std::string result_section(const result& shown, std::string_view id) {
                               reuse_figure(shown, id) + facts(shown);
     std::string text = fmt::format("<section class=\"result\" id=\"{0}\" aria-labelledby=\"{0}-h\">\n"
                                    "<h3 id=\"{0}-h\"><a href=\"#{0}\">{1}</a> {2}</h3>\n",
-                                   id, escaped(shown.name), verdict_badge(shown.violations));
-    if (!shown.summary.empty()) {
-        text += fmt::format("<p class=\"summary\">{}</p>\n", escaped(shown.summary));
+                                   id, escaped(shown.title()), verdict_badge(shown.violations));
+    if (shown.summary) {
+        text += fmt::format("<p class=\"summary\">{}</p>\n", escaped(*shown.summary));
     }
     text += parameters(shown);
     text += violations(shown);

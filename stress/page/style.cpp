@@ -13,7 +13,7 @@ constexpr std::string_view sheet = R"css(
   --link: #005a94; --good: #00694a; --good-back: #e0f3ec; --bad: #b02a12; --bad-back: #fdebe6;
   --blue: #0072b2; --vermilion: #c94f00; --green: #00805e; --purple: #a8508c; --gray: #414a54; --orange: #966400;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #0f1216; --card: #181c22; --ink: #e9edf1; --soft: #a1abb6; --rule: #303741; --grid: #272d35;
     --link: #7cc4f2; --good: #58d0a8; --good-back: #10302a; --bad: #ff9478; --bad-back: #3b1a14;
@@ -117,6 +117,8 @@ svg .line { fill: none; stroke: var(--colour); stroke-linejoin: round; stroke-wi
 svg .area { fill: var(--colour); opacity: .13; }
 svg .band { fill: var(--colour); opacity: .3; }
 svg .bar { fill: var(--colour); }
+svg .tip { fill: none; pointer-events: all; }
+svg .tip:hover { fill: var(--ink); opacity: .12; }
 svg.key { display: inline-block; height: 8px; margin-right: 6px; vertical-align: middle; width: 24px; }
 .throughput, .emplace { --colour: var(--blue); }
 .alive, .find { --colour: var(--green); }
@@ -129,13 +131,18 @@ svg.key { display: inline-block; height: 8px; margin-right: 6px; vertical-align:
 .line.contains { stroke-dasharray: 9 3 2 3; }
 .line.compact { stroke-width: 2.6; }
 .line.other { stroke-dasharray: 4 4; }
+label { cursor: pointer; }
+label:has(input:not(:checked)) { color: var(--soft); text-decoration: line-through; }
+label:has(input:focus-visible) { outline: 2px solid var(--link); outline-offset: 1px; }
+figure:has([value="emplace"]:not(:checked)) svg[role] .emplace, figure:has([value="erase"]:not(:checked)) svg[role] .erase,
+figure:has([value="find"]:not(:checked)) svg[role] .find, figure:has([value="contains"]:not(:checked)) svg[role] .contains,
+figure:has([value="compact"]:not(:checked)) svg[role] .compact, figure:has([value="other"]:not(:checked)) svg[role] .other
+{ visibility: hidden; }
 
 @media print {
   :root {
-    color-scheme: light;
-    --page: #ffffff; --card: #ffffff; --ink: #000000; --soft: #444444; --rule: #bbbbbb; --grid: #dddddd;
+    --page: #ffffff; --ink: #000000; --soft: #444444; --rule: #bbbbbb; --grid: #dddddd;
     --link: #000000; --good: #00543b; --good-back: #ffffff; --bad: #8f1d08; --bad-back: #ffffff;
-    --blue: #0072b2; --vermilion: #c94f00; --green: #00805e; --purple: #a8508c; --gray: #414a54; --orange: #966400;
   }
   body { font-size: 10pt; max-width: none; padding: 0; }
   .wide { overflow: visible; }

@@ -65,12 +65,21 @@ const measure = frame => {
                                                    top >= frame.top - 1 && bottom <= frame.bottom + 1;
     const overlaps = texts.flatMap((one, i) => texts.slice(i + 1)
         .filter(other => !apart(one.box, other.box)).map(other => one.words + ' / ' + other.words));
+    const line_of = box => svg.querySelector('.line.' + box.value);
+    const is_seen = box => view.getComputedStyle(line_of(box)).visibility === 'visible';
+    const is_struck = box => view.getComputedStyle(box.parentElement).textDecorationLine === 'line-through';
+    const is_shown = box => is_seen(box) && !is_struck(box), is_hidden = box => !is_seen(box) && is_struck(box);
+    const hides = box => { box.click(); const hidden = is_hidden(box); box.click(); return hidden; };
+    const boxes = all('input', figure);
     const shapes = all('path.line, path.area, path.band, rect.bar', svg).map(shape => shape.getBoundingClientRect());
     return {
       chart: figure.dataset.chart, width: frame.width, height: frame.height,
       shapes: shapes.filter(box => box.width + box.height > 0).length,
       empty_shapes: shapes.filter(box => box.width + box.height === 0).length,
       caption: figure.querySelector('figcaption').innerText.trim().length,
+      boxes: boxes.length, curves: all('.line', svg).length,
+      stuck: boxes.filter(box => !is_shown(box) || !hides(box) || !is_shown(box)).map(box => box.value),
+      tips: all('.tip, .bar', svg).filter(shape => shape.querySelector('title')?.textContent.includes(' to ')).length,
       overlaps, outside: texts.filter(text => !inside(text.box)).map(text => text.words),
       letters: Math.min(...all('text', svg).map(text => parseFloat(view.getComputedStyle(text).fontSize)))
                * frame.width / svg.viewBox.baseVal.width,
@@ -186,6 +195,12 @@ void check_figure(const nlohmann::json& figure) {
     EXPECT_GT(figure["caption"], 0);
     EXPECT_THAT(figure["overlaps"], IsEmpty());
     EXPECT_THAT(figure["outside"], IsEmpty());
+    EXPECT_THAT(figure["stuck"], IsEmpty());
+    if (figure["chart"] == "latency") {
+        EXPECT_EQ(figure["boxes"], figure["curves"]);
+    } else {
+        EXPECT_GT(figure["tips"], 0);
+    }
     EXPECT_GE(figure["letters"], 10.5); // CSS pixels
     EXPECT_GE(figure["line_contrast"], 3);
 }

@@ -16,26 +16,31 @@
 namespace handlepool::stress {
 namespace {
 
-using page::parse_result;
+using page::parse_result_file;
 using page::read_result_file;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Key;
 using testing::Not;
-using testing::Pair;
+using testing::Optional;
+using testing::Property;
 using testing::SizeIs;
 using testing::StartsWith;
 
 std::string error_of(const std::string& text) {
     try {
-        parse_result("some.json", text);
+        parse_result_file("some.json", text);
     } catch (const std::runtime_error& error) {
         return error.what();
     }
     return "no error";
+}
+
+result result_in(const nlohmann::json& file) {
+    return parse_result_file("r.json", file.dump()).document.scenarios.front();
 }
 
 // A document whose second scenario has this value at this place.
@@ -52,43 +57,42 @@ std::string error_without(const std::string& parent, const std::string& key) {
 }
 
 // ---- What is read
-// -------------------------------------------------------------------------------------------
 
 TEST(page_input, documents_of_run_have_all_scenarios_in_their_order) {
-    const page::result_document document =
-        parse_result("all.json", sample_document({sample_result("b"), sample_result("a")}).dump());
-    EXPECT_EQ(document.file, "all.json");
-    EXPECT_EQ(document.started, "2026-11-21T10:12:00Z");
-    EXPECT_THAT(document.machine,
-                ElementsAre(Pair("processors", "2"), Pair("system", "Linux 6.1.0 x86_64"),
-                            Pair("compiler", "g++ 12.2.0"), Pair("build", HasSubstr("Release"))));
-    EXPECT_THAT(document.results,
-                ElementsAre(Field(&page::result::name, "b"), Field(&page::result::name, "a")));
-    const page::result& read = document.results.front();
+    const page::result_file file =
+        parse_result_file("all.json", sample_document({sample_result("b"), sample_result("a")}).dump());
+    EXPECT_EQ(file.name, "all.json");
+    EXPECT_EQ(file.document.started, "2026-11-21T10:12:00Z");
+    ASSERT_TRUE(file.document.machine);
+    EXPECT_EQ(file.document.machine->processors, 2);
+    EXPECT_EQ(file.document.machine->system, "Linux 6.1.0 x86_64");
+    EXPECT_EQ(file.document.machine->compiler, "g++ 12.2.0");
+    EXPECT_THAT(file.document.machine->build, Optional(HasSubstr("Release")));
+    EXPECT_THAT(file.document.scenarios,
+                ElementsAre(Property(&result::title, "b"), Property(&result::title, "a")));
+    const result& read = file.document.scenarios.front();
     EXPECT_TRUE(read.passed());
     EXPECT_EQ(read.operations, 41'234'567);
-    EXPECT_EQ(read.over_time.seconds.size(), 300);
-    EXPECT_EQ(read.compaction_by_frame.frames.size(), 400);
+    EXPECT_EQ(read.timeline->seconds.size(), 300);
+    EXPECT_EQ(read.compaction_by_frame->frame.size(), 400);
     EXPECT_EQ(read.smallest_reuse_distance, 71);
 }
 
 TEST(page_input, operations_come_in_a_fixed_order) {
     nlohmann::json sample = sample_result("a");
     sample["latencies_nanoseconds"]["another"] = sample_latency(10);
-    const page::result_document document = parse_result("a.json", sample.dump());
-    std::vector<std::string> names;
-    for (const page::latency& each : document.results.front().latencies) {
-        names.push_back(each.operation);
-    }
-    EXPECT_THAT(names, ElementsAre("emplace", "erase", "find", "contains", "compact", "another"));
+    const result read = result_in(sample);
+    EXPECT_THAT(read.latencies_nanoseconds, ElementsAre(Key("emplace"), Key("erase"), Key("find"),
+                                                        Key("contains"), Key("compact"), Key("another")));
 }
 
 TEST(page_input, the_document_of_replay_is_one_result) {
-    const page::result_document document = parse_result("r.json", sample_replay().dump());
-    ASSERT_THAT(document.results, SizeIs(1));
-    EXPECT_EQ(document.results.front().name, "replay");
-    EXPECT_THAT(document.results.front().latencies, IsEmpty());
-    EXPECT_EQ(document.results.front().reuse_delay, std::nullopt);
+    const page::result_file file = parse_result_file("r.json", sample_replay().dump());
+    ASSERT_THAT(file.document.scenarios, SizeIs(1));
+    const result& read = file.document.scenarios.front();
+    EXPECT_EQ(read.title(), "replay");
+    EXPECT_THAT(read.latencies_nanoseconds, IsEmpty());
+    EXPECT_EQ(read.reuse_delay, std::nullopt);
 }
 
 TEST(page_input, bounds_and_distances_may_be_null_and_keys_unknown) {
@@ -96,18 +100,16 @@ TEST(page_input, bounds_and_distances_may_be_null_and_keys_unknown) {
     sample["stale_accepted_bound_95"] = nullptr;
     sample["smallest_reuse_distance"] = nullptr;
     sample["of a later version"] = {1, 2, 3};
-    const page::result_document document = parse_result("r.json", sample.dump());
-    EXPECT_EQ(document.results.front().stale_accepted_bound, std::nullopt);
-    EXPECT_EQ(document.results.front().smallest_reuse_distance, std::nullopt);
+    const result read = result_in(sample);
+    EXPECT_EQ(read.stale_accepted_bound_95, std::nullopt);
+    EXPECT_EQ(read.smallest_reuse_distance, std::nullopt);
 }
 
 TEST(page_input, little_is_required) {
-    const page::result_document document = parse_result("r.json", R"({"command": "churn", "violations": 3})");
-    EXPECT_FALSE(document.results.front().passed());
+    EXPECT_FALSE(result_in({{"command", "churn"}, {"violations", 3}}).passed());
 }
 
 // ---- What is no result
-// --------------------------------------------------------------------------------------
 
 TEST(page_input, what_is_no_json_is_rejected_with_its_place) {
     EXPECT_THAT(error_of("{\n\"command\": churn}"),
@@ -144,7 +146,6 @@ TEST(page_input, a_document_without_results_is_rejected) {
 }
 
 // ---- Wrong values
-// -------------------------------------------------------------------------------------------
 
 TEST(page_input, missing_keys_are_named) {
     EXPECT_EQ(error_without("", "command"), "some.json: /scenarios/1 has no \"command\"");
@@ -224,13 +225,12 @@ TEST(page_input, a_result_that_contradicts_itself_is_rejected) {
 }
 
 // ---- Files
-// --------------------------------------------------------------------------------------------------
 
 TEST(page_input, files_are_read_and_named_as_they_were_given) {
     const scratch_directory scratch;
     const std::string path = scratch.path() / "result.json";
     std::ofstream(path) << sample_replay();
-    EXPECT_EQ(read_result_file(path).file, path);
+    EXPECT_EQ(read_result_file(path).name, path);
 }
 
 TEST(page_input, files_that_cannot_be_read_are_named) {

@@ -121,10 +121,10 @@ inline nlohmann::json sample_replay() {
 }
 
 inline std::string page_of(const std::vector<nlohmann::json>& documents) {
-    std::vector<page::result_document> read;
+    std::vector<page::result_file> read;
     for (const nlohmann::json& document : documents) {
         read.push_back(
-            page::parse_result("file" + std::to_string(read.size() + 1) + ".json", document.dump()));
+            page::parse_result_file("file" + std::to_string(read.size() + 1) + ".json", document.dump()));
     }
     return page::make_page(read);
 }

@@ -1,8 +1,10 @@
 // Reports: their JSON keys and their text are what programs and people rely on.
 
 #include "output_file.hpp"
+#include "page/result_file.hpp"
 #include "record_report.hpp"
 #include "report.hpp"
+#include "result.hpp"
 #include "run_report.hpp"
 #include "scratch_directory.hpp"
 #include "text.hpp"
@@ -69,6 +71,10 @@ report failed_report() {
     return result;
 }
 
+nlohmann::json json_of(const report& run) {
+    return to_json(result_of(run));
+}
+
 std::set<std::string> keys_of(const nlohmann::json& json) {
     std::set<std::string> keys;
     for (const auto& item : json.items()) {
@@ -108,11 +114,11 @@ TEST(report_json, has_these_keys) {
                                      "bytes_resident",
                                      "violations",
                                      "violation_messages"};
-    EXPECT_EQ(keys_of(to_json(some_report())), keys);
+    EXPECT_EQ(keys_of(json_of(some_report())), keys);
 }
 
 TEST(report_json, has_the_figures) {
-    const nlohmann::json json = to_json(some_report());
+    const nlohmann::json json = json_of(some_report());
     EXPECT_EQ(json["command"], "churn");
     EXPECT_EQ(json["parameters"]["alive"], "5000");
     EXPECT_EQ(json["threads"], 2);
@@ -155,7 +161,7 @@ TEST(report_json, has_the_figures) {
 }
 
 TEST(report_json, has_the_violations) {
-    const nlohmann::json json = to_json(failed_report());
+    const nlohmann::json json = json_of(failed_report());
     EXPECT_EQ(json["violations"], 26);
     EXPECT_EQ(json["stale_accepted"], 25);
     EXPECT_EQ(json["content_mismatches"], 1);
@@ -167,10 +173,10 @@ TEST(report_json, has_the_violations) {
 TEST(report_json, knows_no_bound_without_tries) {
     report result = some_report();
     result.all.stale_lookups = 0;
-    EXPECT_TRUE(to_json(result)["stale_accepted_bound_95"].is_null());
+    EXPECT_TRUE(json_of(result)["stale_accepted_bound_95"].is_null());
     EXPECT_THAT(to_text(result), Not(HasSubstr("confidence")));
     result.all.stale_lookups = 1;
-    EXPECT_EQ(to_json(result)["stale_accepted_bound_95"], 1.0);
+    EXPECT_EQ(json_of(result)["stale_accepted_bound_95"], 1.0);
 }
 
 TEST(report_text, says_it_all) {
@@ -218,7 +224,7 @@ TEST(report_text, tells_how_to_run_it_again_when_it_failed) {
     result.again = "handlepool-stress run stale --seed 7";
     EXPECT_THAT(to_text(result),
                 HasSubstr("to run it again              handlepool-stress run stale --seed 7\n"));
-    EXPECT_EQ(to_json(result)["again"], result.again);
+    EXPECT_EQ(json_of(result)["again"], result.again);
 }
 
 TEST(report_sum, is_that_of_a_longer_run) {
@@ -244,7 +250,7 @@ TEST(report_sum, is_that_of_a_longer_run) {
     EXPECT_EQ(sum.over_time.points()[1].operations, 1'234'100U);
     report empty;
     empty += some_report();
-    EXPECT_EQ(to_json(empty), to_json(some_report()));
+    EXPECT_EQ(json_of(empty), json_of(some_report()));
 }
 
 TEST(report_sum, fails_however_large_the_sum_of_the_violations) {
@@ -274,15 +280,41 @@ TEST(report_sum, of_pools_one_after_the_other_ends_with_the_last_of_them) {
 
 TEST(run_report_json, is_a_document_of_scenarios) {
     const std::vector<report> results{some_report(), failed_report()};
-    const nlohmann::json json =
-        to_json(results, "handlepool-stress run all", std::chrono::system_clock::from_time_t(1'700'000'000));
+    const nlohmann::json json = to_json(document_of(results, "handlepool-stress run all",
+                                                    std::chrono::system_clock::from_time_t(1'700'000'000)));
     EXPECT_EQ(json["command_line"], "handlepool-stress run all");
     EXPECT_EQ(json["scenarios"].size(), 2U);
-    EXPECT_EQ(json["scenarios"][1], to_json(failed_report()));
+    EXPECT_EQ(json["scenarios"][1], json_of(failed_report()));
     EXPECT_GE(json["machine"]["processors"], 1);
     EXPECT_THAT(json["machine"]["compiler"].get<std::string>(), testing::MatchesRegex(".+ [0-9.]+"));
     EXPECT_THAT(json["machine"]["build"].get<std::string>(), HasSubstr("contracts"));
     EXPECT_EQ(json["started"], "2023-11-14T22:13:20Z");
+}
+
+TEST(run_report_json, is_read_back_as_it_was_written) {
+    report full = some_report();
+    full.summary = "what it does";
+    full.again = "handlepool-stress run churn";
+    full.facts = {{"longest wait", "38"}};
+    full.over_time.add({0.25, 100, 20});
+    report empty{.command = "replay"};
+    const nlohmann::json json = to_json(document_of(std::vector{full, failed_report(), empty}, "typed",
+                                                    std::chrono::system_clock::from_time_t(1'700'000'000)));
+    for (const char* const key : {"name", "summary", "again", "facts", "timeline"}) {
+        EXPECT_TRUE(json["scenarios"][0].contains(key)) << key;
+        EXPECT_FALSE(json["scenarios"][2].contains(key)) << key;
+    }
+    EXPECT_EQ(to_json(page::parse_result_file("result.json", json.dump()).document), json);
+    const nlohmann::json read_alone = json_of(full);
+    EXPECT_EQ(to_json(page::parse_result_file("result.json", read_alone.dump()).document)["scenarios"][0],
+              read_alone);
+}
+
+TEST(report_json, writes_whole_numbers_without_a_point) {
+    const nlohmann::json json = json_of(some_report());
+    EXPECT_TRUE(json["latencies_nanoseconds"]["compact"]["worst"].is_number_unsigned());
+    EXPECT_TRUE(json["reuse_distances"]["upper"][0].is_number_unsigned());
+    EXPECT_EQ(json["seconds"].dump(), "0.5");
 }
 
 TEST(run_report_text, sums_up_and_lists_what_failed) {
