@@ -55,8 +55,8 @@ public:
                 }
             }
             parts_.newborns.drain(parts_.lanes[lane].newborns, ready, [&](std::uint32_t position) {
-                moves_[move_count_] = {parts_.location_of(position), place_of(move_count_, reaped)};
-                ++move_count_;
+                const std::size_t newborn = move_count_++;
+                moves_[newborn] = {parts_.location_of(position), place_of(newborn, reaped)};
             });
         }
         return move_count_;
