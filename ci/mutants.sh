@@ -99,17 +99,16 @@ work=$(mktemp -d -t handlepool-mutants.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 base=$work/base # the sources as they are; each mutant has a folder beside it
 mkdir "$base"
-cp -r "$here/include" "$here/src" "$here/tests" "$base"
-(cd "$here" && find stress \( -name '*.hpp' -o -name output_file.cpp \) -exec cp --parents -t "$base" {} +)
+cp -r "$here/include" "$here/src" "$here/support" "$here/tests" "$base"
 
 # Like the preset dev: what takes long here is compiling, and optimizing would double it.
 compile=("${CXX:-g++}" -std=c++20 -DHANDLEPOOL_CHECKED=1)
-test_includes=(-I "$base/tests" -I "$base/stress" -I "$base")
+test_includes=(-I "$base/tests" -I "$base")
 libraries=(-lgtest_main -lgmock -lgtest -lfmt -ltbb -pthread)
 # All models are one text, which compiles in half the time.
 printf '#include "%s"\n' "$base"/tests/model/*_models.cpp >"$base/models.cpp"
 mapfile -t checker_sources < <(find "$base/tests/model" -name '*.cpp' ! -name '*_models.cpp')
-checker_sources+=("$base/stress/output_file.cpp")
+checker_sources+=("$base/support/output_file.cpp")
 
 # build_library ROOT [CHANGED]: makes ROOT/objects; of a mutant, only those for which a file of the list CHANGED matters.
 build_library() {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conductor.hpp"
 #include "frame_executor.hpp"
 #include "report.hpp"
+#include "test_run.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct churn_options {
 // Throws what the pool throws, and std::runtime_error if it needs more memory or threads than there are.
 report churn(const churn_options& options);
 
-// The same as a scenario, for as long as the conductor wants.
-void run_churn(conductor& by);
+// The same as a scenario, for as long as the run wants.
+void run_churn(test_run& run);
 
 } // namespace handlepool::stress

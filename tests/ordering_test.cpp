@@ -2,11 +2,6 @@
 // on any machine. What is handed over is a relaxed word, so that nothing but the accesses under test orders
 // it.
 
-#include "support/drain_newborns.hpp"
-#include "support/freelist_tools.hpp"
-#include "support/objects_at.hpp"
-#include "support/weak_memory.hpp"
-
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/chunk_pool.hpp>
@@ -18,7 +13,11 @@
 #include <handlepool/handle.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
+#include <support/drain_newborns.hpp>
+#include <support/freelist_tools.hpp>
+#include <support/objects_at.hpp>
+#include <support/tiny_policy.hpp>
+#include <support/weak_memory.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -244,7 +243,7 @@ TEST(ordering_access_gate_test, each_guard_and_each_compaction_sees_what_the_oth
 // ---- fifo_freelist: (10) to (16)
 // ----------------------------------------------------------------------------
 
-using weak_list = fifo_freelist<stress::tiny_policy<1, weak_policy>>;
+using weak_list = fifo_freelist<support::tiny_policy<1, weak_policy>>;
 
 // In use are never more than four, one less than the limit: fresh and freed indices take turns.
 TEST(ordering_fifo_freelist_test, a_claim_is_not_refused_while_fewer_than_the_limit_are_in_use) {

@@ -1,6 +1,5 @@
-#include "support/weak_memory.hpp"
-
 #include <gtest/gtest.h>
+#include <support/weak_memory.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,18 +1,20 @@
 // What the scripts of ci/ install and run, with programs on PATH that only note how they were called.
 
-#include "run_program.hpp"
-#include "scratch_directory.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/read_file.hpp>
+#include <support/run_program.hpp>
+#include <support/scratch_directory.hpp>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-namespace handlepool::stress {
+namespace handlepool::test {
+
+using namespace support;
+
 namespace {
 
 using testing::AllOf;
@@ -57,8 +59,8 @@ struct scripts : testing::Test {
 
     // One line for each.
     std::string calls() const {
-        std::ifstream stream(directory / "calls");
-        return {std::istreambuf_iterator<char>(stream), {}};
+        const std::filesystem::path file = directory / "calls";
+        return std::filesystem::exists(file) ? read_file(file) : std::string();
     }
 
     const scratch_directory scratch;
@@ -148,4 +150,4 @@ TEST_F(scripts, install_knows_its_tools) {
 }
 
 } // namespace
-} // namespace handlepool::stress
+} // namespace handlepool::test

@@ -1,10 +1,11 @@
 #include "ordered_access.hpp"
 
+#include <support/read_file.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <stdexcept>
@@ -187,12 +188,7 @@ std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& f
     std::ranges::sort(files);
     std::vector<ordered_access> found;
     for (const auto& file : files) {
-        std::ifstream in(file);
-        source_text source{file.filename().string(),
-                           {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}};
-        if (!in) {
-            throw std::runtime_error(file.string() + " can't be read");
-        }
+        source_text source{file.filename().string(), support::read_file(file)};
         find_in(source, found);
     }
     if (found.empty()) {

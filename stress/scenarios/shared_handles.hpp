@@ -10,9 +10,9 @@ namespace handlepool::stress {
 
 // Where threads leave handles for each other.
 template <class Handle>
-class board {
+class shared_handles {
 public:
-    explicit board(std::size_t seats) : seats_(seats) {}
+    explicit shared_handles(std::size_t seats) : seats_(seats) {}
 
     std::size_t size() const noexcept { return seats_.size(); }
 
