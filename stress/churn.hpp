@@ -16,7 +16,7 @@ struct churn_options {
     std::size_t frames = 600;
     std::size_t lookups = 256; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
-    std::size_t sample = 1; // check the histories of one slot in so many
+    std::size_t sample = 1; // check the histories of one slot in this many
     service_setting service{};
 };
 

@@ -37,7 +37,7 @@ private:
 };
 
 // One thread's way to a pool of a service, which routes all but creations: each operation is timed and
-// recorded, and checked as far as the caller knows the answer. What it does not know, the histories decide.
+// recorded, and checked as far as the caller knows the answer. Where it knows none, the histories decide.
 template <class Pool>
 class alignas(cache_line) client {
 public:
@@ -55,7 +55,7 @@ public:
           next_number_(std::uint64_t{thread} << 36),
           recorder_(partitions, sample) {}
 
-    // Creates an object with a number that no other has. `args` go behind it to the constructor.
+    // Creates an object with a number that no other has. `args` follow it to the constructor.
     template <class... Args>
     handle_type create(Args&&... args) {
         return create_numbered(next_number_++, std::forward<Args>(args)...);

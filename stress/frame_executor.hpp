@@ -11,7 +11,7 @@
 
 namespace handlepool::stress {
 
-// Who runs the loops of compactions.
+// What runs the loops of compactions.
 enum class executor_kind : std::uint8_t { in_line, threads, tbb };
 
 inline constexpr std::array<std::string_view, 3> executor_names{"inline", "threads", "tbb"};
@@ -30,7 +30,7 @@ struct service_setting {
 // The executor of a run, for one compaction at a time, by any thread.
 class frame_executor {
 public:
-    // With so many threads, where it has some.
+    // With this number of threads, where it has threads.
     frame_executor(const service_setting& setting, std::size_t threads) : held_(make(setting, threads)) {}
 
     executor_ref get() const noexcept { return held_.executor; }

@@ -37,7 +37,7 @@ struct schedule {
 
     std::size_t threads = 0;
     std::size_t frames = 0;
-    std::size_t capacity = 0;             // objects that a frame has to hold at the most
+    std::size_t capacity = 0;             // the most objects that a frame has to hold
     std::vector<std::vector<step>> steps; // of each thread, in order
     std::vector<std::uint32_t> dies;      // frame of each object's erasure, or never
 };

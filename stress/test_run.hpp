@@ -26,7 +26,7 @@ struct run_options {
     std::uint64_t operations = 0; // 0: as many as there is time for
     std::uint64_t seed = 1;
     std::size_t alive = 20'000; // objects
-    std::size_t sample = 1;     // check the histories of one slot in so many
+    std::size_t sample = 1;     // check the histories of one slot in this many
     service_setting service{};
     std::string place{}; // of the run among others, for the progress
 };

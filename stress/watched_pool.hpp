@@ -21,7 +21,7 @@
 
 namespace handlepool::stress {
 
-// A pool of a service whose every answer is checked: by the callers, who know some of them, by the histories
+// A pool of a service whose every answer is checked: by its callers, where they know it, by the histories
 // of its handles, and by what must add up whenever no thread is at work. Object is a tracked_object, or
 // derived from it.
 template <class Object = tracked_object, class Layout = default_layout, class Policy = default_policy>
@@ -32,7 +32,7 @@ public:
     using handle_type = typename pool_type::handle_type;
     using client_type = client<pool_type>;
 
-    // So many threads may use it at a time, beside the main thread's; 0: as many as the team has.
+    // `threads` may use it at a time, besides the main thread; 0: as many as the team has.
     watched_pool(test_run& run, const pool_options& options, std::size_t threads = 0);
     // A pool that was not finished, because of an exception, adds what was found all the same.
     ~watched_pool() override;
@@ -131,7 +131,7 @@ private:
     lifetime_counts objects_; // outlives the pool
     neighbours<Layout> neighbours_;
     std::unique_ptr<service_type> service_;
-    pool_type* pool_ = nullptr; // null behind its end
+    pool_type* pool_ = nullptr; // null after its end
     erase_marks marks_;
     std::vector<std::unique_ptr<client_type>> clients_; // one a thread, and the main thread's
     std::vector<recorder*> recorders_;                  // theirs

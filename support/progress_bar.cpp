@@ -39,10 +39,10 @@ std::string progress_line(const progress_state& state, std::size_t columns) {
     const double part = std::clamp(state.part, 0.0, 1.0);
     const std::string percent = fmt::format("{:3.0f} %", part * 100);
     const std::string left = fmt::format("  {:.0f} s left", state.seconds_left);
-    const double millions = state.rate / 1e6;
-    const std::array<std::string, 3> rates{
-        millions == 0 ? "" : fmt::format("  {:.2f} million operations/s", millions),
-        millions == 0 ? "" : fmt::format("  {:.2f} M/s", millions), ""};
+    const double millions = state.rate.value_or(0) / 1e6;
+    const std::array<std::string, 3> rates{state.rate ? fmt::format("  {:.2f} million operations/s", millions)
+                                                      : "",
+                                           state.rate ? fmt::format("  {:.2f} M/s", millions) : "", ""};
     for (const std::string& rate : rates) {
         const std::string behind = percent + rate + left;
         const std::size_t without_bar = state.label.size() + std::string_view(" [] ").size() + behind.size();
@@ -71,17 +71,20 @@ progress_bar::~progress_bar() {
     }
 }
 
-void progress_bar::show(double part, std::uint64_t operations) {
+void progress_bar::show(double part, std::optional<std::uint64_t> operations) {
     const auto now = clock::now();
     if (!visible_ || now - last_ < std::chrono::milliseconds(100)) {
         return;
     }
     last_ = now;
     const double seconds = std::max(std::chrono::duration<double>(now - start_).count(), 1e-9);
-    const progress_state state{.label = label_,
-                               .part = part,
-                               .rate = static_cast<double>(operations) / seconds,
-                               .seconds_left = part > 0 ? std::max(seconds / part - seconds, 0.0) : 0.0};
+    progress_state state{.label = label_,
+                         .part = part,
+                         .rate = {},
+                         .seconds_left = part > 0 ? std::max(seconds / part - seconds, 0.0) : 0.0};
+    if (operations) {
+        state.rate = static_cast<double>(*operations) / seconds;
+    }
     fmt::print(stderr, "\r\033[K{}", progress_line(state, terminal_columns()));
     std::fflush(stderr);
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,9 +11,9 @@ namespace handlepool::support {
 
 struct progress_state {
     std::string_view label;
-    double part;         ///< that is done, from 0 to 1
-    double rate;         ///< operations a second; 0: none are counted
-    double seconds_left; ///< at this rate
+    double part;                ///< that is done, from 0 to 1
+    std::optional<double> rate; ///< operations a second, if they are counted
+    double seconds_left;        ///< at this rate
 };
 
 /// A label, a bar, the rate and the remaining time, in fewer characters than a terminal has columns: one that
@@ -29,8 +30,9 @@ public:
     progress_bar(const progress_bar&) = delete;
     progress_bar& operator=(const progress_bar&) = delete;
 
-    /// The part that is done, from 0 to 1, and the operations that were. One thread at a time; cheap.
-    void show(double part, std::uint64_t operations = 0);
+    /// The part that is done, from 0 to 1, and the operations so far, if they are counted. One thread at a
+    /// time; cheap.
+    void show(double part, std::optional<std::uint64_t> operations = {});
 
 private:
     using clock = std::chrono::steady_clock;

@@ -87,11 +87,10 @@ std::string read_from_start(const descriptor& file) {
 }
 
 process::child start(const std::vector<std::string>& command, int output, int errors) {
-    const std::string& name = command.front();
-    return process::child(
-        process::exe = name.find('/') == std::string::npos ? process::search_path(name).string() : name,
-        process::args = std::vector(command.begin() + 1, command.end()), process::std_in < process::null,
-        process::posix::fd.bind(STDOUT_FILENO, output), process::posix::fd.bind(STDERR_FILENO, errors));
+    return process::child(process::exe = find_program(command.front()),
+                          process::args = std::vector(command.begin() + 1, command.end()),
+                          process::std_in < process::null, process::posix::fd.bind(STDOUT_FILENO, output),
+                          process::posix::fd.bind(STDERR_FILENO, errors));
 }
 
 int status_of(process::child& program) {
@@ -101,6 +100,14 @@ int status_of(process::child& program) {
 }
 
 } // namespace
+
+std::string find_program(const std::string& name) {
+    const std::string path = name.find('/') == std::string::npos ? process::search_path(name).string() : name;
+    if (path.empty()) {
+        throw std::system_error(ENOENT, std::generic_category(), name);
+    }
+    return path;
+}
 
 std::string lack_of_terminals() {
     try {

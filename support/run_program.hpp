@@ -14,8 +14,12 @@ struct run_result {
 
 enum class errors_to { file, terminal };
 
-/// Runs a program, searched for in PATH, to its end; it has nothing to read. A terminal has so many columns,
-/// or does not know how many if they are 0. Throws std::system_error if that can't be done.
+/// The path of a program, which is searched for in PATH unless its name has a slash. Throws std::system_error
+/// if it is not there.
+std::string find_program(const std::string& name);
+
+/// Runs a program, searched for in PATH, to its end; it has nothing to read. `columns` are those of
+/// the terminal, which does not know its width if they are 0. Throws std::system_error if that can't be done.
 run_result run_program(const std::vector<std::string>& command, errors_to errors = errors_to::file,
                        unsigned short columns = 0);
 

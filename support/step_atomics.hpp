@@ -45,7 +45,7 @@ public:
     stepper(const stepper&) = delete;
     stepper& operator=(const stepper&) = delete;
 
-    /// False when the body ended before it made so many accesses.
+    /// False when the body ended before it made that many accesses.
     bool stopped() {
         const std::scoped_lock lock(mutex_);
         return stopped_;

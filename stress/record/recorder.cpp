@@ -12,9 +12,9 @@
 #include <boost/process/environment.hpp>
 #include <boost/process/exe.hpp>
 #include <boost/process/extend.hpp>
-#include <boost/process/search_path.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <support/run_program.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -172,9 +172,8 @@ int run(const std::vector<std::string>& command, const std::filesystem::path& li
     variables["LD_PRELOAD"] = others.empty() ? library.string() : library.string() + ":" + others;
     variables[raw_log::descriptor_variable] = std::to_string(log);
     try {
-        const std::string& name = command.front();
         process::child program(
-            process::exe = name.find('/') == std::string::npos ? process::search_path(name).string() : name,
+            process::exe = support::find_program(command.front()),
             process::args = std::vector(command.begin() + 1, command.end()), process::env = variables,
             process::extend::on_exec_setup = [log](const auto&) {
                 ::fcntl(log, F_SETFD, 0); // the program inherits it

@@ -27,7 +27,7 @@ void use(Pool& pool, std::size_t thread, shared_handles<typename Pool::handle_ty
         switch (choice % 8) {
         case 0:
         case 1:
-            // Who wins fills the seat; an empty one is filled at first.
+            // The winner fills the place; an empty one is filled by whoever comes first.
             if (!handle || mine.erase(handle)) {
                 if (const auto created = mine.try_create()) {
                     shared.put(seat, created);

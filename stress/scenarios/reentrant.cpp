@@ -24,7 +24,7 @@ class descendant_source {
 public:
     virtual ~descendant_source() = default;
 
-    // Creates an object that has so many descendants, and returns its handle.
+    // Creates an object with this number of descendants, and returns its handle.
     virtual std::uint64_t create(std::size_t descendants) = 0;
     virtual void erase(std::uint64_t child) = 0;
 };
@@ -105,7 +105,7 @@ void run_until(test_run& run, double part) {
             }
             erase_elders(thread, families);
         });
-        // Who dies takes one child along, which dies in the next compaction.
+        // An object erases its child as it dies; the child dies in the next compaction.
         pool.compact(pool.by_main());
     }
     run.together([&](std::size_t thread) { erase_elders(thread, 0); });

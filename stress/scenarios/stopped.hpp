@@ -36,7 +36,7 @@ constexpr std::string_view name_of(role who) noexcept {
     return role_names[static_cast<std::size_t>(who)];
 }
 
-// A pool in which threads can be stopped, as the matrix sees it. Who calls says which of the threads it is;
+// A pool in which threads can be stopped, as the matrix sees it. The caller says which of the threads it is;
 // handles are their values.
 class stoppable {
 public:
@@ -70,7 +70,7 @@ struct stopped_setting {
     std::string text() const;
 };
 
-// Makes the pool of a case. It has room for so many objects, and no more if the slots are to be nearly full.
+// Makes the pool of a case. It has room for `room` objects, and for no more if slots are to be nearly full.
 // The histories of what an unrecorded operation does are not kept.
 using stoppable_maker = std::function<std::unique_ptr<stoppable>(const stopped_setting& setting,
                                                                  std::size_t room, bool recorded)>;

@@ -25,7 +25,7 @@ struct failure : std::exception {
     const char* what() const noexcept override { return "a constructor fails, as it should here"; }
 };
 
-// Fails when it was told to, after a part of it was made that must be destroyed. The counter counts down to
+// Fails on demand, after a part of it was made that must be destroyed. The counter counts down to
 // the object that fails.
 class fragile : public tracked_object {
 public:
@@ -77,7 +77,7 @@ private:
     // All or nothing.
     void create_several() {
         const std::size_t count = 2 + random_() % 8;
-        const std::size_t failing = random_() % 16; // often behind the last
+        const std::size_t failing = random_() % 16; // often after the last
         std::size_t until_failure = failing;
         std::vector<handle_type> made;
         const std::uint64_t number = mine_.next_number();

@@ -45,7 +45,7 @@ TEST(progress_line, of_80_columns_has_a_bar_a_rate_and_a_time) {
 
 TEST(progress_line, has_no_rate_where_nothing_is_counted) {
     progress_state state = half_done;
-    state.rate = 0;
+    state.rate.reset();
     EXPECT_EQ(progress_line(state, 200),
               "scenario 3 of 13, race-erase [###############               ]  50 %  17 s left");
 }
