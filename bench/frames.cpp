@@ -6,8 +6,8 @@
 #include <handlepool/tbb.hpp>
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/run_program.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -16,9 +16,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -220,23 +217,19 @@ double idle_pools(benchmark::State& state) {
 
 /// Per cent of a frame of the example that goes to its pools: emplace, erase and compaction.
 quartiles pool_shares(benchmark::State& state) {
-    const std::string output = std::filesystem::temp_directory_path() /
-                               fmt::format("handlepool-bench-{}.json", std::random_device()());
-    const std::string command =
-        fmt::format("'{}' --entities 100000 --frames 200 --threads 2 --json >'{}' 2>/dev/null",
-                    HANDLEPOOL_ASTEROIDS, output);
     std::vector<double> shares;
     for ([[maybe_unused]] const auto round : state) {
+        handlepool::support::run_result example;
         const double spent = nanoseconds_of([&] {
-            if (std::system(command.c_str()) != 0) {
-                throw std::runtime_error("failed: " + command);
-            }
+            example = handlepool::support::run_program({HANDLEPOOL_ASTEROIDS, "--entities", "100000",
+                                                        "--frames", "200", "--threads", "2", "--json"});
         });
-        std::ifstream file(output);
-        shares.push_back(100 * nlohmann::json::parse(file).at("pool_share").get<double>());
+        if (example.status != 0) {
+            throw std::runtime_error("asteroids failed: " + example.errors);
+        }
+        shares.push_back(100 * nlohmann::json::parse(example.output).at("pool_share").get<double>());
         state.SetIterationTime(spent * 1e-9);
     }
-    std::filesystem::remove(output);
     return quartiles(shares);
 }
 

@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <support/output_file.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,6 +57,10 @@ int main(int argc, char** argv) try {
         return 2;
     }
 
+    std::optional<handlepool::support::output_file> file;
+    if (!json.empty()) {
+        file.emplace("--json", json);
+    }
     handlepool_bench::table results;
     handlepool_bench::register_one_thread(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);
@@ -67,8 +73,8 @@ int main(int argc, char** argv) try {
 
     results.print();
     warn_if_busy();
-    if (!json.empty()) {
-        results.write_json(json);
+    if (file) {
+        file->write(results.to_json());
     }
     return results.holds() ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "crew.hpp"
+#include "timed_team.hpp"
 
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +30,7 @@ template <class Contender>
 class population {
 public:
     explicit population(std::size_t alive, unsigned threads = 1)
-        : contender_(alive), handles_(alive), replaced_(alive / 10), crew_(threads) {
+        : contender_(alive), handles_(alive), replaced_(alive / 10), team_(threads) {
         // A tenth a frame, as it goes on later.
         for (std::size_t first = 0; first < alive; first += replaced_) {
             for (std::size_t i = first; i != first + replaced_; ++i) {
@@ -61,7 +62,7 @@ private:
     }
 
     std::span<handle_type> part(unsigned thread, std::size_t count) {
-        const std::size_t size = count / crew_.size();
+        const std::size_t size = count / team_.size();
         return {handles_.data() + thread * size, size};
     }
 
@@ -76,7 +77,7 @@ private:
     std::vector<handle_type> handles_;
     std::size_t replaced_;
     std::mt19937_64 random_{20240229};
-    crew crew_;
+    timed_team team_;
 };
 
 template <class Contender>
@@ -84,7 +85,7 @@ frame_times population<Contender>::frames(std::size_t count) {
     frame_times spent;
     for (std::size_t frame = 0; frame != count; ++frame) {
         shuffle(replaced_);
-        spent.erase += crew_.run([this](unsigned thread) {
+        spent.erase += team_.run([this](unsigned thread) {
             Contender& contender = contender_;
             const auto victims = part(thread, replaced_);
             std::size_t erased = 0;
@@ -93,7 +94,7 @@ frame_times population<Contender>::frames(std::size_t count) {
             }
             require(erased == victims.size());
         });
-        spent.create += crew_.run([this, frame](unsigned thread) {
+        spent.create += team_.run([this, frame](unsigned thread) {
             Contender& contender = contender_;
             std::uint64_t seed = frame;
             for (handle_type& born : part(thread, replaced_)) {
@@ -107,13 +108,13 @@ frame_times population<Contender>::frames(std::size_t count) {
             std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
     }
     const auto objects = static_cast<double>(count * replaced_);
-    const auto objects_a_thread = objects / crew_.size();
+    const auto objects_a_thread = objects / team_.size();
     return {spent.create / objects_a_thread, spent.erase / objects_a_thread, spent.compact / objects};
 }
 
 template <class Contender>
 double population<Contender>::finds(std::size_t passes) {
-    const double spent = crew_.run([this, passes](unsigned thread) {
+    const double spent = team_.run([this, passes](unsigned thread) {
         Contender& contender = contender_; // in a register, not read anew for each look-up
         std::uint64_t sum = 0;
         for (std::size_t pass = 0; pass != passes; ++pass) {
@@ -123,7 +124,7 @@ double population<Contender>::finds(std::size_t passes) {
         }
         benchmark::DoNotOptimize(sum);
     });
-    return spent / static_cast<double>(passes * (handles_.size() / crew_.size()));
+    return spent / static_cast<double>(passes * (handles_.size() / team_.size()));
 }
 
 } // namespace handlepool_bench

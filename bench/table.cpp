@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <stdexcept>
 #include <utility>
 
 namespace handlepool_bench {
@@ -118,7 +116,7 @@ void table::print() const {
     }
 }
 
-void table::write_json(const std::string& path) const {
+std::string table::to_json() const {
     auto list = nlohmann::ordered_json::array();
     for (const row& entry : rows_) {
         if (!entry.measured) {
@@ -131,11 +129,7 @@ void table::write_json(const std::string& path) const {
                         {"better", entry.direction == row::better::lower ? "lower" : "higher"},
                         {"holds", entry.holds()}});
     }
-    std::ofstream file(path);
-    file << list.dump(4) << '\n';
-    if (!file.flush()) {
-        throw std::runtime_error("can't write " + path);
-    }
+    return list.dump(4) + "\n";
 }
 
 } // namespace handlepool_bench

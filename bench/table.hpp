@@ -62,7 +62,8 @@ public:
     /// The table on the standard output; remarks, and warnings about rows that varied much, on the standard
     /// error.
     void print() const;
-    void write_json(const std::string& path) const;
+    /// The rows that were measured, for programs.
+    std::string to_json() const;
     /// Does every row hold that was measured?
     bool holds() const;
 

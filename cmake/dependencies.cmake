@@ -49,7 +49,7 @@ elseif(HANDLEPOOL_BUILD_EXAMPLES)
     handlepool_require(HANDLEPOOL_BUILD_EXAMPLES ${handlepool_examples_needs})
 endif()
 # These use all components, and more.
-set(handlepool_TESTS_needs GTest)
+set(handlepool_TESTS_needs GTest rapidcheck)
 set(handlepool_STRESS_needs CLI11 ZSTD)
 set(handlepool_BENCH_needs CLI11 benchmark)
 set(handlepool_MODELS_needs CLI11)

@@ -12,6 +12,7 @@ handlepool_declare(TBB TBB::tbb "libtbb-dev" 2021.8 CONFIG) # under ThreadSaniti
 handlepool_declare(Boost Boost::headers "libboost1.81-dev" 1.81)
 handlepool_declare(CLI11 CLI11::CLI11 "libcli11-dev" 2.1 CONFIG)
 handlepool_declare(GTest GTest::gmock "libgtest-dev libgmock-dev" 1.12 CONFIG)
+handlepool_declare(rapidcheck rapidcheck "librapidcheck-dev" CONFIG)
 handlepool_declare(benchmark benchmark::benchmark "libbenchmark-dev" 1.7 CONFIG)
 handlepool_declare(ZSTD PkgConfig::ZSTD "libzstd-dev pkg-config" 1.5)
 

@@ -7,7 +7,6 @@
 #include "asteroids/grid.hpp"
 #include "asteroids/options.hpp"
 #include "asteroids/picture.hpp"
-#include "asteroids/progress_bar.hpp"
 #include "asteroids/report.hpp"
 #include "asteroids/require.hpp"
 #include "asteroids/stopwatch.hpp"
@@ -18,6 +17,8 @@
 #include <handlepool/timeline.hpp>
 
 #include <fmt/format.h>
+#include <support/output_file.hpp>
+#include <support/progress_bar.hpp>
 
 #include <atomic>
 #include <bit>
@@ -270,12 +271,13 @@ void simulate(const options& chosen) {
     frame.record(chosen.trace.empty() ? nullptr : &records);
 
     report results(chosen);
-    progress_bar progress(chosen.frames);
-    const auto run = frame.run(chosen.frames, [&](const handlepool::frame_report& done) {
-        results.add_frame(done, space.pool_time.take());
-        progress.show(done.frame + 1);
-    });
-    progress.hide();
+    const auto run = [&] {
+        handlepool::support::progress_bar progress("asteroids");
+        return frame.run(chosen.frames, [&](const handlepool::frame_report& done) {
+            results.add_frame(done, space.pool_time.take());
+            progress.show(static_cast<double>(done.frame + 1) / static_cast<double>(chosen.frames));
+        });
+    }();
     if (run.failure) {
         fmt::print(stderr, "frame {}, {}: ", run.frames, run.failed_task);
         run.rethrow();
@@ -285,7 +287,7 @@ void simulate(const options& chosen) {
                                         {"hits_of_lost_ships", space.hits_of_lost_ships.load()},
                                         {"fingerprint", fmt::format("{:016x}", space.fingerprint)}});
     if (!chosen.picture.empty()) {
-        draw(space).save(chosen.picture);
+        handlepool::support::output_file("--picture", chosen.picture).write(draw(space).text());
     }
     if (!chosen.trace.empty()) {
         records.save(chosen.trace);

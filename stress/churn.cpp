@@ -33,14 +33,14 @@ struct churn_size {
 
 class worker {
 public:
-    worker(const churn_size& size, conductor& by, std::size_t thread, std::vector<std::vector<seat>>& shares,
+    worker(const churn_size& size, test_run& run, std::size_t thread, std::vector<std::vector<seat>>& shares,
            const std::vector<handle_type>& contested, watched_pool<>& pool)
         : size_(size),
           thread_(thread),
           shares_(shares),
           contested_(contested),
           mine_(pool.by(thread)),
-          random_(by.random(thread)) {}
+          random_(run.random(thread)) {}
 
     void run_frame(std::size_t frame) {
         std::vector<seat>& share = shares_[(thread_ + frame) % shares_.size()];
@@ -97,44 +97,44 @@ private:
     std::size_t thread_;
     std::vector<std::vector<seat>>& shares_;
     const std::vector<handle_type>& contested_;
-    watched_pool<>::actor_type& mine_;
+    watched_pool<>::client_type& mine_;
     std::mt19937_64& random_;
     double owed_ = 0; // replacements; what is left of one is owed to the next frame
     std::vector<handle_type> dead_;
 };
 
-void run_frames(conductor& by, const churn_size& size, const std::function<bool(std::size_t)>& more) {
+void run_frames(test_run& run, const churn_size& size, const std::function<bool(std::size_t)>& more) {
     const std::size_t contested_count = std::min<std::size_t>(64, size.alive);
     // In a frame each thread replaces its part, rounded up at the most.
     const auto replaced =
-        static_cast<std::size_t>(std::ceil(size.churn * static_cast<double>(size.alive))) + by.threads();
-    watched_pool<> pool(by, {.name = "churn", .capacity = size.alive + replaced + contested_count});
+        static_cast<std::size_t>(std::ceil(size.churn * static_cast<double>(size.alive))) + run.threads();
+    watched_pool<> pool(run, {.name = "churn", .capacity = size.alive + replaced + contested_count});
 
     // Frame 0 fills one share a thread: all of them.
-    std::vector<std::vector<seat>> shares(by.threads());
+    std::vector<std::vector<seat>> shares(run.threads());
     for (std::size_t i = 0; i < shares.size(); ++i) {
         shares[i].resize(size.alive / shares.size() + (i < size.alive % shares.size() ? 1 : 0));
     }
     std::vector<handle_type> contested;
     std::vector<std::unique_ptr<worker>> workers; // apart from each other
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        workers.push_back(std::make_unique<worker>(size, by, thread, shares, contested, pool));
+    for (std::size_t thread = 0; thread < run.threads(); ++thread) {
+        workers.push_back(std::make_unique<worker>(size, run, thread, shares, contested, pool));
     }
 
     for (std::size_t frame = 0; more(frame); ++frame) {
         contested.clear();
         for (std::size_t i = 0; i < contested_count; ++i) {
-            contested.push_back(pool.by_conductor().create());
+            contested.push_back(pool.by_main().create());
         }
-        by.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
+        run.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
         pool.end_frame();
     }
-    by.stop_clock();
+    run.stop_clock();
 
     for (const auto& share : shares) {
         for (const seat& one : share) {
             if (one.handle) {
-                pool.by_conductor().look_up(one.handle, one.number);
+                pool.by_main().look_up(one.handle, one.number);
             }
         }
     }
@@ -149,21 +149,21 @@ report churn(const churn_options& options) {
     // recorded.
     require_memory(fmt::format("--alive: '{}' with --churn {}", options.alive, options.churn),
                    alive * bytes_of_an_object * (1.2 + 1.6 * options.churn));
-    conductor by("churn", {.threads = options.threads,
+    test_run run("churn", {.threads = options.threads,
                            .seed = options.seed,
                            .sample = options.sample,
                            .service = options.service});
-    run_frames(by, {options.alive, options.churn, options.lookups},
-               [&](std::size_t frame) { return by.more_frames(frame, options.frames); });
-    by.add_parameter("alive", fmt::to_string(options.alive));
-    by.add_parameter("churn", fmt::to_string(options.churn));
-    by.add_parameter("lookups", fmt::to_string(options.lookups));
-    by.add_parameter("seed", fmt::to_string(options.seed));
-    return std::move(by.result());
+    run_frames(run, {options.alive, options.churn, options.lookups},
+               [&](std::size_t frame) { return run.more_frames(frame, options.frames); });
+    run.add_parameter("alive", fmt::to_string(options.alive));
+    run.add_parameter("churn", fmt::to_string(options.churn));
+    run.add_parameter("lookups", fmt::to_string(options.lookups));
+    run.add_parameter("seed", fmt::to_string(options.seed));
+    return std::move(run.result());
 }
 
-void run_churn(conductor& by) {
-    run_frames(by, {by.options().alive, 0.1, 256}, [&](std::size_t) { return by.more(); });
+void run_churn(test_run& run) {
+    run_frames(run, {run.options().alive, 0.1, 256}, [&](std::size_t) { return run.more(); });
 }
 
 } // namespace handlepool::stress

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conductor.hpp"
 #include "frame_executor.hpp"
 #include "report.hpp"
+#include "test_run.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct churn_options {
     std::size_t frames = 600;
     std::size_t lookups = 256; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
-    std::size_t sample = 1; // check the histories of one slot in so many
+    std::size_t sample = 1; // check the histories of one slot in this many
     service_setting service{};
 };
 
@@ -25,7 +25,7 @@ struct churn_options {
 // Throws what the pool throws, and std::runtime_error if it needs more memory or threads than there are.
 report churn(const churn_options& options);
 
-// The same as a scenario, for as long as the conductor wants.
-void run_churn(conductor& by);
+// The same as a scenario, for as long as the run wants.
+void run_churn(test_run& run);
 
 } // namespace handlepool::stress

@@ -6,7 +6,7 @@
 namespace handlepool::stress {
 
 // Adds up counts, and stops at the largest number where a plain sum would begin again at 0. That number is to
-// be read as "at least so many"; grouped_sum and plural_sum do so.
+// be read as "at least this many"; grouped_sum and plural_sum do so.
 constexpr std::uint64_t largest_sum = std::numeric_limits<std::uint64_t>::max();
 
 constexpr void add_count(std::uint64_t& sum, std::uint64_t count) noexcept {

@@ -32,50 +32,26 @@ private:
 
 } // namespace
 
-class frame_executor::any {
-public:
-    virtual ~any() = default;
-    virtual executor_ref get() = 0;
-};
-
-template <class Executor>
-class frame_executor::holder final : public any {
-public:
-    template <class... Args>
-    explicit holder(Args&&... args) : held_(std::forward<Args>(args)...) {}
-
-    executor_ref get() override { return held_; }
-
-private:
-    Executor held_;
-};
-
 template <class Executor, class... Args>
-std::unique_ptr<frame_executor::any> frame_executor::make(timeline* records, Args&&... args) {
+auto frame_executor::make_one(handlepool::timeline* records, Args&&... args) -> owned_executor {
     if (records == nullptr) {
-        return std::make_unique<holder<Executor>>(std::forward<Args>(args)...);
+        const auto made = std::make_shared<Executor>(std::forward<Args>(args)...);
+        return {made, *made};
     }
-    return std::make_unique<holder<traced_executor<Executor>>>(*records, std::forward<Args>(args)...);
+    const auto made = std::make_shared<traced_executor<Executor>>(*records, std::forward<Args>(args)...);
+    return {made, *made};
 }
 
-frame_executor::frame_executor(const service_setting& setting, std::size_t threads) {
+auto frame_executor::make(const service_setting& setting, std::size_t threads) -> owned_executor {
     switch (setting.executor) {
-    case executor_kind::in_line:
-        executor_ = make<inline_executor>(setting.records);
-        break;
     case executor_kind::threads:
-        executor_ = make<thread_executor>(setting.records, static_cast<unsigned>(threads));
-        break;
+        return make_one<thread_executor>(setting.records, static_cast<unsigned>(threads));
     case executor_kind::tbb:
-        executor_ = make<tbb_with_threads>(setting.records, threads);
+        return make_one<tbb_with_threads>(setting.records, threads);
+    case executor_kind::in_line:
         break;
     }
-}
-
-frame_executor::~frame_executor() = default;
-
-executor_ref frame_executor::get() const noexcept {
-    return executor_->get();
+    return make_one<inline_executor>(setting.records);
 }
 
 } // namespace handlepool::stress

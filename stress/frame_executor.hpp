@@ -11,7 +11,7 @@
 
 namespace handlepool::stress {
 
-// Who runs the loops of compactions.
+// What runs the loops of compactions.
 enum class executor_kind : std::uint8_t { in_line, threads, tbb };
 
 inline constexpr std::array<std::string_view, 3> executor_names{"inline", "threads", "tbb"};
@@ -23,27 +23,29 @@ constexpr std::string_view name_of(executor_kind kind) noexcept {
 // The service in which a run's pool stands.
 struct service_setting {
     executor_kind executor = executor_kind::tbb;
-    std::size_t pools = 3;       // the watched one, and its neighbours
-    timeline* records = nullptr; // what happens goes there too
+    std::size_t pools = 3;                   // the watched one, and its neighbours
+    handlepool::timeline* records = nullptr; // what happens goes there too
 };
 
 // The executor of a run, for one compaction at a time, by any thread.
 class frame_executor {
 public:
-    // With so many threads, where it has some.
-    frame_executor(const service_setting& setting, std::size_t threads);
-    ~frame_executor();
+    // With this number of threads, where it has threads.
+    frame_executor(const service_setting& setting, std::size_t threads) : held_(make(setting, threads)) {}
 
-    executor_ref get() const noexcept;
+    executor_ref get() const noexcept { return held_.executor; }
 
 private:
-    class any;
-    template <class Executor>
-    class holder;
-    template <class Executor, class... Args>
-    static std::unique_ptr<any> make(timeline* records, Args&&... args);
+    struct owned_executor {
+        std::shared_ptr<void> owner;
+        executor_ref executor;
+    };
 
-    std::unique_ptr<any> executor_;
+    static owned_executor make(const service_setting& setting, std::size_t threads);
+    template <class Executor, class... Args>
+    static owned_executor make_one(handlepool::timeline* records, Args&&... args);
+
+    owned_executor held_;
 };
 
 } // namespace handlepool::stress

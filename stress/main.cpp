@@ -1,6 +1,5 @@
 #include "churn.hpp"
-#include "option_range.hpp"
-#include "output_file.hpp"
+#include "number_option.hpp"
 #include "page/page.hpp"
 #include "page/result_file.hpp"
 #include "record/recorder.hpp"
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <support/output_file.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +42,7 @@
 namespace {
 
 using namespace handlepool::stress;
+using handlepool::support::output_file;
 
 constexpr int exit_violation = 1;
 constexpr int exit_error = 2;
@@ -79,28 +80,22 @@ void add_common(CLI::App& command, Options& options) {
             "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone")
         ->check(CLI::IsMember(std::vector<std::string>(executor_names.begin(), executor_names.end())))
         ->default_str(std::string(name_of(options.service.executor)));
-    command
-        .add_option("--pools", options.service.pools, "Pools of the service, the one in question among them")
-        ->transform(number_between<std::size_t>(1, 100))
-        ->capture_default_str();
-    command.add_option("--seed", options.seed, "Chooses the objects: the same seed, the same requests")
-        ->transform(number_between<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
-        ->capture_default_str();
-    command
-        .add_option("--sample", options.sample,
-                    "Check the histories of one slot in so many only; the other checks see all")
-        ->transform(number_between<std::size_t>(1, 1'000'000))
-        ->capture_default_str();
+    add_number_with_default(command, "--pools", options.service.pools,
+                            "Pools of the service, the one in question among them", 1, 100);
+    add_number_with_default(command, "--seed", options.seed,
+                            "Chooses the objects: the same seed, the same requests", 0,
+                            std::numeric_limits<std::uint64_t>::max());
+    add_number_with_default(command, "--sample", options.sample,
+                            "Check the histories of one slot in so many only; the other checks see all", 1,
+                            1'000'000);
 }
 
 // What replay and churn have in common.
 template <class Options>
 void add_look_ups(CLI::App& command, Options& options) {
-    command
-        .add_option("--lookups", options.lookups,
-                    "Look-ups of living objects, and as many of dead ones, by each thread in each frame")
-        ->transform(number_between<std::size_t>(0, 1'000'000))
-        ->capture_default_str();
+    add_number_with_default(
+        command, "--lookups", options.lookups,
+        "Look-ups of living objects, and as many of dead ones, by each thread in each frame", 0, 1'000'000);
     add_common(command, options);
 }
 
@@ -128,18 +123,13 @@ CLI::App& add_run(CLI::App& app, command_line& line) {
             }
             return fmt::format("there is no scenario '{}' (allowed: {})", name, fmt::join(names, ", "));
         });
-    command.add_option("--threads", options.threads, "Threads")
-        ->transform(number_between<std::size_t>(1, 256))
-        ->capture_default_str();
-    command
-        .add_option("--seconds", options.seconds,
-                    "Time for the whole run; 10 if neither this nor --operations is given")
-        ->transform(number_between(0.01, 1e7));
-    command.add_option("--operations", options.operations, "Operations of the whole run")
-        ->transform(number_between<std::uint64_t>(1, std::numeric_limits<std::uint64_t>::max() / 2));
-    command.add_option("--alive", options.alive, "Objects alive, where the scenario needs no other number")
-        ->transform(number_between<std::size_t>(16, 10'000'000))
-        ->capture_default_str();
+    add_number_with_default(command, "--threads", options.threads, "Threads", 1, 256);
+    add_number(command, "--seconds", options.seconds,
+               "Time for the whole run; 10 if neither this nor --operations is given", 0.01, 1e7);
+    add_number(command, "--operations", options.operations, "Operations of the whole run", 1,
+               std::numeric_limits<std::uint64_t>::max() / 2);
+    add_number_with_default(command, "--alive", options.alive,
+                            "Objects alive, where the scenario needs no other number", 16, 10'000'000);
     add_common(command, options);
     std::string footer = "Scenarios:\n";
     for (const scenario& each : scenarios()) {
@@ -161,12 +151,10 @@ CLI::App& add_replay(CLI::App& app, command_line& line) {
     CLI::App& command = *app.add_subcommand(
         "replay", "Replay the recorded allocations of a real multithreaded program on the pool");
     command.add_option("trace", line.trace_path, "Trace file, made by 'record'")->required();
-    command.add_option("--threads", options.threads, "Threads to replay on (default: as many as recorded)")
-        ->transform(number_between<std::size_t>(1, 1024));
-    command
-        .add_option("--frame-ms", options.frame_ms, "Recorded milliseconds from one compaction to the next")
-        ->transform(number_between(0.001, 1e6))
-        ->capture_default_str();
+    add_number(command, "--threads", options.threads, "Threads to replay on (default: as many as recorded)",
+               1, 1024);
+    add_number_with_default(command, "--frame-ms", options.frame_ms,
+                            "Recorded milliseconds from one compaction to the next", 0.001, 1e6);
     add_look_ups(command, options);
     command.footer("Examples:\n"
                    "  handlepool-stress replay stress/traces/fd.zst --threads 2 --frame-ms 1\n"
@@ -178,18 +166,12 @@ CLI::App& add_churn(CLI::App& app, command_line& line) {
     churn_options& options = line.churning;
     CLI::App& command = *app.add_subcommand(
         "churn", "Run a synthetic frame loop: a part of the objects is replaced in each frame");
-    command.add_option("--threads", options.threads, "Threads")
-        ->transform(number_between<std::size_t>(1, 1024))
-        ->capture_default_str();
-    command.add_option("--alive", options.alive, "Objects alive")
-        ->transform(number_between<std::size_t>(1, 500'000'000))
-        ->capture_default_str();
-    command.add_option("--churn", options.churn, "Part of them that is replaced in each frame")
-        ->transform(number_between(0.0, 1.0))
-        ->capture_default_str();
-    command.add_option("--frames", options.frames, "Frames; the first one creates the objects")
-        ->transform(number_between<std::size_t>(1, 100'000'000))
-        ->capture_default_str();
+    add_number_with_default(command, "--threads", options.threads, "Threads", 1, 1024);
+    add_number_with_default(command, "--alive", options.alive, "Objects alive", 1, 500'000'000);
+    add_number_with_default(command, "--churn", options.churn, "Part of them that is replaced in each frame",
+                            0.0, 1.0);
+    add_number_with_default(command, "--frames", options.frames, "Frames; the first one creates the objects",
+                            1, 100'000'000);
     add_look_ups(command, options);
     command.footer("Examples:\n"
                    "  handlepool-stress churn --threads 4 --alive 1000000 --churn 0.3 --frames 1000\n"
@@ -212,9 +194,8 @@ CLI::App& add_record(CLI::App& app, command_line& line) {
     CLI::App& command =
         *app.add_subcommand("record", "Record the allocations of a dynamically linked program");
     command.add_option("--output,-o", options.output, "Trace file to write")->capture_default_str();
-    command.add_option("--limit", options.event_limit, "Events to record at the most; the program runs on")
-        ->transform(number_between<std::uint64_t>(1, trace_limits{}.events))
-        ->capture_default_str();
+    add_number_with_default(command, "--limit", options.event_limit,
+                            "Events to record at the most; the program runs on", 1, trace_limits{}.events);
     command.add_option("program", options.command, "Program and its arguments, after --")->required();
     command.footer("Example:\n"
                    "  handlepool-stress record --output pbzip2.zst -- pbzip2 -p4 -k -f /tmp/file\n");
@@ -339,7 +320,7 @@ int run_record(const command_line& line, output_file* json) {
 int run(int argc, char** argv) {
     CLI::App app("Puts the concurrent handle pool under load and checks every answer it gives.",
                  "handlepool-stress");
-    app.require_subcommand(0, 1); // one is needed, but an unknown one is better told by its name
+    app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
     app.footer("Exit code: 0 when everything held, 1 for a violation, 2 when the run could not be made.\n\n"
                "Examples:\n"
                "  handlepool-stress run all --seconds 60\n"

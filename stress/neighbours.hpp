@@ -1,7 +1,7 @@
 #pragma once
 
-#include "observed.hpp"
 #include "tally.hpp"
+#include "tracked_object.hpp"
 
 #include <handlepool/fmt.hpp>
 #include <handlepool/service.hpp>
@@ -18,9 +18,9 @@ namespace handlepool::stress {
 // The other pools of a watched pool's service. Its handles are foreign to them, and theirs to it.
 template <class Layout>
 struct neighbours {
-    using pool_type = typename basic_service<Layout>::template pool_of<observed>;
+    using pool_type = typename basic_service<Layout>::template pool_of<tracked_object>;
 
-    census objects;
+    lifetime_counts objects;
     std::vector<pool_type*> pools;
 };
 

@@ -1,7 +1,7 @@
 #include "replay.hpp"
 
-#include "conductor.hpp"
 #include "resources.hpp"
+#include "test_run.hpp"
 #include "text.hpp"
 #include "watched_pool.hpp"
 
@@ -37,7 +37,7 @@ struct schedule {
 
     std::size_t threads = 0;
     std::size_t frames = 0;
-    std::size_t capacity = 0;             // objects that a frame has to hold at the most
+    std::size_t capacity = 0;             // the most objects that a frame has to hold
     std::vector<std::vector<step>> steps; // of each thread, in order
     std::vector<std::uint32_t> dies;      // frame of each object's erasure, or never
 };
@@ -102,14 +102,14 @@ schedule plan(const trace& recorded, const replay_options& options) {
 class worker {
 public:
     worker(const schedule& planned, std::size_t thread, std::vector<std::atomic<std::uint64_t>>& handles,
-           watched_pool<>& pool, conductor& by, std::size_t lookups)
+           watched_pool<>& pool, test_run& run, std::size_t lookups)
         : plan_(planned),
           thread_(thread),
           handles_(handles),
           mine_(pool.by(thread)),
-          threads_(by.threads_at_work()),
+          threads_(run.team()),
           lookups_(lookups),
-          random_(by.random(thread)) {}
+          random_(run.random(thread)) {}
 
     void run_frame(std::size_t frame) {
         look_around(frame);
@@ -186,8 +186,8 @@ private:
     const schedule& plan_;
     std::size_t thread_;
     std::vector<std::atomic<std::uint64_t>>& handles_;
-    watched_pool<>::actor_type& mine_;
-    const crew& threads_;
+    watched_pool<>::client_type& mine_;
+    const support::thread_team& threads_;
     std::size_t lookups_;
     std::mt19937_64& random_;
     std::size_t next_ = 0;
@@ -201,39 +201,39 @@ report replay(const trace& recorded, const replay_options& options) {
     const schedule planned = plan(recorded, options);
     require_memory(fmt::format("a frame of this trace, of up to {} objects,", grouped(planned.capacity)),
                    static_cast<double>(planned.capacity) * bytes_of_an_object);
-    conductor by("replay", {.threads = planned.threads,
+    test_run run("replay", {.threads = planned.threads,
                             .seed = options.seed,
                             .sample = options.sample,
                             .service = options.service});
-    watched_pool<> pool(by, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
+    watched_pool<> pool(run, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
     std::vector<std::atomic<std::uint64_t>> handles(planned.dies.size());
     std::vector<std::unique_ptr<worker>> workers; // apart from each other
     for (std::size_t thread = 0; thread < planned.threads; ++thread) {
-        workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, by, options.lookups));
+        workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, run, options.lookups));
     }
 
-    for (std::size_t frame = 0; by.more_frames(frame, planned.frames); ++frame) {
-        by.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
-        pool.compact(pool.by_conductor());
+    for (std::size_t frame = 0; run.more_frames(frame, planned.frames); ++frame) {
+        run.together([&](std::size_t thread) { workers[thread]->run_frame(frame); });
+        pool.compact(pool.by_main());
     }
-    by.stop_clock();
+    run.stop_clock();
 
     // At last every handle of the trace: those of erased objects must be dead, the others must resolve.
     for (std::size_t object = 0; object < planned.dies.size(); ++object) {
         const auto handle =
             watched_pool<>::handle_type::from_value(handles[object].load(std::memory_order::relaxed));
         if (planned.dies[object] == never) {
-            pool.by_conductor().look_up(handle, object);
+            pool.by_main().look_up(handle, object);
         } else {
-            pool.by_conductor().try_stale(handle);
+            pool.by_main().try_stale(handle);
         }
     }
     pool.finish();
-    by.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
-    by.add_parameter("frame_ms", fmt::to_string(options.frame_ms));
-    by.add_parameter("lookups", fmt::to_string(options.lookups));
-    by.add_parameter("seed", fmt::to_string(options.seed));
-    return std::move(by.result());
+    run.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
+    run.add_parameter("frame_ms", fmt::to_string(options.frame_ms));
+    run.add_parameter("lookups", fmt::to_string(options.lookups));
+    run.add_parameter("seed", fmt::to_string(options.seed));
+    return std::move(run.result());
 }
 
 } // namespace handlepool::stress

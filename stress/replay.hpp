@@ -14,7 +14,7 @@ struct replay_options {
     double frame_ms = 16.6;   // of recorded time
     std::size_t lookups = 64; // of each kind, by each thread in each frame
     std::uint64_t seed = 1;
-    std::size_t sample = 1; // check the histories of one slot in so many
+    std::size_t sample = 1; // check the histories of one slot in this many
     service_setting service{};
 };
 

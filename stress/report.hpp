@@ -30,7 +30,7 @@ struct report {
     std::size_t frames = 0;
     double seconds = 0;
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
-    std::size_t sampled = 1;            // the histories of one slot in so many were checked
+    std::size_t sampled = 1;            // the histories of one slot in this many were checked
     tally all{};
     std::size_t alive_peak = 0;                                // at the end of a frame, or of a pool
     std::array<histogram, operation_names.size()> latencies{}; // nanoseconds
@@ -45,7 +45,7 @@ struct report {
     // them. Of the reuse distances, the one that is nearest to its limit is kept.
     void add_pool(const pool_stats& stats);
 
-    // Adds another run of the same, as if it had come behind this one. What was told besides is the other's.
+    // Adds another run of the same, as if it had followed this one. Facts are those of the other.
     report& operator+=(const report& next);
 
     const histogram& latency(operation what) const noexcept {

@@ -104,13 +104,13 @@ void check_resources(const run_options& options) {
 
 report run_scenario(const scenario& which, const run_options& options) {
     check_resources(which, options);
-    conductor by(which.name, options);
-    by.result().summary = which.summary;
-    by.result().again = again(which, options);
-    by.add_parameter("alive", fmt::to_string(options.alive));
-    by.add_parameter("seed", fmt::to_string(options.seed));
+    test_run run(which.name, options);
+    run.result().summary = which.summary;
+    run.result().again = again(which, options);
+    run.add_parameter("alive", fmt::to_string(options.alive));
+    run.add_parameter("seed", fmt::to_string(options.seed));
     try {
-        which.run(by);
+        which.run(run);
     } catch (const reservation_failed&) {
         throw; // the run could not be made
     } catch (const std::exception& error) {
@@ -121,10 +121,10 @@ report run_scenario(const scenario& which, const run_options& options) {
             throw std::runtime_error(fmt::format("--threads: '{}' in '{}': a thread could not be started: {}",
                                                  options.threads, which.name, error.what()));
         }
-        by.violate(fmt::format("the scenario ended by an exception: {}", error.what()));
+        run.violate(fmt::format("the scenario ended by an exception: {}", error.what()));
     }
-    by.stop_clock();
-    return std::move(by.result());
+    run.stop_clock();
+    return std::move(run.result());
 }
 
 std::vector<report> run_all(const run_options& options, const report_sink& done) {

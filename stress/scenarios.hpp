@@ -1,7 +1,7 @@
 #pragma once
 
-#include "conductor.hpp"
 #include "report.hpp"
+#include "test_run.hpp"
 
 #include <functional>
 #include <span>
@@ -14,7 +14,7 @@ namespace handlepool::stress {
 struct scenario {
     std::string_view name;
     std::string_view summary; // what it does, for people
-    void (*run)(conductor& by);
+    void (*run)(test_run& run);
     std::size_t objects = 2; // at the same time, as a multiple of --alive
     std::size_t threads = 1; // the same of --threads
 };

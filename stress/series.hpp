@@ -7,7 +7,7 @@
 
 namespace handlepool::stress {
 
-// The longest of many durations, in order: at most so many points, however many durations there are.
+// The longest of many durations, in order: a limited number of points, however many durations there are.
 class longest_series {
 public:
     struct point {
@@ -47,7 +47,7 @@ private:
     std::uint64_t stride_ = 1;
 };
 
-// How a run went on: at most so many moments of it.
+// The course of a run: a limited number of its moments.
 class timeline {
 public:
     struct point {
@@ -76,7 +76,7 @@ private:
     static constexpr std::size_t most_points = 1000;
 
     std::vector<point> points_;
-    double interval_ = 0.001; // seconds from one point to the next, at the least
+    double interval_ = 0.001; // the fewest seconds from one point to the next
 };
 
 } // namespace handlepool::stress

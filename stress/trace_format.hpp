@@ -33,7 +33,7 @@ inline constexpr unsigned char forbidden_bits = 0x1b; // dictionary, reserved an
 inline constexpr unsigned char window_byte = 0x68;    // 8 MiB, in frames that aren't a single segment
 inline constexpr int window_log = 23;
 
-// The seal behind it, a skippable frame: these bytes, then four with the CRC-32 of everything before them.
+// The seal after it, a skippable frame: these bytes, then four with the CRC-32 of everything before them.
 inline constexpr std::array<unsigned char, 8> seal_header{0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0};
 inline constexpr std::size_t seal_bytes = seal_header.size() + 4;
 

@@ -2,15 +2,11 @@
 
 #include "trace_checker.hpp"
 #include "trace_format.hpp"
-#include "zstd_frame_reader.hpp"
 
 #include <fmt/format.h>
+#include <support/read_file.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <system_error>
 
@@ -21,8 +17,8 @@ namespace {
 // Takes the content of a file apart into numbers.
 class content_source {
 public:
-    content_source(std::span<const std::byte> file, std::string_view name, const trace_limits& limits)
-        : name_(name), frame_(file, name, limits) {}
+    content_source(std::span<const std::byte> content, std::string_view name)
+        : content_(content), name_(name) {}
 
     // Bytes of content taken so far: the position of what is read next.
     std::uint64_t offset() const noexcept { return offset_; }
@@ -32,13 +28,10 @@ public:
     }
 
     std::uint64_t byte(std::string_view what) {
-        if (piece_.empty() && (piece_ = frame_.next()).empty()) {
+        if (offset_ == content_.size()) {
             fail(offset_, fmt::format("the content ends within {}", what), "more content");
         }
-        const auto value = std::to_integer<std::uint64_t>(piece_.front());
-        piece_ = piece_.subspan(1);
-        ++offset_;
-        return value;
+        return std::to_integer<std::uint64_t>(content_[offset_++]);
     }
 
     // A little-endian number.
@@ -89,16 +82,15 @@ public:
     }
 
     void expect_end() {
-        if (!piece_.empty() || !(piece_ = frame_.next()).empty()) {
+        if (offset_ != content_.size()) {
             fail(offset_, "something follows the end of the trace", "nothing");
         }
     }
 
 private:
+    std::span<const std::byte> content_;
     std::string_view name_;
-    zstd_frame_reader frame_;
-    std::span<const std::byte> piece_; // decompressed, not yet taken
-    std::uint64_t offset_{};
+    std::size_t offset_{};
 };
 
 struct counts {
@@ -222,50 +214,23 @@ private:
     std::uint64_t thread_{};
 };
 
-// Damage is told apart from a wrong content: nothing is decoded before the checksum and the seal have been
-// seen to be right.
-void check_frame(std::span<const std::byte> file, std::string_view name, const trace_limits& limits) {
-    zstd_frame_reader frame(file, name, limits);
-    while (!frame.next().empty()) {
-    }
-}
-
-std::vector<std::byte> load(const std::filesystem::path& path, const trace_limits& limits) {
-    struct closer {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::vector<std::byte> bytes;
-    const auto fail = [&](int error) {
-        throw trace_error(path.string(), trace_place::file, bytes.size(),
-                          "cannot be read: " + std::generic_category().message(error), "a readable file");
-    };
-    const std::unique_ptr<std::FILE, closer> file(std::fopen(path.c_str(), "rbe"));
-    if (!file) {
-        fail(errno);
-    }
-    std::array<std::byte, 1 << 16> buffer;
-    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-        bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(got));
-        if (bytes.size() > limits.file_bytes) {
-            break; // the frame reader says what is wrong
-        }
-    }
-    if (std::ferror(file.get())) {
-        fail(errno);
-    }
-    return bytes;
-}
-
 } // namespace
 
 trace read_trace(const std::filesystem::path& path, const trace_limits& limits) {
-    return read_trace(load(path, limits), path.string(), limits);
+    std::string bytes;
+    try {
+        bytes = support::read_file(path, limits.file_bytes);
+    } catch (const std::system_error& error) {
+        throw trace_error(path.string(), trace_place::file, 0, "cannot be read: " + error.code().message(),
+                          "a readable file");
+    }
+    return read_trace(std::as_bytes(std::span(bytes)), path.string(), limits);
 }
 
 trace read_trace(std::span<const std::byte> file, std::string_view name, const trace_limits& limits) {
     constexpr std::uint64_t trusted = 1 << 20; // events to take memory for before any has been seen
-    check_frame(file, name, limits);
-    content_source in(file, name, limits);
+    const std::vector<std::byte> content = decompress_content(file, name, limits);
+    content_source in(content, name);
     trace result;
     const counts promised = read_header(in, result.header, limits);
     result.events.reserve(std::min(promised.events, trusted));

@@ -1,17 +1,12 @@
 #include "trace_writer.hpp"
 
 #include "trace_checker.hpp"
+#include "trace_file.hpp"
 #include "trace_format.hpp"
-#include "trace_seal.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-#include <zstd.h>
+#include <support/output_file.hpp>
 
-#include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,8 +14,6 @@
 namespace handlepool::stress {
 
 namespace {
-
-constexpr int compression_level = 19;
 
 class content_writer {
 public:
@@ -146,59 +139,6 @@ void encode_events(content_writer& out, const trace& recorded) {
     }
 }
 
-// A file beside the final one, removed unless it has been renamed to it.
-class temporary_file {
-public:
-    explicit temporary_file(const std::filesystem::path& target) : target_(target), path_(target) {
-        path_ += fmt::format(".{}.tmp", ::getpid());
-    }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-    ~temporary_file() {
-        std::error_code ignored; // there is nobody left to tell
-        if (!renamed_) {
-            std::filesystem::remove(path_, ignored);
-        }
-    }
-
-    void write(std::span<const std::byte> bytes) {
-        struct closer {
-            void operator()(std::FILE* file) const { std::fclose(file); }
-        };
-        std::unique_ptr<std::FILE, closer> file(std::fopen(path_.c_str(), "wbe"));
-        if (!file) {
-            fail(0, errno);
-        }
-        const std::size_t written = std::fwrite(bytes.data(), 1, bytes.size(), file.get());
-        if (written != bytes.size() || std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0) {
-            fail(written, errno);
-        }
-        if (std::fclose(file.release()) != 0) {
-            fail(written, errno);
-        }
-    }
-
-    void rename() {
-        std::error_code error;
-        std::filesystem::rename(path_, target_, error);
-        if (error) {
-            fail(0, error.value());
-        }
-        renamed_ = true;
-    }
-
-private:
-    [[noreturn]] void fail(std::uint64_t offset, int error) const {
-        throw trace_error(target_.string(), trace_place::file, offset,
-                          "cannot be written: " + std::generic_category().message(error),
-                          "a file in a directory that can be written to");
-    }
-
-    std::filesystem::path target_;
-    std::filesystem::path path_;
-    bool renamed_{};
-};
-
 } // namespace
 
 std::vector<std::byte> encode_trace(const trace& recorded, std::string_view name) {
@@ -211,34 +151,15 @@ std::vector<std::byte> encode_trace(const trace& recorded, std::string_view name
     return out.take();
 }
 
-std::vector<std::byte> compress_content(std::span<const std::byte> content, std::string_view name) {
-    const auto check = [&](std::size_t result) {
-        if (ZSTD_isError(result)) {
-            throw trace_error(name, trace_place::file, 0,
-                              fmt::format("zstd cannot compress: {}", ZSTD_getErrorName(result)),
-                              "content that fits into memory");
-        }
-        return result;
-    };
-    const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
-    if (!context) {
-        throw std::bad_alloc();
-    }
-    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_level));
-    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
-    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, trace_format::window_log));
-    std::vector<std::byte> frame(ZSTD_compressBound(content.size()));
-    frame.resize(
-        check(ZSTD_compress2(context.get(), frame.data(), frame.size(), content.data(), content.size())));
-    add_seal(frame);
-    return frame;
-}
-
 void write_trace(const std::filesystem::path& path, const trace& recorded) {
     const std::string name = path.string();
-    temporary_file file(path);
-    file.write(compress_content(encode_trace(recorded, name), name));
-    file.rename();
+    const std::vector<std::byte> bytes = compress_content(encode_trace(recorded, name), name);
+    try {
+        support::output_file("", path).write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const std::system_error& error) {
+        throw trace_error(name, trace_place::file, 0, "cannot be written: " + error.code().message(),
+                          "a file in a directory that can be written to");
+    }
 }
 
 } // namespace handlepool::stress

@@ -10,7 +10,7 @@
 namespace handlepool::stress {
 
 // Ends the program, as for a violation, when a run shows no sign of life for minutes: a pool that is wrong
-// may leave its threads in a loop without end, and then nobody else could say so.
+// may leave its threads in an endless loop, and nothing else would report that.
 class watchdog {
 public:
     explicit watchdog(std::string_view label);

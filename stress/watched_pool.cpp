@@ -3,10 +3,10 @@
 namespace handlepool::stress {
 
 template class watched_pool<>;
-template class watched_pool<observed, default_layout, tiny_policy<1>>;
-template class watched_pool<observed, default_layout, tiny_policy<2>>;
-template class actor<watched_pool<>::pool_type>;
-template class actor<watched_pool<observed, default_layout, tiny_policy<1>>::pool_type>;
-template class actor<watched_pool<observed, default_layout, tiny_policy<2>>::pool_type>;
+template class watched_pool<tracked_object, default_layout, support::tiny_policy<1>>;
+template class watched_pool<tracked_object, default_layout, support::tiny_policy<2>>;
+template class client<watched_pool<>::pool_type>;
+template class client<watched_pool<tracked_object, default_layout, support::tiny_policy<1>>::pool_type>;
+template class client<watched_pool<tracked_object, default_layout, support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

@@ -1,15 +1,16 @@
 #pragma once
 
-#include "actor.hpp"
-#include "conductor.hpp"
+#include "client.hpp"
 #include "neighbours.hpp"
-#include "observed.hpp"
 #include "oracle/history.hpp"
 #include "report.hpp"
-#include "tiny_policy.hpp"
+#include "test_run.hpp"
+#include "tracked_object.hpp"
 
 #include <handlepool/fmt.hpp>
 #include <handlepool/service.hpp>
+
+#include <support/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,19 +21,19 @@
 
 namespace handlepool::stress {
 
-// A pool of a service whose every answer is checked: by the callers, who know some of them, by the histories
-// of its handles, and by what must add up whenever no thread is at work. Object is `observed`, or is derived
-// from it.
-template <class Object = observed, class Layout = default_layout, class Policy = default_policy>
+// A pool of a service whose every answer is checked: by its callers, where they know it, by the histories
+// of its handles, and by what must add up whenever no thread is at work. Object is a tracked_object, or
+// derived from it.
+template <class Object = tracked_object, class Layout = default_layout, class Policy = default_policy>
 class watched_pool final : public watched {
 public:
     using service_type = basic_service<Layout>;
     using pool_type = typename service_type::template pool_of<Object, Policy>;
     using handle_type = typename pool_type::handle_type;
-    using actor_type = actor<pool_type>;
+    using client_type = client<pool_type>;
 
-    // So many threads may use it at a time, beside the conductor's own; 0: as many as the crew has.
-    watched_pool(conductor& by, const pool_options& options, std::size_t threads = 0);
+    // `threads` may use it at a time, besides the main thread; 0: as many as the team has.
+    watched_pool(test_run& run, const pool_options& options, std::size_t threads = 0);
     // A pool that was not finished, because of an exception, adds what was found all the same.
     ~watched_pool() override;
 
@@ -41,21 +42,31 @@ public:
 
     pool_type& get() noexcept { return *pool_; }
 
-    // What a thread of the crew uses the pool by; a thread that it waits for may use it too.
-    actor_type& by(std::size_t thread) noexcept { return *actors_[thread]; }
-    // The same for the conductor's own thread.
-    actor_type& by_conductor() noexcept { return *actors_.back(); }
+    // What a thread of the team uses the pool by; a thread that it waits for may use it too.
+    client_type& by(std::size_t thread) noexcept { return *clients_[thread]; }
+    // The same for the main thread.
+    client_type& by_main() noexcept { return *clients_.back(); }
 
     // Between the threads' parts: compacts, and checks the whole pool.
     void end_frame() {
-        compact(by_conductor());
+        compact(by_main());
         check_quiescent();
     }
 
+    // Frames, each `work(thread)` on all threads at once, until this part of the run is over; then finishes.
+    template <class Work>
+    void run_frames(double part, const Work& work) {
+        while (run_.more(part)) {
+            run_.together(work);
+            end_frame();
+        }
+        finish();
+    }
+
     // Compacts the whole service, as the only thread that does.
-    service_compaction compact(actor_type& mine) {
-        const service_compaction stats = mine.compact(conductor_.executor());
-        conductor_.note_compaction(stats.duration);
+    service_compaction compact(client_type& mine) {
+        const service_compaction stats = mine.compact(run_.executor());
+        run_.add_compaction(stats.duration);
         return stats;
     }
 
@@ -64,13 +75,13 @@ public:
     void check_quiescent();
 
     // After the last frame: checks all that is left to be checked, destroys the pool, and adds what was found
-    // to the conductor's report.
+    // to the report of the run.
     void finish();
 
     // What the histories have shown so far.
     const history& histories() const noexcept { return history_; }
 
-    // ---- For the conductor
+    // ---- For the run
 
     std::size_t pending_events() const override {
         std::size_t sum = 0;
@@ -107,7 +118,7 @@ private:
     void require(bool holds, std::string_view what, Number found, std::string_view relation,
                  Number expected) {
         if (!holds) {
-            by_conductor().counts().violate(
+            by_main().counts().violate(
                 fmt::format("pool '{}': {} is {}, {} {}", name_, what, found, relation, expected));
         }
     }
@@ -115,40 +126,40 @@ private:
         require(found == expected, what, found, "expected", expected);
     }
 
-    conductor& conductor_;
+    test_run& run_;
     std::string name_;
-    census objects_; // outlives the pool
+    lifetime_counts objects_; // outlives the pool
     neighbours<Layout> neighbours_;
     std::unique_ptr<service_type> service_;
-    pool_type* pool_ = nullptr; // null behind its end
+    pool_type* pool_ = nullptr; // null after its end
     erase_marks marks_;
-    std::vector<std::unique_ptr<actor_type>> actors_; // one a thread, and the conductor's
-    std::vector<recorder*> recorders_;                // theirs
+    std::vector<std::unique_ptr<client_type>> clients_; // one a thread, and the main thread's
+    std::vector<recorder*> recorders_;                  // theirs
     history history_;
     bool balanced_ = true;
 };
 
 template <class Object, class Layout, class Policy>
-watched_pool<Object, Layout, Policy>::watched_pool(conductor& by, const pool_options& options,
+watched_pool<Object, Layout, Policy>::watched_pool(test_run& run, const pool_options& options,
                                                    std::size_t threads)
-    : conductor_(by),
+    : run_(run),
       name_(options.name),
       service_(std::make_unique<service_type>()),
       pool_(&service_->template add_pool<Object, Policy>(options.name, options)),
       marks_(pool_->stats().slot_limit),
-      history_({Layout::index_bits, Layout::generation_bits}, by.threads(), by.clock_tolerance()) {
-    const std::size_t last = threads == 0 ? by.threads() : threads;
-    for (std::size_t i = 1; i < by.options().service.pools; ++i) {
-        neighbours_.pools.push_back(&service_->template add_pool<observed>(
+      history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
+    const std::size_t last = threads == 0 ? run.threads() : threads;
+    for (std::size_t i = 1; i < run.options().service.pools; ++i) {
+        neighbours_.pools.push_back(&service_->template add_pool<tracked_object>(
             fmt::format("neighbour {}", i),
             {.capacity = 256 * (last + 1), .reuse_delay = 16, .max_threads = options.max_threads}));
     }
     for (std::size_t thread = 0; thread <= last; ++thread) {
-        actors_.push_back(std::make_unique<actor_type>(*service_, *pool_, neighbours_, objects_, marks_,
-                                                       thread, by.threads(), by.options().sample));
-        recorders_.push_back(&actors_.back()->record_of());
+        clients_.push_back(std::make_unique<client_type>(*service_, *pool_, neighbours_, objects_, marks_,
+                                                         thread, run.threads(), run.options().sample));
+        recorders_.push_back(&clients_.back()->record_of());
     }
-    by.join(*this);
+    run.join(*this);
 }
 
 template <class Object, class Layout, class Policy>
@@ -157,7 +168,7 @@ watched_pool<Object, Layout, Policy>::~watched_pool() {
         add_findings();
         abandon();
     }
-    conductor_.leave(*this);
+    run_.leave(*this);
 }
 
 template <class Object, class Layout, class Policy>
@@ -174,19 +185,19 @@ void watched_pool<Object, Layout, Policy>::check_balance() {
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::check_quiescent() {
     if (balanced_) { // what is wrong once stays wrong: once is enough
-        const std::uint64_t before = by_conductor().counts().violations;
+        const std::uint64_t before = by_main().counts().violations;
         check_balance();
-        balanced_ = by_conductor().counts().violations == before;
+        balanced_ = by_main().counts().violations == before;
     }
 
     constexpr std::size_t worth_sharing = 1 << 12; // objects
     const std::size_t size = pool_->items().size();
-    const std::size_t threads = conductor_.threads();
+    const std::size_t threads = run_.threads();
     if (size < worth_sharing) {
-        check_positions(0, size, by_conductor().counts());
+        check_positions(0, size, by_main().counts());
         return;
     }
-    conductor_.on_all_threads([&](std::size_t thread) {
+    run_.on_all_threads([&](std::size_t thread) {
         check_positions(size * thread / threads, size * (thread + 1) / threads, by(thread).counts());
     });
 }
@@ -195,11 +206,11 @@ void watched_pool<Object, Layout, Policy>::check_quiescent() {
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::check_neighbours() {
     std::uint64_t created = 0;
-    for (const auto& each : actors_) {
+    for (const auto& each : clients_) {
         each->at_neighbours().leave_all(each->counts());
         created += each->at_neighbours().created();
     }
-    service_->compact(conductor_.executor());
+    service_->compact(run_.executor());
     pool_stats sum;
     for (const auto* const each : neighbours_.pools) {
         const pool_stats stats = each->stats();
@@ -230,10 +241,10 @@ void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, st
 
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::finish() {
-    by_conductor().compact(conductor_.executor()); // no frame of the scenario
+    by_main().compact(run_.executor()); // no frame of the scenario
     check_quiescent();
     check_neighbours();
-    conductor_.check_histories();
+    run_.check_histories();
     const pool_stats stats = pool_->stats();
     const tally all = total();
     require_equal("the number created, by the pool's count", stats.created, all.created);
@@ -260,7 +271,7 @@ void watched_pool<Object, Layout, Policy>::finish() {
         abandon();
     }
     add_findings();
-    conductor_.result().add_pool(stats);
+    run_.result().add_pool(stats);
 }
 
 // A pool with which something is wrong may never end: its destructor erases until nothing is alive. So it
@@ -275,7 +286,7 @@ void watched_pool<Object, Layout, Policy>::abandon() noexcept {
 // Histories first: they tell more, and there is room for some messages only.
 template <class Object, class Layout, class Policy>
 void watched_pool<Object, Layout, Policy>::add_findings() {
-    report& result = conductor_.result();
+    report& result = run_.result();
     result.all += history_.result();
     result.all += total();
     for (const recorder* const each : recorders_) {
@@ -288,10 +299,12 @@ void watched_pool<Object, Layout, Policy>::add_findings() {
 
 // What several scenarios use is compiled once, in watched_pool.cpp.
 extern template class watched_pool<>;
-extern template class watched_pool<observed, default_layout, tiny_policy<1>>;
-extern template class watched_pool<observed, default_layout, tiny_policy<2>>;
-extern template class actor<watched_pool<>::pool_type>;
-extern template class actor<watched_pool<observed, default_layout, tiny_policy<1>>::pool_type>;
-extern template class actor<watched_pool<observed, default_layout, tiny_policy<2>>::pool_type>;
+extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<1>>;
+extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<2>>;
+extern template class client<watched_pool<>::pool_type>;
+extern template class client<
+    watched_pool<tracked_object, default_layout, support::tiny_policy<1>>::pool_type>;
+extern template class client<
+    watched_pool<tracked_object, default_layout, support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

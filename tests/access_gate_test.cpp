@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
+#include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
 
 #include <atomic>
@@ -327,7 +327,7 @@ TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
 
 // Counted by a load and a store, one of the two would be lost.
 TEST(access_gate_step_test, a_guard_that_ends_elsewhere_while_its_maker_makes_another_is_counted) {
-    struct rig_with_a_guard : gate_rig<stress::step_policy> {
+    struct rig_with_a_guard : gate_rig<support::step_policy> {
         rig_with_a_guard() : maker(mine()) { gate.enter(maker); }
         lane<policy>& maker;
     };
@@ -346,9 +346,9 @@ TEST(access_gate_step_test, a_guard_stopped_at_any_step_and_a_compaction_exclude
     std::size_t refused = 0;
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
-        gate_rig<stress::step_policy> rig;
+        gate_rig<support::step_policy> rig;
         std::atomic<bool> inside = false;
-        stress::stepper victim(step, [&] {
+        support::stepper victim(step, [&] {
             rig.gate.enter(rig.mine());
             inside = true;
             rig.pins(); // somewhere to stop
@@ -380,10 +380,10 @@ TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude
     std::size_t inside_first = 0;
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
-        gate_rig<stress::step_policy> rig;
+        gate_rig<support::step_policy> rig;
         std::atomic<bool> running = false;
         rig.mine();
-        stress::stepper compaction(step, [&] {
+        support::stepper compaction(step, [&] {
             if (rig.gate.try_close()) {
                 running = true;
                 rig.pins(); // somewhere to stop
@@ -427,11 +427,11 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
         SCOPED_TRACE("stopped before step " + std::to_string(step));
-        gate_rig<stress::step_policy> rig;
+        gate_rig<support::step_policy> rig;
         rig.mine();
         ASSERT_TRUE(rig.gate.try_close());
         rig.gate.open();
-        stress::stepper compaction(step, [&] {
+        support::stepper compaction(step, [&] {
             if (rig.gate.try_close()) {
                 rig.gate.open();
             }

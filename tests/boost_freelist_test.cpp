@@ -1,9 +1,8 @@
-#include "support/freelist_suite.hpp"
-
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/freelist_suite.hpp>
 
 namespace handlepool::test {
 namespace {

@@ -1,10 +1,9 @@
-#include "support/random.hpp"
-
 #include <handlepool/detail/chunk_pool.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/random.hpp>
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,3 @@
-#include "support/hostile_types.hpp"
-#include "support/random.hpp"
-
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -9,7 +6,9 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
+#include <support/hostile_types.hpp>
+#include <support/random.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -143,7 +142,7 @@ protected:
     compactor_rig<Policy> parts;
 };
 
-using policies = testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>>;
+using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
 TYPED_TEST_SUITE(compactor_test, policies);
 
 TYPED_TEST(compactor_test, an_empty_run_does_nothing) {

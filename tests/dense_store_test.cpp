@@ -1,10 +1,9 @@
-#include "support/hostile_types.hpp"
-
 #include <handlepool/detail/dense_store.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/hostile_types.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,11 @@
-#include "support/freelist_tools.hpp"
-#include "support/stop_at_every_access.hpp"
-
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
-#include <stress/tiny_policy.hpp>
+#include <support/freelist_tools.hpp>
+#include <support/step_atomics.hpp>
+#include <support/stop_at_every_access.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -69,7 +68,7 @@ protected:
 };
 
 using policies =
-    testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>, stress::tiny_policy<4>>;
+    testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>, support::tiny_policy<4>>;
 TYPED_TEST_SUITE(fifo_freelist_test, policies);
 
 TYPED_TEST(fifo_freelist_test, the_ring_wraps_at_any_size) {
@@ -172,9 +171,9 @@ protected:
     }
 };
 
-using step_policies =
-    testing::Types<stress::tiny_policy<1, stress::step_policy>, stress::tiny_policy<2, stress::step_policy>,
-                   stress::tiny_policy<4, stress::step_policy>>;
+using step_policies = testing::Types<support::tiny_policy<1, support::step_policy>,
+                                     support::tiny_policy<2, support::step_policy>,
+                                     support::tiny_policy<4, support::step_policy>>;
 TYPED_TEST_SUITE(stopped_claim_test, step_policies);
 
 TYPED_TEST(stopped_claim_test, gets_no_index_twice_when_the_ring_is_lapped_and_all_is_taken) {
@@ -261,7 +260,7 @@ TYPED_TEST(stopped_claim_test, a_single_try_claims_all_that_it_wants_or_nothing)
 // --------------------------------------------------------------------------
 
 struct view_scene {
-    fifo_freelist<stress::tiny_policy<2, stress::step_policy>> list{
+    fifo_freelist<support::tiny_policy<2, support::step_policy>> list{
         "list", {.index_limit = 100, .waiting_limit = 6, .reuse_delay = 0}};
     std::size_t view = 0;
 

@@ -1,12 +1,11 @@
-#include "support/freelist_suite.hpp"
-
 #include <handlepool/detail/freelist_counters.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
+#include <support/freelist_suite.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +21,11 @@ using namespace detail;
 
 namespace {
 
-using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<stress::tiny_policy<1>>,
-                              fifo_freelist<stress::tiny_policy<2>>>;
+using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<support::tiny_policy<1>>,
+                              fifo_freelist<support::tiny_policy<2>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(fifo, freelist_suite, native);
 
-static_assert(freelist<fifo_freelist<default_policy>> && freelist<fifo_freelist<stress::tiny_policy<1>>>);
+static_assert(freelist<fifo_freelist<default_policy>> && freelist<fifo_freelist<support::tiny_policy<1>>>);
 static_assert(!freelist<std::vector<std::uint32_t>>);
 
 TEST(reuse_distance_test, keeps_the_smallest) {

@@ -1,8 +1,7 @@
-#include "support/random.hpp"
-
 #include <handlepool/handle.hpp>
 
 #include <gtest/gtest.h>
+#include <support/random.hpp>
 
 #include <algorithm>
 #include <array>

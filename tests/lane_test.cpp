@@ -2,7 +2,7 @@
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -162,7 +162,7 @@ TEST(lane_threads_test, threads_that_live_together_get_different_lanes) {
 // What a thread writes often shares no cache line with another lane's, and the consumer's ends of a lane's
 // queues share none with the producer's.
 static_assert(alignof(lane<default_policy>) >= cache_line && sizeof(lane<default_policy>) % cache_line == 0);
-static_assert(alignof(lane<stress::tiny_policy<1>>) >= cache_line);
+static_assert(alignof(lane<support::tiny_policy<1>>) >= cache_line);
 static_assert(sizeof(chunk_chain<default_policy>) >= 2 * cache_line);
 static_assert(std::is_trivially_destructible_v<lane<default_policy>>, "lanes live in a virtual_array");
 

@@ -1,5 +1,3 @@
-#include "support/drain_newborns.hpp"
-
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -8,7 +6,8 @@
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
+#include <support/drain_newborns.hpp>
+#include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
 
 #include <algorithm>
@@ -363,7 +362,7 @@ TEST_P(nursery_test, after_reset_it_is_empty) {
 /// A position that a constructor left behind, in a full chunk: its lane wants it again, and compaction wants
 /// to pass it.
 struct vacated_position {
-    using policy = stress::step_policy;
+    using policy = support::step_policy;
 
     vacated_position() {
         newborns.take(chain, position);

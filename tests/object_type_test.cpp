@@ -1,9 +1,8 @@
-#include "support/hostile_types.hpp"
-
 #include <handlepool/detail/object_type.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/hostile_types.hpp>
 
 #include <array>
 #include <cstddef>

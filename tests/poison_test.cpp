@@ -1,10 +1,9 @@
-#include "support/random.hpp"
-#include "support/threads.hpp"
-
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/poison.hpp>
 
 #include <gtest/gtest.h>
+#include <support/random.hpp>
+#include <support/threads.hpp>
 
 #include <algorithm>
 #include <array>

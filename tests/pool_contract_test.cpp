@@ -1,12 +1,11 @@
 // Violations of contracts that checked builds find.
 
-#include "support/hostile_types.hpp"
-
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/hostile_types.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
 #include <support/threads.hpp>
 
@@ -90,7 +90,7 @@ TEST(full_pool, idle_threads_claims_do_not_count) {
 }
 
 struct large_enough_for_claims_of_two {
-    pool<int, default_layout, stress::step_policy> objects{
+    pool<int, default_layout, support::step_policy> objects{
         {.name = "full", .capacity = 512, .max_threads = 8}};
     std::size_t created = 0;
 };

@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
 #include <support/threads.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <atomic>
 #include <functional>
@@ -48,7 +48,7 @@ TEST(throwing_constructor, leaves_nothing_behind) {
 
 template <std::size_t Batch>
 void expect_nested_throw_survived() {
-    using pool_type = pool<re_entrant, default_layout, stress::tiny_policy<Batch>>;
+    using pool_type = pool<re_entrant, default_layout, support::tiny_policy<Batch>>;
     pool_type pool({.name = "nested", .capacity = 100, .reuse_delay = 0});
     std::vector<typename pool_type::handle_type> inner;
     for (int round = 0; round < 20; ++round) {
@@ -286,7 +286,7 @@ TEST(compaction_overlap, operations_work_while_compactions_run_back_to_back) {
 TEST(removal_queue_overflow, loses_nothing_and_buries_nothing_twice) {
     census counts;
     {
-        pool<counted, default_layout, stress::tiny_policy<2>> pool(
+        pool<counted, default_layout, support::tiny_policy<2>> pool(
             {.name = "overflow", .capacity = 20'000, .reuse_delay = 0, .removal_queue_size = 2});
         using handle_type = decltype(pool)::handle_type;
         for (int round = 0; round < 5; ++round) {

@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/hostile_types.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

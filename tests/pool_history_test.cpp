@@ -3,8 +3,8 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/threads.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -139,12 +139,12 @@ void expect_linearizable_histories(bool compacting) {
 
 TEST(pool_history, is_linearizable) {
     expect_linearizable_histories<default_policy>(false);
-    expect_linearizable_histories<stress::tiny_policy<1>>(false);
+    expect_linearizable_histories<support::tiny_policy<1>>(false);
 }
 
 TEST(pool_history, is_linearizable_while_compactions_run) {
     expect_linearizable_histories<default_policy>(true);
-    expect_linearizable_histories<stress::tiny_policy<2>>(true);
+    expect_linearizable_histories<support::tiny_policy<2>>(true);
 }
 
 } // namespace

@@ -13,11 +13,11 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
 #include <support/random.hpp>
 #include <support/threads.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -329,8 +329,8 @@ void expect_reuse_distance(std::size_t delay) {
 TEST(invariant_6, slot_is_reused_only_after_the_delay) {
     for (const std::size_t delay : {0U, 1U, 7U, 100U}) {
         expect_reuse_distance<default_policy>(delay);
-        expect_reuse_distance<stress::tiny_policy<1>>(delay);
-        expect_reuse_distance<stress::tiny_policy<2>>(delay);
+        expect_reuse_distance<support::tiny_policy<1>>(delay);
+        expect_reuse_distance<support::tiny_policy<2>>(delay);
     }
 }
 

@@ -3,10 +3,10 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/step_atomics.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -20,7 +20,7 @@ using namespace detail;
 namespace {
 
 TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
-    using pool_type = pool<re_entrant, default_layout, stress::tiny_policy<1, stress::step_policy>>;
+    using pool_type = pool<re_entrant, default_layout, support::tiny_policy<1, support::step_policy>>;
     // Before which access the eraser is stopped: among others, between the erase and its record.
     for (std::size_t steps = 0;; ++steps) {
         SCOPED_TRACE(steps);
@@ -36,7 +36,7 @@ TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
             handles.push_back(pool.emplace(re_entrant::callback{}, [&] { ++destroyed; }));
         }
         pool.compact();
-        stress::stepper eraser(steps, [&] { pool.erase(handles[0]); });
+        support::stepper eraser(steps, [&] { pool.erase(handles[0]); });
         const bool stopped = eraser.stopped();
         pool.erase(handles[1]);
         pool.erase(handles[2]); // its queue of one is full: a sweep

@@ -1,10 +1,9 @@
-#include "support/random.hpp"
-
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/thread_index.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/random.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,11 +5,11 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
 #include <support/random.hpp>
 #include <support/threads.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <cstdint>
 #include <unordered_map>
@@ -24,15 +24,15 @@ struct default_case {
     static pool_options options() { return {.name = "default", .capacity = 400}; }
 };
 struct batches_of_one : default_case {
-    using policy = stress::tiny_policy<1>;
+    using policy = support::tiny_policy<1>;
     static pool_options options() { return {.name = "batches of one", .capacity = 400, .reuse_delay = 0}; }
 };
 struct batches_of_two : default_case {
-    using policy = stress::tiny_policy<2>;
+    using policy = support::tiny_policy<2>;
     static pool_options options() { return {.name = "batches of two", .capacity = 400, .reuse_delay = 3}; }
 };
 struct small_queues : default_case {
-    using policy = stress::tiny_policy<2>;
+    using policy = support::tiny_policy<2>;
     static pool_options options() {
         return {.name = "small queues", .capacity = 400, .reuse_delay = 0, .removal_queue_size = 2};
     }
@@ -48,7 +48,7 @@ struct small_handles : default_case {
     static pool_options options() { return {.name = "small handles", .capacity = 400, .max_threads = 64}; }
 };
 struct capacity_of_one : default_case {
-    using policy = stress::tiny_policy<1>;
+    using policy = support::tiny_policy<1>;
     static pool_options options() { return {.name = "capacity of one", .capacity = 1}; }
 };
 

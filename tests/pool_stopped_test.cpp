@@ -3,11 +3,12 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/step_atomics.hpp>
+#include <support/step_bounds.hpp>
 #include <support/stop_at_every_access.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,15 +22,9 @@
 namespace handlepool::test {
 namespace {
 
-// Atomic accesses that one operation makes at the most, in this test's pool: claims and chunks of two, so
-// that every other operation takes the long way, and a handful of lanes. Loops over lanes make out most of
-// emplace's.
-constexpr std::size_t most_steps_of_emplace = 60;
-constexpr std::size_t most_steps_of_erase = 20;
-constexpr std::size_t most_steps_of_contains = 1;
-constexpr std::size_t most_steps_of_find = 2;
+using support::stepped_operation;
 
-using stepped_pool = pool<int, default_layout, stress::tiny_policy<2, stress::step_policy>>;
+using stepped_pool = pool<int, default_layout, support::tiny_policy<2, support::step_policy>>;
 using handle_type = stepped_pool::handle_type;
 
 // What a thread can be stopped in.
@@ -60,9 +55,9 @@ const std::vector<operation>& operations() {
 }
 
 template <class Body>
-void expect_steps(const char* name, std::size_t most, Body body) {
-    stress::stepper other(stress::stepper::never, body);
-    EXPECT_LE(other.steps(), most) << name;
+void expect_steps(stepped_operation what, Body body) {
+    support::stepper other(support::stepper::never, body);
+    EXPECT_LE(other.steps(), support::bound_of(what).accesses) << support::bound_of(what).operation;
 }
 
 // All that others may do while one is stopped. It would hang, or take more steps, if anything waited for that
@@ -70,16 +65,16 @@ void expect_steps(const char* name, std::size_t most, Body body) {
 void expect_others_work(stepped_pool& pool, handle_type shared, bool compacting) {
     std::vector<handle_type> made;
     for (int i = 0; i < 7; ++i) {
-        expect_steps("emplace", most_steps_of_emplace, [&] { made.push_back(pool.emplace(i)); });
+        expect_steps(stepped_operation::emplace, [&] { made.push_back(pool.emplace(i)); });
     }
-    expect_steps("contains", most_steps_of_contains, [&] { EXPECT_TRUE(pool.contains(made[0])); });
+    expect_steps(stepped_operation::contains, [&] { EXPECT_TRUE(pool.contains(made[0])); });
     if (!compacting) { // the frame contract
-        expect_steps("find", most_steps_of_find, [&] { EXPECT_EQ(*pool.find(made[1]), 1); });
+        expect_steps(stepped_operation::find, [&] { EXPECT_EQ(*pool.find(made[1]), 1); });
     }
     for (std::size_t i = 0; i < 5; ++i) {
-        expect_steps("erase", most_steps_of_erase, [&] { EXPECT_TRUE(pool.erase(made[i])); });
+        expect_steps(stepped_operation::erase, [&] { EXPECT_TRUE(pool.erase(made[i])); });
     }
-    expect_steps("erase", most_steps_of_erase, [&] { pool.erase(shared); });
+    expect_steps(stepped_operation::erase, [&] { pool.erase(shared); });
     EXPECT_FALSE(pool.contains(shared));
     EXPECT_TRUE(pool.contains(made[5]));
     EXPECT_TRUE(pool.contains(made[6]));
@@ -97,7 +92,7 @@ TEST(pool_stopped, thread_stopped_at_any_step_of_any_operation_blocks_nobody) {
             pool.erase(handles[0]);
             pool.emplace(2);
             {
-                stress::stepper stopped(steps, [&] { victim.run(pool, handles[1], handles[2]); });
+                support::stepper stopped(steps, [&] { victim.run(pool, handles[1], handles[2]); });
                 more = stopped.stopped();
                 expect_others_work(pool, handles[2], victim.compacts);
                 if (!victim.compacts) {
@@ -118,7 +113,7 @@ TEST(pool_stopped, thread_stopped_in_a_constructor_holds_up_its_own_newborns_onl
     stepped_pool pool({.name = "stepped", .capacity = 100, .max_threads = 64});
     // The step after the constructor ran is the first that can be stopped: by then the position is taken.
     for (std::size_t steps = 0; steps < 40; ++steps) {
-        stress::stepper stopped(steps, [&] { pool.emplace(1); });
+        support::stepper stopped(steps, [&] { pool.emplace(1); });
         const auto other = pool.emplace(2);
         pool.compact();
         EXPECT_EQ(pool.handle_of(*pool.find(other)), other);
@@ -136,9 +131,9 @@ TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_may_be_erased_and_is_bu
         SCOPED_TRACE("stopped before step " + std::to_string(steps));
         census counts;
         {
-            pool<counted, default_layout, stress::tiny_policy<2, stress::step_policy>> pool(
+            pool<counted, default_layout, support::tiny_policy<2, support::step_policy>> pool(
                 {.name = "stepped", .capacity = 100, .max_threads = 64});
-            stress::stepper stopped(steps, [&] { pool.emplace(std::ref(counts)); });
+            support::stepper stopped(steps, [&] { pool.emplace(std::ref(counts)); });
             more = stopped.stopped();
             pool.clear();
             pool.emplace(std::ref(counts));
@@ -162,7 +157,7 @@ TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_may_be_erased_and_is_bu
 // of it.
 TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_n_may_be_erased_without_a_record) {
     struct scene {
-        using pool_type = pool<counted, default_layout, stress::tiny_policy<2, stress::step_policy>>;
+        using pool_type = pool<counted, default_layout, support::tiny_policy<2, support::step_policy>>;
         ~scene() {
             objects.reset();
             EXPECT_EQ(counts.alive(), 0);
@@ -196,8 +191,8 @@ constexpr std::size_t far_more_than_any = 2000;
 /// The call ends within a bounded number of its accesses, although `stopped` does not go on. A call that
 /// waits is let go, and told.
 template <class Call>
-void expect_no_wait(const char* name, stress::stepper& stopped, Call call) {
-    stress::stepper caller(far_more_than_any, call);
+void expect_no_wait(const char* name, support::stepper& stopped, Call call) {
+    support::stepper caller(far_more_than_any, call);
     EXPECT_TRUE(caller.ended()) << name << " waits";
     if (!caller.ended()) {
         stopped.release();
@@ -243,7 +238,7 @@ TEST(pool_never_waits, beside_a_thread_stopped_in_anything_that_a_pool_does) {
         for (bool more = true; more; ++access) {
             SCOPED_TRACE(name + ", stopped before access " + std::to_string(access));
             busy_pool at;
-            stress::stepper stopped(access, [&] { victim(at); });
+            support::stepper stopped(access, [&] { victim(at); });
             more = stopped.stopped();
             expect_no_wait("try_access", stopped, [&] { guarded += at.pool.try_access() ? 1U : 0U; });
             expect_no_wait("try_emplace", stopped, [&] { EXPECT_TRUE(at.pool.try_emplace(4)); });

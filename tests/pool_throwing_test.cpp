@@ -3,9 +3,9 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -57,7 +57,7 @@ void fail_to_emplace_n(Pool& pool, std::size_t count) {
 template <class Policy>
 class throwing_constructors : public testing::Test {};
 using policies =
-    testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>, stress::tiny_policy<4>>;
+    testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>, support::tiny_policy<4>>;
 TYPED_TEST_SUITE(throwing_constructors, policies);
 
 TYPED_TEST(throwing_constructors, emplace_n_whose_last_constructor_throws_leaves_room_for_all) {

@@ -1,12 +1,11 @@
-#include "support/hostile_types.hpp"
-#include "support/threads.hpp"
-
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/hostile_types.hpp>
+#include <support/threads.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -8,7 +8,7 @@
 #include <handlepool/pool_options.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -84,7 +84,7 @@ protected:
     using rig_type = supply_rig<chosen_lane<Policy>>;
 };
 
-using policies = testing::Types<default_policy, stress::tiny_policy<1>, stress::tiny_policy<2>>;
+using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
 TYPED_TEST_SUITE(slot_supply_test, policies);
 
 constexpr std::size_t many = 100'000;

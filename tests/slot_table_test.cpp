@@ -1,13 +1,12 @@
-#include "support/objects_at.hpp"
-#include "support/random.hpp"
-#include "support/stop_at_every_access.hpp"
-
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
+#include <support/objects_at.hpp>
+#include <support/random.hpp>
+#include <support/step_atomics.hpp>
+#include <support/stop_at_every_access.hpp>
 
 #include <atomic>
 #include <barrier>
@@ -252,7 +251,7 @@ TYPED_TEST(slot_table_test, of_all_threads_that_kill_one_handle_exactly_one_wins
 // A test of the tag and a store after it would let both win.
 TEST(slot_table_step_test, a_killer_stopped_at_any_access_wins_only_if_no_other_does) {
     struct scene {
-        slot_table<pool_config<default_layout, stress::step_policy>> slots{"slots", size, 0};
+        slot_table<pool_config<default_layout, support::step_policy>> slots{"slots", size, 0};
         std::uint64_t handle = default_layout::value_of(5, default_layout::make_tag(pool_id, 1));
         int winners = 0;
 

@@ -2,10 +2,13 @@
 #include <handlepool/freelist.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
-#include <stress/tiny_policy.hpp>
+#include <support/step_atomics.hpp>
+#include <support/tiny_policy.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -19,8 +22,8 @@ namespace {
 
 TEST(stepper_test, stops_before_each_access_in_turn) {
     for (std::size_t step = 0; step != 4; ++step) {
-        stress::step_atomic<int> word{0};
-        stress::stepper thread(step, [&] {
+        support::step_atomic<int> word{0};
+        support::stepper thread(step, [&] {
             for (int value = 1; value != 4; ++value) {
                 word.store(value);
             }
@@ -35,8 +38,8 @@ TEST(stepper_test, stops_before_each_access_in_turn) {
 }
 
 TEST(stepper_test, goes_on_step_by_step) {
-    stress::step_atomic<int> word{0};
-    stress::stepper thread(0, [&] {
+    support::step_atomic<int> word{0};
+    support::stepper thread(0, [&] {
         word.fetch_add(1);
         word.fetch_add(1);
         word.fetch_add(1);
@@ -49,8 +52,8 @@ TEST(stepper_test, goes_on_step_by_step) {
 }
 
 TEST(stepper_test, every_kind_of_access_is_a_step) {
-    stress::step_atomic<int> word{0};
-    stress::stepper thread(stress::stepper::never, [&] {
+    support::step_atomic<int> word{0};
+    support::stepper thread(support::stepper::never, [&] {
         word.load();
         word.store(1);
         word.exchange(2);
@@ -66,9 +69,9 @@ TEST(stepper_test, every_kind_of_access_is_a_step) {
 }
 
 TEST(stepper_test, other_threads_are_neither_stopped_nor_counted) {
-    stress::step_atomic<int> word{0};
-    stress::stepper one(0, [&] { word.fetch_add(1); });
-    stress::stepper other(1, [&] {
+    support::step_atomic<int> word{0};
+    support::stepper one(0, [&] { word.fetch_add(1); });
+    support::stepper other(1, [&] {
         word.fetch_add(10);
         word.fetch_add(10);
     });
@@ -79,29 +82,75 @@ TEST(stepper_test, other_threads_are_neither_stopped_nor_counted) {
 }
 
 TEST(stepper_test, a_thread_left_stopped_ends_with_its_stepper) {
-    stress::step_atomic<int> word{0};
+    support::step_atomic<int> word{0};
     {
-        const stress::stepper left(0, [&] { word.store(1); });
+        const support::stepper left(0, [&] { word.store(1); });
         EXPECT_EQ(word.load(), 0);
     }
     EXPECT_EQ(word.load(), 1);
 }
 
+TEST(stepper_test, body_stops_itself) {
+    support::step_atomic<int> word{0};
+    std::size_t taken = 0;
+    support::stepper thread(support::stepper::never, [&] {
+        word.store(1);
+        support::stepper::stop_after(1);
+        word.store(2);
+        taken = support::stepper::taken();
+        word.store(3);
+        word.store(4);
+    });
+    EXPECT_TRUE(thread.stopped());
+    EXPECT_FALSE(thread.ended());
+    EXPECT_EQ(word.load(), 2);
+    EXPECT_EQ(taken, 2U);
+    thread.advance(support::stepper::never);
+    EXPECT_TRUE(thread.ended());
+    EXPECT_EQ(word.load(), 4);
+}
+
+TEST(stepper_test, released_body_is_not_stopped_again) {
+    support::step_atomic<int> word{0};
+    support::stepper thread(0, [&] {
+        word.store(1);
+        support::stepper::stop_after(0);
+        word.store(2);
+    });
+    EXPECT_TRUE(thread.stopped());
+    thread.release();
+    thread.finish();
+    EXPECT_EQ(word.load(), 2);
+}
+
+TEST(stepper_test, waits_no_longer_than_its_patience) {
+    std::mutex blocked;
+    std::unique_lock lock(blocked);
+    support::stepper thread(
+        support::stepper::never, [&] { const std::scoped_lock wanted(blocked); },
+        std::chrono::milliseconds(10));
+    EXPECT_FALSE(thread.stopped());
+    EXPECT_FALSE(thread.ended());
+    lock.unlock();
+    thread.finish();
+    EXPECT_TRUE(thread.ended());
+}
+
 // The claim of a freelist of step_policy is made of such accesses: three loads, a compare-exchange, and its
 // note of the distance.
 TEST(stepper_test, reaches_into_the_parts_of_a_pool) {
-    using list_type = fifo_freelist<stress::tiny_policy<1, stress::step_policy>>;
+    using list_type = fifo_freelist<support::tiny_policy<1, support::step_policy>>;
     static_assert(freelist<list_type>);
     list_type list("list", {.index_limit = 4, .waiting_limit = 4});
     std::uint32_t out = 0;
-    stress::stepper thread(3, [&] { list.claim(&out, 1, 4); });
+    support::stepper thread(3, [&] { list.claim(&out, 1, 4); });
     EXPECT_TRUE(thread.stopped());
     EXPECT_EQ(list.fresh(), 0U);
     thread.finish();
     EXPECT_EQ(list.fresh(), 1U);
 }
 
-static_assert(std::is_trivially_destructible_v<stress::step_atomic<std::uint64_t>>,
+static_assert(std::is_trivially_destructible_v<support::step_atomic<std::uint64_t>>,
               "they live in a virtual_array");
 
 } // namespace

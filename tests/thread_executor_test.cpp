@@ -1,8 +1,7 @@
-#include "support/random.hpp"
-
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/random.hpp>
 
 #include <algorithm>
 #include <atomic>

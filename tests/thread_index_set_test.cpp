@@ -1,7 +1,7 @@
 #include <handlepool/detail/thread_index_set.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
+#include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
 
 #include <atomic>
@@ -36,7 +36,7 @@ TEST(thread_index_set_test, says_when_there_is_none_and_has_one_again_when_it_is
 }
 
 struct two_threads {
-    thread_index_set<stress::step_atomic, 1> numbers;
+    thread_index_set<support::step_atomic, 1> numbers;
     std::uint32_t first = 0;
     std::uint32_t second = 0;
 };

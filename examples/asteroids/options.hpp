@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <support/output_file.hpp>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
@@ -10,8 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
@@ -31,14 +30,12 @@ struct options {
 inline void add_options(CLI::App& app, options& chosen) {
     // Opens files before the simulation begins, so that a wrong name costs no run.
     const auto check_writable = [](const std::string& file) -> std::string {
-        const bool is_new = !std::filesystem::exists(file);
-        if (!std::ofstream(file, std::ios::app)) {
-            return fmt::format("can't write to '{}'", file);
+        try {
+            const handlepool::support::output_file tried("", file);
+            return {};
+        } catch (const std::exception& error) {
+            return error.what();
         }
-        if (is_new) {
-            std::filesystem::remove(file);
-        }
-        return {};
     };
     app.option_defaults()->always_capture_default();
     app.add_option("--entities", chosen.entities, "Objects of all kinds together, about")

@@ -5,17 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace asteroids {
@@ -71,31 +68,11 @@ public:
         }
     }
 
-    /// The picture has no size of its own, so that it fills the window that it is shown in. The file comes
-    /// whole or not at all. Throws std::system_error, with the file's name.
-    void save(const std::filesystem::path& file) const {
-        // What is no regular file, like /dev/stdout, is written to as it is.
-        std::error_code error;
-        const std::filesystem::file_status status = std::filesystem::status(file, error);
-        const bool whole = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-        const std::filesystem::path unfinished = whole ? file.string() + ".part" : file.string();
-        error.clear();
-        errno = 0;
-        std::ofstream out(unfinished);
+    /// As an SVG file. It has no size of its own, so that it fills the window that it is shown in.
+    std::string text() const {
+        std::ostringstream out;
         write(out);
-        out.close();
-        if (!out) {
-            error.assign(errno == 0 ? EIO : errno, std::generic_category());
-        } else if (whole) {
-            std::filesystem::rename(unfinished, file, error);
-        }
-        if (error) {
-            std::error_code ignored; // it may not be there
-            if (whole) {
-                std::filesystem::remove(unfinished, ignored);
-            }
-            throw std::system_error(error, file.string());
-        }
+        return out.str();
     }
 
 private:

@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    static constexpr unsigned fine_bits = 5; // of a value, behind its highest one
+    static constexpr unsigned fine_bits = 5; // of a value, below its highest one
     static constexpr std::size_t fine = 1 << fine_bits;
 
     static constexpr std::size_t bucket_of(std::uint64_t value) noexcept {

@@ -95,7 +95,7 @@ private:
         std::vector<std::uint32_t> dead_through; // generation, by index / partitions
         std::deque<past_events> past;
         std::size_t past_count = 0;
-        std::vector<std::pair<std::uint64_t, std::string>> wrong; // handles and invariants, not yet told
+        std::vector<std::pair<std::uint64_t, std::string>> wrong; // handles and invariants, not yet reported
         tally found;
     };
 

@@ -15,7 +15,7 @@ namespace handlepool::stress {
 // What one thread did with the handles of one pool: its own, so that recording orders no threads.
 class recorder {
 public:
-    // Events go to so many logs, by slot, and only those of one slot in `sample` are kept.
+    // Each partition has a log, chosen by slot; only events of one slot in `sample` are kept.
     recorder(std::size_t partitions, std::size_t sample) : logs_(partitions), sample_(sample) {}
 
     recorder(const recorder&) = delete;

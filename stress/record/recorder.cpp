@@ -6,9 +6,15 @@
 #include "raw_log.hpp"
 #include "raw_log_reader.hpp"
 
+#include <boost/process/args.hpp>
+#include <boost/process/child.hpp>
+#include <boost/process/env.hpp>
+#include <boost/process/environment.hpp>
+#include <boost/process/exe.hpp>
+#include <boost/process/extend.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <support/run_program.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +33,8 @@
 namespace handlepool::stress {
 
 namespace {
+
+namespace process = boost::process;
 
 constexpr std::string_view library_name = "libhandlepool_record.so";
 
@@ -156,63 +164,27 @@ private:
     struct sigaction quit_{};
 };
 
-// This process's environment with the library and the log added to it.
-std::vector<std::string> environment_with(const std::filesystem::path& library, int descriptor) {
-    constexpr std::string_view preload = "LD_PRELOAD=";
-    std::string list = std::string(preload) + library.string();
-    std::vector<std::string> variables;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string_view variable = *entry;
-        if (!variable.starts_with(preload)) {
-            variables.emplace_back(variable);
-        } else if (variable.size() > preload.size()) {
-            list.append(":").append(variable.substr(preload.size()));
-        }
-    }
-    variables.push_back(std::move(list));
-    variables.push_back(fmt::format("{}={}", raw_log::descriptor_variable, descriptor));
-    return variables;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-    std::vector<char*> pointers;
-    for (std::string& string : strings) {
-        pointers.push_back(string.data());
-    }
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
 // Runs the program to its end and returns its status as waitpid does.
-int run(std::vector<std::string> command, const std::filesystem::path& library, int descriptor) {
+int run(const std::vector<std::string>& command, const std::filesystem::path& library, int log) {
     const keyboard_signals_ignored ignored;
-    std::vector<std::string> variables = environment_with(library, descriptor);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor); // the program inherits it
-    ::posix_spawnattr_init(&attributes);
-    ::sigemptyset(&defaults);
-    ::sigaddset(&defaults, SIGINT);
-    ::sigaddset(&defaults, SIGQUIT);
-    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    pid_t child = 0;
-    const int error = ::posix_spawnp(&child, command.front().c_str(), &actions, &attributes,
-                                     pointers_to(command).data(), pointers_to(variables).data());
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-    if (error != 0) {
-        throw record_error(fmt::format("cannot run {}: {}", command.front(), message_of(error)));
+    process::environment variables = boost::this_process::environment();
+    const std::string others = variables["LD_PRELOAD"].to_string();
+    variables["LD_PRELOAD"] = others.empty() ? library.string() : library.string() + ":" + others;
+    variables[raw_log::descriptor_variable] = std::to_string(log);
+    try {
+        process::child program(
+            process::exe = support::find_program(command.front()),
+            process::args = std::vector(command.begin() + 1, command.end()), process::env = variables,
+            process::extend::on_exec_setup = [log](const auto&) {
+                ::fcntl(log, F_SETFD, 0); // the program inherits it
+                ::signal(SIGINT, SIG_DFL);
+                ::signal(SIGQUIT, SIG_DFL);
+            });
+        program.wait();
+        return program.native_exit_code();
+    } catch (const std::system_error& error) {
+        throw record_error(fmt::format("cannot run {}: {}", command.front(), error.code().message()));
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) {
-            throw record_error(fmt::format("cannot wait for {}: {}", command.front(), message_of(errno)));
-        }
-    }
-    return status;
 }
 
 void check_options(const record_options& options) {

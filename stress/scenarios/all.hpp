@@ -1,21 +1,21 @@
 #pragma once
 
-#include "conductor.hpp"
+#include "test_run.hpp"
 
 // The scenarios, one file each.
 namespace handlepool::stress {
 
-void run_stale(conductor& by);
-void run_race_erase(conductor& by);
-void run_race_find(conductor& by);
-void run_overlap(conductor& by);
-void run_exhaust(conductor& by);
-void run_retire(conductor& by);
-void run_overflow(conductor& by);
-void run_threads(conductor& by);
-void run_reentrant(conductor& by);
-void run_throwing(conductor& by);
-void run_stopped(conductor& by);
-void run_hand_off(conductor& by);
+void run_stale(test_run& run);
+void run_race_erase(test_run& run);
+void run_race_find(test_run& run);
+void run_overlap(test_run& run);
+void run_exhaust(test_run& run);
+void run_retire(test_run& run);
+void run_overflow(test_run& run);
+void run_threads(test_run& run);
+void run_reentrant(test_run& run);
+void run_throwing(test_run& run);
+void run_stopped(test_run& run);
+void run_hand_off(test_run& run);
 
 } // namespace handlepool::stress

@@ -2,12 +2,12 @@
 // they are, and then they say so.
 
 #include "scenarios/all.hpp"
-#include "tiny_policy.hpp"
 #include "watched_pool.hpp"
 
 #include <handlepool/error.hpp>
 
 #include <fmt/format.h>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,45 +19,45 @@ namespace handlepool::stress {
 namespace {
 
 template <class Pool>
-void expect_clear_error(conductor& by, Pool& pool) {
+void expect_clear_error(test_run& run, Pool& pool) {
     try {
-        pool.by_conductor().create();
+        pool.by_main().create();
     } catch (const pool_exhausted& error) {
         const std::string text = error.what();
         const std::string capacity = fmt::to_string(pool.get().capacity());
         if (text.find("'exhaust'") == std::string::npos || text.find(capacity) == std::string::npos) {
-            by.violate(fmt::format("the error of a full pool names not both pool and capacity: {}", text));
+            run.violate(fmt::format("the error of a full pool names not both pool and capacity: {}", text));
         }
         return;
     }
-    by.violate("a pool that was full had room at once");
+    run.violate("a pool that was full had room at once");
 }
 
 template <class Policy>
-void fill_and_empty(conductor& by, std::size_t capacity, std::size_t times) {
-    using pool_type = watched_pool<observed, default_layout, Policy>;
-    pool_type pool(by, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
-    std::vector<std::vector<typename pool_type::handle_type>> held(by.threads());
-    for (std::size_t time = 0; time < times && (time == 0 || by.more()); ++time) {
-        by.together([&](std::size_t thread) {
+void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
+    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
+    pool_type pool(run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
+    std::vector<std::vector<typename pool_type::handle_type>> held(run.threads());
+    for (std::size_t time = 0; time < times && (time == 0 || run.more()); ++time) {
+        run.together([&](std::size_t thread) {
             while (const auto handle = pool.by(thread).try_create()) {
                 held[thread].push_back(handle);
             }
         });
         if (pool.alive() < capacity) {
-            by.violate(
+            run.violate(
                 fmt::format("a pool with a capacity of {} was full with {} objects", capacity, pool.alive()));
         }
-        // A thread may be refused while another holds what it claimed and then gives it up: the conductor
+        // A thread may be refused while another holds what it claimed and then gives it up: the main thread
         // takes what is left.
-        while (const auto handle = pool.by_conductor().try_create()) {
+        while (const auto handle = pool.by_main().try_create()) {
             held[0].push_back(handle);
         }
-        expect_clear_error(by, pool);
+        expect_clear_error(run, pool);
 
         // Every thread erases another's. Half of the times a part of them stays.
         const bool all = time % 2 == 0;
-        by.together([&](std::size_t thread) {
+        run.together([&](std::size_t thread) {
             auto& others = held[(thread + 1) % held.size()];
             const std::size_t kept = all ? 0 : others.size() / 3;
             while (others.size() > kept) {
@@ -72,17 +72,17 @@ void fill_and_empty(conductor& by, std::size_t capacity, std::size_t times) {
 
 } // namespace
 
-void run_exhaust(conductor& by) {
-    const std::size_t large = by.options().alive;
-    while (by.more()) {
-        fill_and_empty<default_policy>(by, large, 4);
+void run_exhaust(test_run& run) {
+    const std::size_t large = run.options().alive;
+    while (run.more()) {
+        fill_and_empty<default_policy>(run, large, 4);
         for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U, 1000U}) {
-            if (!by.more()) {
+            if (!run.more()) {
                 break;
             }
-            fill_and_empty<tiny_policy<1>>(by, capacity, 64);
-            fill_and_empty<tiny_policy<2>>(by, capacity, 64);
-            fill_and_empty<default_policy>(by, capacity, 64);
+            fill_and_empty<support::tiny_policy<1>>(run, capacity, 64);
+            fill_and_empty<support::tiny_policy<2>>(run, capacity, 64);
+            fill_and_empty<default_policy>(run, capacity, 64);
         }
     }
 }

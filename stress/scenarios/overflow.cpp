@@ -1,10 +1,10 @@
 // Removal queues of two, so that compaction has to sweep, and bursts of removals by one thread.
 
 #include "scenarios/all.hpp"
-#include "tiny_policy.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/format.h>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,18 +17,18 @@ namespace handlepool::stress {
 namespace {
 
 template <class Policy>
-void run_with_tiny_queues(conductor& by, double part, std::size_t alive) {
-    using pool_type = watched_pool<observed, default_layout, Policy>;
-    const std::size_t share = std::max<std::size_t>(alive / by.threads(), 16);
-    pool_type pool(by, {.name = "overflow",
-                        .capacity = 2 * share * by.threads(),
-                        .reuse_delay = 16,
-                        .removal_queue_size = 2});
-    std::vector<std::vector<typename pool_type::handle_type>> held(by.threads());
-    for (std::size_t frame = 0; by.more(part); ++frame) {
-        by.together([&](std::size_t thread) {
+void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
+    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
+    const std::size_t share = std::max<std::size_t>(alive / run.threads(), 16);
+    pool_type pool(run, {.name = "overflow",
+                         .capacity = 2 * share * run.threads(),
+                         .reuse_delay = 16,
+                         .removal_queue_size = 2});
+    std::vector<std::vector<typename pool_type::handle_type>> held(run.threads());
+    for (std::size_t frame = 0; run.more(part); ++frame) {
+        run.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
-            auto& random = by.random(thread);
+            auto& random = run.random(thread);
             auto& others = held[(thread + frame) % held.size()];
             while (others.size() < share) {
                 others.push_back(mine.create());
@@ -46,17 +46,17 @@ void run_with_tiny_queues(conductor& by, double part, std::size_t alive) {
     pool.finish();
 }
 
-void run_bursts(conductor& by, double part, std::size_t burst) {
-    watched_pool<> pool(by, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
+void run_bursts(test_run& run, double part, std::size_t burst) {
+    watched_pool<> pool(run, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
     std::vector<watched_pool<>::handle_type> all(burst);
-    for (std::size_t frame = 0; by.more(part); ++frame) {
-        by.together([&](std::size_t thread) {
-            for (std::size_t i = thread; i < burst; i += by.threads()) {
+    for (std::size_t frame = 0; run.more(part); ++frame) {
+        run.together([&](std::size_t thread) {
+            for (std::size_t i = thread; i < burst; i += run.threads()) {
                 all[i] = pool.by(thread).create();
             }
         });
-        by.together([&](std::size_t thread) {
-            if (thread == frame % by.threads()) {
+        run.together([&](std::size_t thread) {
+            if (thread == frame % run.threads()) {
                 for (const auto handle : all) {
                     pool.by(thread).erase(handle);
                 }
@@ -69,11 +69,11 @@ void run_bursts(conductor& by, double part, std::size_t burst) {
 
 } // namespace
 
-void run_overflow(conductor& by) {
-    run_with_tiny_queues<default_policy>(by, 0.3, by.options().alive);
-    run_with_tiny_queues<tiny_policy<1>>(by, 0.6, std::min<std::size_t>(by.options().alive, 1000));
-    run_bursts(by, 1, 50 * by.options().alive);
-    by.tell("sweeps", fmt::to_string(by.result().pool.sweeps));
+void run_overflow(test_run& run) {
+    run_with_tiny_queues<default_policy>(run, 0.3, run.options().alive);
+    run_with_tiny_queues<support::tiny_policy<1>>(run, 0.6, std::min<std::size_t>(run.options().alive, 1000));
+    run_bursts(run, 1, 50 * run.options().alive);
+    run.add_fact("sweeps", fmt::to_string(run.result().pool.sweeps));
 }
 
 } // namespace handlepool::stress

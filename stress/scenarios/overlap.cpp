@@ -1,9 +1,10 @@
 // Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
 
 #include "scenarios/all.hpp"
-#include "scenarios/board.hpp"
-#include "tiny_policy.hpp"
+#include "scenarios/shared_handles.hpp"
 #include "watched_pool.hpp"
+
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -16,8 +17,8 @@ namespace handlepool::stress {
 namespace {
 
 template <class Pool>
-void use(Pool& pool, std::size_t thread, board<typename Pool::handle_type>& shared, std::mt19937_64& random,
-         std::size_t steps) {
+void use(Pool& pool, std::size_t thread, shared_handles<typename Pool::handle_type>& shared,
+         std::mt19937_64& random, std::size_t steps) {
     auto& mine = pool.by(thread);
     for (std::size_t i = 0; i < steps; ++i) {
         const std::uint64_t choice = random();
@@ -26,7 +27,7 @@ void use(Pool& pool, std::size_t thread, board<typename Pool::handle_type>& shar
         switch (choice % 8) {
         case 0:
         case 1:
-            // Who wins fills the seat; an empty one is filled at first.
+            // The winner fills the place; an empty one is filled by whoever comes first.
             if (!handle || mine.erase(handle)) {
                 if (const auto created = mine.try_create()) {
                     shared.put(seat, created);
@@ -50,23 +51,23 @@ void use(Pool& pool, std::size_t thread, board<typename Pool::handle_type>& shar
 }
 
 template <class Policy>
-void run_until(conductor& by, double part, std::size_t alive) {
-    using pool_type = watched_pool<observed, default_layout, Policy>;
-    pool_type pool(by, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
-    board<typename pool_type::handle_type> shared(alive);
-    const std::size_t users = std::max<std::size_t>(by.threads() - 1, 1);
-    while (by.more(part)) {
+void run_until(test_run& run, double part, std::size_t alive) {
+    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
+    pool_type pool(run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
+    shared_handles<typename pool_type::handle_type> shared(alive);
+    const std::size_t users = std::max<std::size_t>(run.threads() - 1, 1);
+    while (run.more(part)) {
         std::atomic<std::size_t> at_work = users;
-        by.together([&](std::size_t thread) {
+        run.together([&](std::size_t thread) {
             if (thread == 0) { // compacts, and only that if there are others
                 do {
-                    if (users == by.threads()) {
-                        use(pool, thread, shared, by.random(thread), 100);
+                    if (users == run.threads()) {
+                        use(pool, thread, shared, run.random(thread), 100);
                     }
                     pool.compact(pool.by(thread));
-                } while (at_work.load() != 0 && users != by.threads() && !by.threads_at_work().failed());
+                } while (at_work.load() != 0 && users != run.threads() && !run.team().failed());
             } else {
-                use(pool, thread, shared, by.random(thread), 10'000);
+                use(pool, thread, shared, run.random(thread), 10'000);
                 --at_work;
             }
         });
@@ -77,10 +78,10 @@ void run_until(conductor& by, double part, std::size_t alive) {
 
 } // namespace
 
-void run_overlap(conductor& by) {
-    run_until<default_policy>(by, 0.4, by.options().alive);
-    run_until<tiny_policy<2>>(by, 0.7, std::min<std::size_t>(by.options().alive, 1000));
-    run_until<tiny_policy<1>>(by, 1, 16);
+void run_overlap(test_run& run) {
+    run_until<default_policy>(run, 0.4, run.options().alive);
+    run_until<support::tiny_policy<2>>(run, 0.7, std::min<std::size_t>(run.options().alive, 1000));
+    run_until<support::tiny_policy<1>>(run, 1, 16);
 }
 
 } // namespace handlepool::stress

@@ -2,12 +2,12 @@
 // ever given out stay dead.
 
 #include "scenarios/all.hpp"
-#include "tiny_policy.hpp"
 #include "watched_pool.hpp"
 
 #include <handlepool/error.hpp>
 
 #include <fmt/format.h>
+#include <support/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -22,18 +22,18 @@ using narrow_layout = handle_layout<32, 5, 27>; // a slot has 15 lives
 constexpr std::uint64_t lives = (narrow_layout::last_generation + 1) / 2;
 
 template <class Policy>
-std::uint64_t use_up(conductor& by) {
-    using pool_type = watched_pool<observed, narrow_layout, Policy>;
+std::uint64_t use_up(test_run& run) {
+    using pool_type = watched_pool<tracked_object, narrow_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
     constexpr std::size_t slot_limit = 600;
     constexpr std::size_t capacity = 128;
     constexpr std::size_t reuse_delay = 8;
     pool_type pool(
-        by, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
-    std::vector<std::vector<handle_type>> given(by.threads());
+        run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
+    std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;
     for (std::size_t frame = 0; !used_up; ++frame) {
-        by.together([&](std::size_t thread) {
+        run.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
             std::vector<handle_type> made;
             try {
@@ -51,21 +51,21 @@ std::uint64_t use_up(conductor& by) {
         });
         pool.end_frame();
         if (frame > 100 * slot_limit) {
-            by.violate("a pool was never used up");
+            run.violate("a pool was never used up");
             break;
         }
     }
-    by.together([&](std::size_t thread) {
+    run.together([&](std::size_t thread) {
         for (const handle_type handle : given[(thread + 1) % given.size()]) {
             pool.by(thread).try_stale(handle);
         }
     });
     const std::uint64_t created = pool.get().stats().created;
     if (created > slot_limit * lives) {
-        by.violate(fmt::format("{} slots of {} lives had {} objects", slot_limit, lives, created));
+        run.violate(fmt::format("{} slots of {} lives had {} objects", slot_limit, lives, created));
     }
     if (used_up && created < (slot_limit - capacity - reuse_delay) * lives) {
-        by.violate(fmt::format("a pool of {} slots was used up after {} objects", slot_limit, created));
+        run.violate(fmt::format("a pool of {} slots was used up after {} objects", slot_limit, created));
     }
     pool.finish();
     return created;
@@ -73,17 +73,17 @@ std::uint64_t use_up(conductor& by) {
 
 } // namespace
 
-void run_retire(conductor& by) {
+void run_retire(test_run& run) {
     std::uint64_t pools = 0;
     std::uint64_t created = 0;
-    while (by.more()) {
-        created += pools % 2 == 0 ? use_up<tiny_policy<1>>(by) : use_up<default_policy>(by);
+    while (run.more()) {
+        created += pools % 2 == 0 ? use_up<support::tiny_policy<1>>(run) : use_up<default_policy>(run);
         ++pools;
     }
-    by.tell("pools used up", fmt::to_string(pools));
-    by.tell("objects of each, at most 9,000",
-            fmt::format("{:.0f}", static_cast<double>(created) /
-                                      static_cast<double>(std::max<std::uint64_t>(pools, 1))));
+    run.add_fact("pools used up", fmt::to_string(pools));
+    run.add_fact("objects of each, at most 9,000",
+                 fmt::format("{:.0f}", static_cast<double>(created) /
+                                           static_cast<double>(std::max<std::uint64_t>(pools, 1))));
 }
 
 } // namespace handlepool::stress

@@ -2,9 +2,10 @@
 // with forged neighbours of real handles.
 
 #include "scenarios/all.hpp"
-#include "scenarios/board.hpp"
-#include "tiny_policy.hpp"
+#include "scenarios/shared_handles.hpp"
 #include "watched_pool.hpp"
+
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +22,7 @@ class holder {
 public:
     using handle_type = typename Pool::handle_type;
 
-    holder(typename Pool::actor_type& mine, board<handle_type>& dead, std::size_t alive,
+    holder(typename Pool::client_type& mine, shared_handles<handle_type>& dead, std::size_t alive,
            std::mt19937_64& random)
         : mine_(mine), dead_(dead), most_alive_(alive), random_(random) {}
 
@@ -58,38 +59,35 @@ private:
         }
     }
 
-    typename Pool::actor_type& mine_;
-    board<handle_type>& dead_;
+    typename Pool::client_type& mine_;
+    shared_handles<handle_type>& dead_;
     std::size_t most_alive_;
     std::mt19937_64& random_;
     std::vector<handle_type> living_;
 };
 
 template <class Policy>
-void run_until(conductor& by, double part, std::size_t alive, std::size_t reuse_delay) {
-    using pool_type = watched_pool<observed, default_layout, Policy>;
-    const std::size_t share = std::max<std::size_t>(alive / by.threads(), 1);
+void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_delay) {
+    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
+    const std::size_t share = std::max<std::size_t>(alive / run.threads(), 1);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
     pool_type pool(
-        by, {.name = "stale", .capacity = (share + 1 + steps) * by.threads(), .reuse_delay = reuse_delay});
-    board<typename pool_type::handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
+        run, {.name = "stale", .capacity = (share + 1 + steps) * run.threads(), .reuse_delay = reuse_delay});
+    shared_handles<typename pool_type::handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
     std::vector<holder<pool_type>> holders;
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        holders.emplace_back(pool.by(thread), dead, share, by.random(thread));
+    for (std::size_t thread = 0; thread < run.threads(); ++thread) {
+        holders.emplace_back(pool.by(thread), dead, share, run.random(thread));
     }
-    while (by.more(part)) {
-        by.together([&](std::size_t thread) { holders[thread].run_frame(steps); });
-        pool.end_frame();
-    }
-    pool.finish();
+    pool.run_frames(part, [&](std::size_t thread) { holders[thread].run_frame(steps); });
 }
 
 } // namespace
 
-void run_stale(conductor& by) {
-    run_until<default_policy>(by, 0.5, by.options().alive, pool_options::automatic);
-    run_until<tiny_policy<1>>(by, 0.8, std::min<std::size_t>(by.options().alive, 100), 0); // slots live fast
-    run_until<tiny_policy<2>>(by, 1, by.options().alive, 16);
+void run_stale(test_run& run) {
+    run_until<default_policy>(run, 0.5, run.options().alive, pool_options::automatic);
+    run_until<support::tiny_policy<1>>(run, 0.8, std::min<std::size_t>(run.options().alive, 100),
+                                       0); // slots live fast
+    run_until<support::tiny_policy<2>>(run, 1, run.options().alive, 16);
 }
 
 } // namespace handlepool::stress

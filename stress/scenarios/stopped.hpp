@@ -1,6 +1,8 @@
 #pragma once
 
-#include "conductor.hpp"
+#include "test_run.hpp"
+
+#include <support/step_bounds.hpp>
 
 #include <array>
 #include <chrono>
@@ -14,33 +16,17 @@
 // The matrix of the scenario `stopped`, for any pool whose atomics are step_atomics.
 namespace handlepool::stress {
 
-// What the others do while a thread is stopped, and how many accesses to atomics it may take them: in pools
-// of up to 40 objects and 8 lanes, with batches of one to four, so that the long ways are taken all the
-// time. Most of emplace's and of size's are of loops over the lanes, most of a compaction's of those over
-// what was born and what was erased.
-inline constexpr std::size_t most_steps_of_emplace = 60;
-inline constexpr std::size_t most_steps_of_erase = 20;
-inline constexpr std::size_t most_steps_of_contains = 1;
-inline constexpr std::size_t most_steps_of_find = 2;
-inline constexpr std::size_t most_steps_of_guard = 12;
-inline constexpr std::size_t most_steps_of_size = 24;
-inline constexpr std::size_t most_steps_of_compact = 800;
-inline constexpr std::size_t most_steps_of_try_compact = 800;
+using support::step_counts;
+using support::stepped_operation;
 
-enum class deed : std::uint8_t { emplace, erase, contains, find, guard, size, compact, try_compact };
-
-inline constexpr std::array<std::string_view, 8> deed_names{
-    "emplace", "erase", "contains", "find", "access guard", "size", "compact", "try_compact"};
-
-constexpr std::string_view name_of(deed what) noexcept {
-    return deed_names[static_cast<std::size_t>(what)];
-}
-
-using step_counts = std::array<std::size_t, deed_names.size()>; // by deed
-
-inline constexpr step_counts most_steps{
-    most_steps_of_emplace, most_steps_of_erase, most_steps_of_contains, most_steps_of_find,
-    most_steps_of_guard,   most_steps_of_size,  most_steps_of_compact,  most_steps_of_try_compact};
+// What the others may take while a thread is stopped.
+inline constexpr step_counts allowed_steps = [] {
+    step_counts allowed{};
+    for (std::size_t what = 0; what < allowed.size(); ++what) {
+        allowed[what] = support::step_bounds[what].accesses;
+    }
+    return allowed;
+}();
 
 // The threads of a case. The veteran has used the pool before another is stopped, the newcomer has not.
 enum class role : std::uint8_t { victim, veteran, newcomer };
@@ -50,7 +36,7 @@ constexpr std::string_view name_of(role who) noexcept {
     return role_names[static_cast<std::size_t>(who)];
 }
 
-// A pool in which threads can be stopped, as the matrix sees it. Who calls says which of the threads it is;
+// A pool in which threads can be stopped, as the matrix sees it. The caller says which of the threads it is;
 // handles are their values.
 class stoppable {
 public:
@@ -84,7 +70,7 @@ struct stopped_setting {
     std::string text() const;
 };
 
-// Makes the pool of a case. It has room for so many objects, and no more if the slots are to be nearly full.
+// Makes the pool of a case. It has room for `room` objects, and for no more if slots are to be nearly full.
 // The histories of what an unrecorded operation does are not kept.
 using stoppable_maker = std::function<std::unique_ptr<stoppable>(const stopped_setting& setting,
                                                                  std::size_t room, bool recorded)>;
@@ -93,9 +79,9 @@ using stoppable_maker = std::function<std::unique_ptr<stoppable>(const stopped_s
 class stopped_matrix {
 public:
     // What makes no steps and does not end is given up after so long.
-    explicit stopped_matrix(conductor& by, const step_counts& allowed = most_steps,
+    explicit stopped_matrix(test_run& run, const step_counts& allowed = allowed_steps,
                             std::chrono::milliseconds patience = std::chrono::seconds(20))
-        : conductor_(by), allowed_(allowed), patience_(patience) {}
+        : run_(run), allowed_(allowed), patience_(patience) {}
 
     // All cases of a setting, or as many as there is time for.
     void run(const stopped_setting& setting, const stoppable_maker& make, bool all);
@@ -104,12 +90,14 @@ public:
 
     std::uint64_t cases() const noexcept { return cases_; }
     std::uint64_t passes() const noexcept { return passes_; } // settings that all cases were run of
-    std::size_t steps(deed what) const noexcept { return steps_[static_cast<std::size_t>(what)]; }
+    std::size_t steps(stepped_operation what) const noexcept {
+        return steps_[static_cast<std::size_t>(what)];
+    }
 
 private:
     friend class stopped_case;
 
-    conductor& conductor_;
+    test_run& run_;
     step_counts allowed_;
     std::chrono::milliseconds patience_;
     step_counts steps_{}; // most of each

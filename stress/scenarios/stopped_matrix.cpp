@@ -2,9 +2,9 @@
 // with the same seed.
 
 #include "scenarios/stopped.hpp"
-#include "step_atomics.hpp"
 
 #include <fmt/format.h>
+#include <support/step_atomics.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +16,8 @@
 namespace handlepool::stress {
 
 namespace {
+
+using support::stepper;
 
 // Made by each of the others: enough to come to the end of claims and chunks, whatever is left of them.
 constexpr std::size_t objects_made = 7;
@@ -85,7 +87,7 @@ public:
     bool run(const stoppable_maker& make);
 
 private:
-    struct blocked {}; // leaves the list of deeds
+    struct blocked {}; // leaves the list of operations
 
     // What a thread of the case did.
     struct worker {
@@ -93,7 +95,7 @@ private:
 
         role who;
         step_counts steps{};
-        std::atomic<deed> last{}; // that began
+        std::atomic<stepped_operation> last{}; // that began
         std::vector<std::string> complaints{};
     };
 
@@ -101,7 +103,7 @@ private:
     template <class Work>
     void guarded(worker& mine, Work work);
     template <class Body>
-    auto does(worker& mine, deed what, Body body);
+    auto does(worker& mine, stepped_operation what, Body body);
     void expect(worker& mine, bool holds, std::string_view what) const;
 
     void prepare();
@@ -161,7 +163,7 @@ bool stopped_case::run(const stoppable_maker& make) {
     const worker& latest = newcomer ? second : first;
     stepper& latest_thread = newcomer ? *newcomer : veteran;
     const bool hangs = !latest_thread.ended() && !latest_thread.stopped();
-    const deed hanging = latest.last;
+    const stepped_operation hanging = latest.last;
     // All at once: one may wait for another.
     stopped_one.release();
     veteran.release();
@@ -173,9 +175,9 @@ bool stopped_case::run(const stoppable_maker& make) {
 
     if (hangs) {
         in_.given_up_ = true;
-        in_.conductor_.violate(fmt::format("{} of the {} did not end within {} seconds {}", name_of(hanging),
-                                           name_of(latest.who),
-                                           std::chrono::duration<double>(in_.patience_).count(), where()));
+        in_.run_.violate(fmt::format("{} of the {} did not end within {} seconds {}",
+                                     support::bound_of(hanging).operation, name_of(latest.who),
+                                     std::chrono::duration<double>(in_.patience_).count(), where()));
     }
     for (const worker* const each : {&first, &second, &third}) {
         report_on(*each);
@@ -196,7 +198,7 @@ void stopped_case::guarded(worker& mine, Work work) {
 
 // Stops the calling thread, too, when it takes more steps than are allowed.
 template <class Body>
-auto stopped_case::does(worker& mine, deed what, Body body) {
+auto stopped_case::does(worker& mine, stepped_operation what, Body body) {
     const auto position = static_cast<std::size_t>(what);
     const std::size_t allowed = in_.allowed_[position];
     mine.last = what;
@@ -208,8 +210,8 @@ auto stopped_case::does(worker& mine, deed what, Body body) {
     mine.steps[position] = std::max(mine.steps[position], steps);
     if (steps > allowed) {
         mine.complaints.push_back(
-            fmt::format("{} of the {} took more than {} steps ({} when all were let go on)", name_of(what),
-                        name_of(mine.who), allowed, steps));
+            fmt::format("{} of the {} took more than {} steps ({} when all were let go on)",
+                        support::bound_of(what).operation, name_of(mine.who), allowed, steps));
         throw blocked();
     }
     return result;
@@ -250,22 +252,22 @@ void stopped_case::do_all(worker& mine) {
     const role who = mine.who;
     std::vector<std::uint64_t> made;
     for (std::size_t i = 0; i < objects_made; ++i) {
-        made.push_back(does(mine, deed::emplace, [&] { return pool_->emplace(who); }));
+        made.push_back(does(mine, stepped_operation::emplace, [&] { return pool_->emplace(who); }));
     }
     const auto contains = [&](std::uint64_t handle) {
-        return does(mine, deed::contains, [&] { return pool_->contains(who, handle); });
+        return does(mine, stepped_operation::contains, [&] { return pool_->contains(who, handle); });
     };
     const auto erase = [&](std::uint64_t handle) {
-        return does(mine, deed::erase, [&] { return pool_->erase(who, handle); });
+        return does(mine, stepped_operation::erase, [&] { return pool_->erase(who, handle); });
     };
     expect(mine, contains(made.front()), "an object that was just made is not contained");
     if (!what_.compacts) {
-        expect(mine, does(mine, deed::find, [&] { return pool_->find(who, made[1]); }),
+        expect(mine, does(mine, stepped_operation::find, [&] { return pool_->find(who, made[1]); }),
                "an object that was just made is not found");
-        expect(mine, does(mine, deed::guard, [&] { return pool_->find_guarded(who, made[2]); }),
+        expect(mine, does(mine, stepped_operation::guard, [&] { return pool_->find_guarded(who, made[2]); }),
                "an object that was just made is not found under a guard");
     }
-    does(mine, deed::size, [&] { return pool_->size(); });
+    does(mine, stepped_operation::size, [&] { return pool_->size(); });
     for (std::size_t i = 0; i < objects_made - 2; ++i) {
         expect(mine, erase(made[i]), "an object that was just made can't be erased");
     }
@@ -274,11 +276,11 @@ void stopped_case::do_all(worker& mine) {
     expect(mine, !contains(contested), "an object that was erased is contained");
     expect(mine, contains(made[objects_made - 1]), "an object that was not erased is not contained");
 
-    const bool compacted = does(mine, deed::try_compact, [&] { return pool_->try_compact(); });
+    const bool compacted = does(mine, stepped_operation::try_compact, [&] { return pool_->try_compact(); });
     if (!what_.compacts && !what_.guards) {
         expect(mine, compacted, "try_compact refused, and nothing was in its way");
         erase(made[objects_made - 2]);
-        does(mine, deed::compact, [&] {
+        does(mine, stepped_operation::compact, [&] {
             pool_->compact();
             return true;
         });
@@ -291,7 +293,7 @@ void stopped_case::report_on(const worker& one) {
         in_.steps_[what] = std::max(in_.steps_[what], one.steps[what]);
     }
     for (const std::string& complaint : one.complaints) {
-        in_.conductor_.violate(fmt::format("{} {}", complaint, where()));
+        in_.run_.violate(fmt::format("{} {}", complaint, where()));
     }
 }
 
@@ -305,7 +307,7 @@ void stopped_matrix::run(const stopped_setting& setting, const stoppable_maker& 
     for (const victim_operation& what : victim_operations) {
         for (std::size_t step = 0;; ++step) {
             // In any case, for the progress to be shown.
-            if ((!conductor_.more() && !all) || given_up_) {
+            if ((!run_.more() && !all) || given_up_) {
                 return;
             }
             if (!stopped_case(*this, setting, what, step).run(make)) {
@@ -318,11 +320,11 @@ void stopped_matrix::run(const stopped_setting& setting, const stoppable_maker& 
 }
 
 void stopped_matrix::tell() const {
-    conductor_.tell("cases", fmt::to_string(cases_));
-    conductor_.tell("times all cases", fmt::to_string(passes_));
-    for (std::size_t what = 0; what < deed_names.size(); ++what) {
-        conductor_.tell(fmt::format("{}, most steps", deed_names[what]),
-                        fmt::format("{}, at most {} allowed", steps_[what], allowed_[what]));
+    run_.add_fact("cases", fmt::to_string(cases_));
+    run_.add_fact("times all cases", fmt::to_string(passes_));
+    for (std::size_t what = 0; what < steps_.size(); ++what) {
+        run_.add_fact(fmt::format("{}, most steps", support::step_bounds[what].operation),
+                      fmt::format("{}, at most {} allowed", steps_[what], allowed_[what]));
     }
 }
 

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "actor.hpp"
-#include "conductor.hpp"
-#include "observed.hpp"
+#include "client.hpp"
 #include "scenarios/stopped.hpp"
-#include "step_atomics.hpp"
+#include "test_run.hpp"
+#include "tracked_object.hpp"
 #include "watched_pool.hpp"
 
 #include <handlepool/pool.hpp>
 
 #include <fmt/format.h>
+#include <support/step_atomics.hpp>
 
 #include <array>
 #include <cstddef>
@@ -26,16 +26,17 @@ using namespace detail;
 
 // An object whose constructor has steps, if it was made by one who is to be stopped in it: before anything of
 // it stands, and when all does and nobody has its handle.
-class halting : public observed {
+class halting : public tracked_object {
 public:
-    halting(census& where, std::uint64_t number, bool halts) noexcept : observed(step(where, halts), number) {
+    halting(lifetime_counts& where, std::uint64_t number, bool halts) noexcept
+        : tracked_object(step(where, halts), number) {
         step(where, halts);
     }
 
 private:
-    static census& step(census& where, bool halts) noexcept {
+    static lifetime_counts& step(lifetime_counts& where, bool halts) noexcept {
         if (halts) {
-            stepper::step();
+            support::stepper::step();
         }
         return where;
     }
@@ -48,8 +49,8 @@ public:
     using pool_type = pool<halting, default_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
 
-    unwatched_pool(conductor& by, const pool_options& options, std::size_t /*threads*/)
-        : conductor_(by), pool_(options) {}
+    unwatched_pool(test_run& run, const pool_options& options, std::size_t /*threads*/)
+        : run_(run), pool_(options) {}
 
     pool_type& get() noexcept { return pool_; }
     unwatched_pool& by(std::size_t /*thread*/) noexcept { return *this; }
@@ -62,24 +63,24 @@ public:
         return found != nullptr && found->is(found->number());
     }
     std::uint64_t next_number() noexcept { return next_number_++; }
-    census& objects() noexcept { return objects_; }
-    void note_creation(handle_type, std::uint64_t, time_stamp, time_stamp) noexcept {}
+    lifetime_counts& objects() noexcept { return objects_; }
+    void add_creation(handle_type, std::uint64_t, time_stamp, time_stamp) noexcept {}
 
     void finish() {
         pool_.compact();
         const pool_stats stats = pool_.stats();
         if (stats.alive != pool_.items().size() || stats.destroyed != objects_.deaths() ||
             stats.created != stats.alive + stats.destroyed || objects_.misuses() != 0) {
-            conductor_.violate(fmt::format("of {} objects {} live, {} of them in the dense store; {} were "
-                                           "destroyed, with {} destructors and {} misuses",
-                                           stats.created, stats.alive, pool_.items().size(), stats.destroyed,
-                                           objects_.deaths(), objects_.misuses()));
+            run_.violate(fmt::format("of {} objects {} live, {} of them in the dense store; {} were "
+                                     "destroyed, with {} destructors and {} misuses",
+                                     stats.created, stats.alive, pool_.items().size(), stats.destroyed,
+                                     objects_.deaths(), objects_.misuses()));
         }
     }
 
 private:
-    conductor& conductor_;
-    census objects_; // outlives the pool
+    test_run& run_;
+    lifetime_counts objects_; // outlives the pool
     pool_type pool_;
     std::uint64_t next_number_ = 0; // one thread at a time is at work
 };
@@ -90,11 +91,11 @@ class stoppable_pool final : public stoppable {
 public:
     using handle_type = typename Pool::handle_type;
 
-    stoppable_pool(conductor& by, const pool_options& options) : pool_(by, options, role_names.size()) {}
+    stoppable_pool(test_run& run, const pool_options& options) : pool_(run, options, role_names.size()) {}
 
-    std::uint64_t emplace(role by) override { return actor_of(by).create(by == role::victim).value(); }
+    std::uint64_t emplace(role by) override { return client_of(by).create(by == role::victim).value(); }
     std::size_t emplace_n(role by, std::size_t count) override {
-        auto& mine = actor_of(by);
+        auto& mine = client_of(by);
         const std::uint64_t number = mine.next_number();
         std::vector<handle_type> made;
         const time_stamp begin = now();
@@ -102,13 +103,13 @@ public:
                               by == role::victim);
         const time_stamp end = now();
         for (const handle_type handle : made) {
-            mine.note_creation(handle, number, begin, end);
+            mine.add_creation(handle, number, begin, end);
         }
         return made.size();
     }
-    bool erase(role by, std::uint64_t handle) override { return actor_of(by).erase(from(handle)); }
-    bool contains(role by, std::uint64_t handle) override { return actor_of(by).contains(from(handle)); }
-    bool find(role by, std::uint64_t handle) override { return actor_of(by).find(from(handle)); }
+    bool erase(role by, std::uint64_t handle) override { return client_of(by).erase(from(handle)); }
+    bool contains(role by, std::uint64_t handle) override { return client_of(by).contains(from(handle)); }
+    bool find(role by, std::uint64_t handle) override { return client_of(by).find(from(handle)); }
     bool locate(std::uint64_t handle) override { return pool_.get().find(from(handle)) != nullptr; }
     bool find_guarded(role by, std::uint64_t handle) override {
         const auto guard = pool_.get().access();
@@ -118,20 +119,20 @@ public:
     std::size_t size() override { return pool_.get().size(); }
     void stats() override { pool_.get().stats(); }
     void clear() override { pool_.get().clear(); }
-    // Past the actors: the time that a thread was stopped in it is none of the compaction's.
+    // Past the clients: the time that a thread was stopped in it is none of the compaction's.
     void compact() override { pool_.get().compact(); }
     bool try_compact() override { return pool_.get().try_compact().has_value(); }
     void finish() override { pool_.finish(); }
 
 private:
-    auto& actor_of(role by) { return pool_.by(static_cast<std::size_t>(by)); }
+    auto& client_of(role by) { return pool_.by(static_cast<std::size_t>(by)); }
     static handle_type from(std::uint64_t value) { return handle_type::from_value(value); }
 
     Pool pool_;
 };
 
 template <class Policy>
-std::unique_ptr<stoppable> make_stoppable(conductor& by, const stopped_setting& setting, std::size_t room,
+std::unique_ptr<stoppable> make_stoppable(test_run& run, const stopped_setting& setting, std::size_t room,
                                           bool recorded) {
     pool_options options{.name = "stopped", .max_threads = 64};
     // A lane claims a whole batch only in a pool that is large enough.
@@ -140,9 +141,9 @@ std::unique_ptr<stoppable> make_stoppable(conductor& by, const stopped_setting& 
     options.capacity = setting.from == slots::nearly_full ? room : roomy;
     options.reuse_delay = setting.from == slots::fresh ? roomy : 0;
     if (recorded) {
-        return std::make_unique<stoppable_pool<watched_pool<halting, default_layout, Policy>>>(by, options);
+        return std::make_unique<stoppable_pool<watched_pool<halting, default_layout, Policy>>>(run, options);
     }
-    return std::make_unique<stoppable_pool<unwatched_pool<Policy>>>(by, options);
+    return std::make_unique<stoppable_pool<unwatched_pool<Policy>>>(run, options);
 }
 
 } // namespace handlepool::stress

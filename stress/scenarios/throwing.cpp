@@ -1,11 +1,11 @@
 // Constructors throw at random: nothing of it may be seen, and nothing may be lost.
 
-#include "observed.hpp"
 #include "scenarios/all.hpp"
-#include "tiny_policy.hpp"
+#include "tracked_object.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/format.h>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,11 +25,12 @@ struct failure : std::exception {
     const char* what() const noexcept override { return "a constructor fails, as it should here"; }
 };
 
-// Fails when it was told to, after a part of it was made that must be destroyed. The counter counts down to
+// Fails on demand, after a part of it was made that must be destroyed. The counter counts down to
 // the object that fails.
-class fragile : public observed {
+class fragile : public tracked_object {
 public:
-    fragile(census& where, std::uint64_t number, std::size_t* until_failure) : observed(where, number) {
+    fragile(lifetime_counts& where, std::uint64_t number, std::size_t* until_failure)
+        : tracked_object(where, number) {
         if (until_failure != nullptr && (*until_failure)-- == 0) {
             throw failure();
         }
@@ -41,7 +42,7 @@ class worker {
 public:
     using handle_type = typename Pool::handle_type;
 
-    worker(typename Pool::pool_type& pool, typename Pool::actor_type& mine, std::size_t alive,
+    worker(typename Pool::pool_type& pool, typename Pool::client_type& mine, std::size_t alive,
            std::mt19937_64& random)
         : pool_(pool), mine_(mine), alive_(alive), random_(random) {}
 
@@ -69,14 +70,14 @@ private:
             held_.push_back(mine_.create(&until_failure));
         } catch (const failure&) {
             ++failures_;
-            mine_.note_undone(1);
+            mine_.add_undone(1);
         }
     }
 
     // All or nothing.
     void create_several() {
         const std::size_t count = 2 + random_() % 8;
-        const std::size_t failing = random_() % 16; // often behind the last
+        const std::size_t failing = random_() % 16; // often after the last
         std::size_t until_failure = failing;
         std::vector<handle_type> made;
         const std::uint64_t number = mine_.next_number();
@@ -86,7 +87,7 @@ private:
                             &until_failure);
         } catch (const failure&) {
             ++failures_;
-            mine_.note_undone(failing + 1);
+            mine_.add_undone(failing + 1);
             if (!made.empty()) {
                 mine_.counts().violate(fmt::format("emplace_n wrote {} handles and failed", made.size()));
             }
@@ -94,13 +95,13 @@ private:
         }
         const time_stamp end = now();
         for (const handle_type handle : made) {
-            mine_.note_creation(handle, number, begin, end);
+            mine_.add_creation(handle, number, begin, end);
         }
         held_.insert(held_.end(), made.begin(), made.end());
     }
 
     typename Pool::pool_type& pool_;
-    typename Pool::actor_type& mine_;
+    typename Pool::client_type& mine_;
     std::size_t alive_;
     std::mt19937_64& random_;
     std::vector<handle_type> held_;
@@ -108,21 +109,17 @@ private:
 };
 
 template <class Policy>
-std::uint64_t run_until(conductor& by, double part, std::size_t alive) {
+std::uint64_t run_until(test_run& run, double part, std::size_t alive) {
     using pool_type = watched_pool<fragile, default_layout, Policy>;
-    const std::size_t share = std::max<std::size_t>(alive / by.threads(), 10);
+    const std::size_t share = std::max<std::size_t>(alive / run.threads(), 10);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 2000);
-    pool_type pool(by,
-                   {.name = "throwing", .capacity = by.threads() * (share + 10 * steps), .reuse_delay = 16});
+    pool_type pool(run,
+                   {.name = "throwing", .capacity = run.threads() * (share + 10 * steps), .reuse_delay = 16});
     std::vector<worker<pool_type>> workers;
-    for (std::size_t thread = 0; thread < by.threads(); ++thread) {
-        workers.emplace_back(pool.get(), pool.by(thread), share, by.random(thread));
+    for (std::size_t thread = 0; thread < run.threads(); ++thread) {
+        workers.emplace_back(pool.get(), pool.by(thread), share, run.random(thread));
     }
-    while (by.more(part)) {
-        by.together([&](std::size_t thread) { workers[thread].run_frame(steps); });
-        pool.end_frame();
-    }
-    pool.finish();
+    pool.run_frames(part, [&](std::size_t thread) { workers[thread].run_frame(steps); });
     std::uint64_t failures = 0;
     for (const auto& each : workers) {
         failures += each.failures();
@@ -132,11 +129,11 @@ std::uint64_t run_until(conductor& by, double part, std::size_t alive) {
 
 } // namespace
 
-void run_throwing(conductor& by) {
-    std::uint64_t failures = run_until<default_policy>(by, 0.5, by.options().alive);
-    failures += run_until<tiny_policy<1>>(by, 0.8, 100);
-    failures += run_until<tiny_policy<2>>(by, 1, 1000);
-    by.tell("constructors that threw", fmt::to_string(failures));
+void run_throwing(test_run& run) {
+    std::uint64_t failures = run_until<default_policy>(run, 0.5, run.options().alive);
+    failures += run_until<support::tiny_policy<1>>(run, 0.8, 100);
+    failures += run_until<support::tiny_policy<2>>(run, 1, 1000);
+    run.add_fact("constructors that threw", fmt::to_string(failures));
 }
 
 } // namespace handlepool::stress

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-namespace handlepool::stress {
+namespace handlepool::test {
 namespace {
 
 using testing::AllOf;
@@ -195,4 +195,4 @@ TEST_F(mutants, are_written_to_a_file) {
 }
 
 } // namespace
-} // namespace handlepool::stress
+} // namespace handlepool::test

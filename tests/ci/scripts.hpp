@@ -1,9 +1,9 @@
 #pragma once
 
-#include "run_program.hpp"
-#include "scratch_directory.hpp"
-
 #include <gtest/gtest.h>
+#include <support/read_file.hpp>
+#include <support/run_program.hpp>
+#include <support/scratch_directory.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-namespace handlepool::stress {
+namespace handlepool::test {
+
+using namespace support;
 
 // The scripts of ci/ in a project of their own, with programs on PATH that only note how they were called.
 struct scripts : testing::Test {
@@ -68,4 +70,4 @@ struct scripts : testing::Test {
     const std::filesystem::path tools = directory / "tools";
 };
 
-} // namespace handlepool::stress
+} // namespace handlepool::test

@@ -4,13 +4,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/read_file.hpp>
+#include <support/run_program.hpp>
+#include <support/scratch_directory.hpp>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-namespace handlepool::stress {
+namespace handlepool::test {
+
+using namespace support;
+
 namespace {
 
 using testing::AllOf;
@@ -164,4 +170,4 @@ TEST_F(scripts, install_knows_its_tools) {
 }
 
 } // namespace
-} // namespace handlepool::stress
+} // namespace handlepool::test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 class output_file;
 }
 
@@ -12,8 +12,8 @@ namespace handlepool::model {
 
 /// What all commands have in common.
 struct command_options {
-    unsigned jobs = 1;                   ///< processes at the same time
-    stress::output_file* json = nullptr; ///< also write the results there
+    unsigned jobs = 1;                    ///< processes at the same time
+    support::output_file* json = nullptr; ///< also write the results there
 };
 
 struct run_options : command_options {

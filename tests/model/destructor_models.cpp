@@ -1,6 +1,6 @@
 // Destructors that use their own pool.
 
-#include "loop_crew.hpp"
+#include "model_executor.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
 
@@ -78,7 +78,7 @@ public:
         };
     }
     ~reentrant_destructors_in_parallel() override { last_words::at_end = nullptr; }
-    void run(unsigned index) override { crew_.compact(objects, index); }
+    void run(unsigned index) override { executor_.compact(objects, index); }
     void check() override {
         require(winners_ == 1, "exactly one of racing erases wins");
         require_consistent(objects, 3);
@@ -87,7 +87,7 @@ public:
 private:
     handle_type partner_;
     int winners_ = 0;
-    loop_crew crew_;
+    model_executor executor_;
 };
 
 /// A destructor asks for a guard, and is refused, whoever else wants to compact.

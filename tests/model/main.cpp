@@ -1,9 +1,9 @@
 #include "commands.hpp"
 #include "model.hpp"
-#include "stress/output_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <support/output_file.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
             }
             return 0;
         }
-        std::optional<handlepool::stress::output_file> json;
+        std::optional<handlepool::support::output_file> json;
         if (!json_path.empty()) {
             run.json = orders.json = stops.json = &json.emplace("--json", json_path);
         }

@@ -9,7 +9,7 @@
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 
-#include <stress/tiny_policy.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -128,7 +128,7 @@ private:
 
 /// Policy of pools and parts under the checker. With batches of one, claims, chunks and blocks end all the
 /// time.
-struct model_policy : stress::tiny_policy<1> {
+struct model_policy : support::tiny_policy<1> {
     template <class T>
     using atomic = model_atomic<T>;
     template <class T>

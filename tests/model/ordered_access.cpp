@@ -1,10 +1,11 @@
 #include "ordered_access.hpp"
 
+#include <support/read_file.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <stdexcept>
@@ -188,14 +189,8 @@ std::vector<ordered_access> find_ordered_accesses(const std::filesystem::path& f
     std::ranges::sort(files);
     std::vector<ordered_access> found;
     for (const auto& file : files) {
-        std::ifstream in(file);
         const auto path = folder.filename() / file.lexically_relative(folder);
-        source_text source{file.filename().string(),
-                           "/" + path.generic_string(),
-                           {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}};
-        if (!in) {
-            throw std::runtime_error(file.string() + " can't be read");
-        }
+        source_text source{file.filename().string(), "/" + path.generic_string(), support::read_file(file)};
         find_in(source, found);
     }
     if (found.empty()) {

@@ -1,6 +1,6 @@
 // Compactions whose loops run on two threads.
 
-#include "loop_crew.hpp"
+#include "model_executor.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
 
@@ -25,7 +25,7 @@ public:
         new_ = objects.emplace(4U);
     }
 
-    void run(unsigned index) override { crew_.compact(objects, index); }
+    void run(unsigned index) override { executor_.compact(objects, index); }
     void check() override { require_consistent(objects, {{old_[2], 3}, {new_, 4}}); }
 
 protected:
@@ -33,7 +33,7 @@ protected:
 
     std::array<handle_type, 3> old_;
     handle_type new_;
-    loop_crew crew_;
+    model_executor executor_;
 };
 
 /// A compaction each of whose loops has work for both threads.
@@ -53,7 +53,7 @@ public:
         }
         new_ = {objects.emplace(9U), objects.emplace(10U)};
     }
-    void run(unsigned index) override { crew_.compact(objects, index); }
+    void run(unsigned index) override { executor_.compact(objects, index); }
     void check() override {
         require_consistent(
             objects, {{old_[4], 5}, {old_[5], 6}, {old_[6], 7}, {old_[7], 8}, {new_[0], 9}, {new_[1], 10}});
@@ -62,7 +62,7 @@ public:
 private:
     std::array<handle_type, 8> old_;
     std::array<handle_type, 2> new_;
-    loop_crew crew_;
+    model_executor executor_;
 };
 
 /// Two removals that have records, which are buried on two threads, and one that has none: the sweep behind
@@ -79,7 +79,7 @@ public:
         }
     }
 
-    void run(unsigned index) override { crew_.compact(objects, index); }
+    void run(unsigned index) override { executor_.compact(objects, index); }
     void check() override {
         require(objects.stats().sweeps == 1, "the third removal has no record");
         require_consistent(objects, {{old_[3], 4}});
@@ -87,7 +87,7 @@ public:
 
 private:
     std::array<handle_type, 4> old_;
-    loop_crew crew_;
+    model_executor executor_;
 };
 
 /// Two threads bury and move, while a third thread erases the object that fills the hole.

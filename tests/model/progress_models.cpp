@@ -5,12 +5,13 @@
 #include "pool_scene.hpp"
 #include "steps.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <type_traits>
 
 namespace handlepool::model {
@@ -37,7 +38,7 @@ struct spinlock {
 template <class Lock>
 class stopped_thread : public pool_scene<> {
 public:
-    stopped_thread(operation stopped, bool tight)
+    stopped_thread(stepped_operation stopped, bool tight)
         : pool_scene(tight ? tight_options() : tiny_options(5)), stopped_(stopped), tight_(tight) {
         const auto dead = objects.emplace(1U);
         victims_ = objects.emplace(2U);
@@ -52,10 +53,10 @@ public:
             perform(stopped_, victims_, made);
             return;
         }
-        for (const operation each :
-             {operation::emplace, operation::find, operation::contains, operation::erase}) {
+        for (const stepped_operation each : {stepped_operation::emplace, stepped_operation::find,
+                                             stepped_operation::contains, stepped_operation::erase}) {
             // Pointers are for those who keep away from a compaction.
-            if (each == operation::find && stopped_ == operation::compact) {
+            if (each == stepped_operation::find && stopped_ == stepped_operation::compact) {
                 continue;
             }
             const std::size_t before = all_steps.taken();
@@ -63,7 +64,7 @@ public:
             const std::size_t accesses = all_steps.taken() - before;
             std::size_t& most = most_accesses.at(static_cast<std::size_t>(each));
             most = std::max(most, accesses);
-            require(waits || accesses <= allowed_accesses.at(static_cast<std::size_t>(each)),
+            require(waits || accesses <= support::bound_of(each).in_model,
                     "a call ends within its bound of accesses");
         }
         require(tight_ || objects.contains(made), "who is not stopped can create");
@@ -78,30 +79,34 @@ private:
         return options;
     }
 
-    void perform(operation which, handle_type handle, handle_type& made) {
+    void perform(stepped_operation which, handle_type handle, handle_type& made) {
         const std::scoped_lock alone(lock_);
         switch (which) {
-        case operation::emplace:
+        case stepped_operation::emplace:
             made = objects.try_emplace(4U);
             break;
-        case operation::find:
+        case stepped_operation::find:
             require(objects.find(handle) != nullptr, "a living object is found");
             break;
-        case operation::contains:
+        case stepped_operation::contains:
             require(objects.contains(handle), "a living object is known");
             break;
-        case operation::erase:
+        case stepped_operation::erase:
             require(objects.erase(handle), "a living object can be erased");
             break;
-        case operation::compact:
+        case stepped_operation::compact:
             objects.compact();
             break;
+        case stepped_operation::guard:
+        case stepped_operation::size:
+        case stepped_operation::try_compact:
+            break; // none of stopped_operations
         }
     }
 
     static constexpr bool waits = !std::is_same_v<Lock, no_lock>;
 
-    operation stopped_;
+    stepped_operation stopped_;
     bool tight_;
     handle_type victims_;
     handle_type others_;
@@ -110,12 +115,12 @@ private:
 
 } // namespace
 
-model_entry progress_model(operation stopped, scene where) {
-    model_entry entry{
-        .name = std::string("stopped in ") + operation_names.at(static_cast<std::size_t>(stopped)),
-        .threads = 2,
-        .shows = "a thread stopped for ever keeps no other from emplace, find, contains and erase",
-        .make = {}};
+model_entry progress_model(stepped_operation stopped, scene where) {
+    model_entry entry{.name = fmt::format("stopped in {}", support::bound_of(stopped).operation),
+                      .threads = 2,
+                      .shows =
+                          "a thread stopped for ever keeps no other from emplace, find, contains and erase",
+                      .make = {}};
     if (where == scene::behind_a_lock) {
         entry.make = [stopped] { return std::make_unique<stopped_thread<spinlock>>(stopped, false); };
     } else {

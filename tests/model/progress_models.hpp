@@ -2,20 +2,22 @@
 
 #include "model.hpp"
 
+#include <support/step_bounds.hpp>
+
 #include <array>
 #include <cstddef>
 
 namespace handlepool::model {
 
-/// What a thread does that is stopped for ever, and what the others must be able to do nevertheless.
-enum class operation : unsigned { emplace, find, contains, erase, compact };
-inline constexpr std::array<const char*, 5> operation_names = {"emplace", "find", "contains", "erase",
-                                                               "compact"};
+using support::stepped_operation;
 
-/// How many accesses to atomics a call of each operation may make in a thread that was not stopped, and the
-/// most that one has made. A compaction's end depends on the number of objects.
-inline constexpr std::array<std::size_t, operation_names.size()> allowed_accesses = {64, 2, 1, 15, 0};
-inline std::array<std::size_t, operation_names.size()> most_accesses{};
+/// What a thread does that is stopped for ever; the others must be able to do all of it but compact.
+inline constexpr std::array stopped_operations{stepped_operation::emplace, stepped_operation::find,
+                                               stepped_operation::contains, stepped_operation::erase,
+                                               stepped_operation::compact};
+
+/// The most accesses to atomics that a call has made in a thread that was not stopped.
+inline support::step_counts most_accesses{};
 
 /// In which pool that is.
 enum class scene : unsigned {
@@ -26,6 +28,6 @@ enum class scene : unsigned {
 inline constexpr std::array<const char*, 3> scene_names = {"roomy", "tight", "behind a spinlock"};
 
 /// A model whose first thread does `stopped`, and whose second one does everything else.
-model_entry progress_model(operation stopped, scene where);
+model_entry progress_model(stepped_operation stopped, scene where);
 
 } // namespace handlepool::model

@@ -2,11 +2,11 @@
 #include "commands.hpp"
 #include "model.hpp"
 #include "search.hpp"
-#include "stress/output_file.hpp"
 #include "table.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <support/output_file.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -3,13 +3,13 @@
 #include "model.hpp"
 #include "ordered_access.hpp"
 #include "search.hpp"
-#include "stress/output_file.hpp"
 #include "table.hpp"
 #include "weakening.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <support/output_file.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,14 +2,13 @@
 #include "commands.hpp"
 #include "progress_models.hpp"
 #include "search.hpp"
-#include "stress/output_file.hpp"
 #include "table.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <support/output_file.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +54,7 @@ bool run_stops(const stop_options& options) {
                              .preemptions = options.preemptions,
                              .executions = ~std::uint64_t{0},
                              .seconds = options.seconds};
-    constexpr std::size_t operations = operation_names.size();
+    constexpr std::size_t operations = stopped_operations.size();
     nlohmann::json results = nlohmann::json::array();
     table rows({{"stopped for ever in", 20},
                 {"pool", 17},
@@ -63,13 +62,13 @@ bool run_stops(const stop_options& options) {
                 {"executions", 11},
                 {"of them", 8},
                 {"result", 0}});
-    std::array<std::size_t, operations> most{};
+    support::step_counts most{};
     bool as_expected = true;
     in_children(
         operations * scene_names.size(), options.jobs, std::chrono::hours(2),
         [&](std::size_t i) {
             const stop_result found = stop_everywhere(
-                progress_model(static_cast<operation>(i % operations), static_cast<scene>(i / operations)),
+                progress_model(stopped_operations.at(i % operations), static_cast<scene>(i / operations)),
                 how);
             return nlohmann::json{{"stops", found.stops},       {"executions", found.executions},
                                   {"complete", found.complete}, {"passed", found.passed},
@@ -77,7 +76,7 @@ bool run_stops(const stop_options& options) {
                 .dump();
         },
         [&](std::size_t i, const child_end& end) {
-            const char* const stopped = operation_names.at(i % operations);
+            const std::string stopped(support::bound_of(stopped_operations.at(i % operations)).operation);
             const char* const where = scene_names.at(i / operations);
             if (!end.failure.empty()) {
                 as_expected = false;
@@ -91,7 +90,7 @@ bool run_stops(const stop_options& options) {
             const bool waits_for_ever = result["failure"].get<std::string>().ends_with("LIVELOCK");
             const bool expected = must_pass ? passed : waits_for_ever;
             as_expected = as_expected && expected;
-            for (std::size_t each = 0; must_pass && each != operations; ++each) {
+            for (std::size_t each = 0; must_pass && each != most.size(); ++each) {
                 most.at(each) = std::max(most.at(each), result["most_accesses"][each].get<std::size_t>());
             }
             const std::string verdict = passed ? "passed" : "failed: " + result["failure"].get<std::string>();
@@ -108,10 +107,11 @@ bool run_stops(const stop_options& options) {
     fmt::print("\n");
     const table bounds({{"operation", 10}, {"most accesses to atomics in a call", 0}});
     nlohmann::json bound_results;
-    for (std::size_t each = 0; each != operations; ++each) {
-        if (most.at(each) != 0) {
-            bounds.add({operation_names.at(each), std::to_string(most.at(each))});
-            bound_results[operation_names.at(each)] = most.at(each);
+    for (const stepped_operation each : stopped_operations) {
+        if (const std::size_t accesses = most.at(static_cast<std::size_t>(each)); accesses != 0) {
+            const std::string name(support::bound_of(each).operation);
+            bounds.add({name, std::to_string(accesses)});
+            bound_results[name] = accesses;
         }
     }
     if (options.json != nullptr) {

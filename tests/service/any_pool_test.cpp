@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stress/tiny_policy.hpp>
 #include <support/hostile_types.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 
 using ints = pool<int>;
-using tiny_ints = pool<int, default_layout, stress::tiny_policy<2>>;
+using tiny_ints = pool<int, default_layout, support::tiny_policy<2>>;
 using any = any_pool<default_layout>;
 
 constexpr raw_type three_bytes{.size = 3, .alignment = 1};

@@ -3,9 +3,9 @@
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
-#include <stress/tiny_policy.hpp>
+#include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -23,21 +23,21 @@ namespace {
 class step_mutex {
 public:
     void lock() {
-        stress::stepper::step();
+        support::stepper::step();
         mutex_.lock();
-        stress::stepper::step();
+        support::stepper::step();
     }
     bool try_lock() {
-        stress::stepper::step();
+        support::stepper::step();
         const bool refused = (refusals & 1U) != 0;
         refusals >>= 1U;
         const bool locked = !refused && mutex_.try_lock();
-        stress::stepper::step();
+        support::stepper::step();
         return locked;
     }
     void unlock() {
         mutex_.unlock();
-        stress::stepper::step();
+        support::stepper::step();
     }
 
     /// Which of the next tries fail, from the lowest bit on. Only while one thread is at work.
@@ -47,7 +47,7 @@ private:
     std::mutex mutex_;
 };
 
-struct stepped_policy : stress::tiny_policy<2, stress::step_policy> {
+struct stepped_policy : support::tiny_policy<2, support::step_policy> {
     using mutex = step_mutex;
 };
 
@@ -75,8 +75,8 @@ constexpr std::chrono::seconds patience(20); // for a wait that makes no accesse
 /// The call ends within a bounded number of its accesses, although `stopped` does not go on. A call that
 /// waits is let go, and told.
 template <class Call>
-void expect_no_wait(const char* name, stress::stepper& stopped, Call call) {
-    stress::stepper caller(far_more_than_any, call, patience);
+void expect_no_wait(const char* name, support::stepper& stopped, Call call) {
+    support::stepper caller(far_more_than_any, call, patience);
     EXPECT_TRUE(caller.ended()) << name << " waits";
     if (!caller.ended()) {
         stopped.release();
@@ -113,7 +113,7 @@ TEST(service_never_waits, beside_a_thread_stopped_in_anything_that_a_service_doe
         for (bool more = true; more; ++access) {
             SCOPED_TRACE(name + ", stopped before access " + std::to_string(access));
             busy_service at;
-            stress::stepper stopped(access, [&] { victim(at); }, patience);
+            support::stepper stopped(access, [&] { victim(at); }, patience);
             more = stopped.stopped();
             expect_no_wait("try_access", stopped, [&] { guarded += at.world.try_access() ? 1U : 0U; });
             expect_no_wait("contains", stopped, [&] { EXPECT_TRUE(at.world.contains(at.two)); });
@@ -142,9 +142,9 @@ TEST(service_never_waits, beside_a_thread_stopped_in_anything_that_a_service_doe
 struct service_with_a_remover : busy_service {
     void remove_second() {
         remover.emplace(
-            stress::stepper::never, [this] { world.remove_pool("second"); }, std::chrono::milliseconds(50));
+            support::stepper::never, [this] { world.remove_pool("second"); }, std::chrono::milliseconds(50));
     }
-    std::optional<stress::stepper> remover;
+    std::optional<support::stepper> remover;
 };
 
 TEST(service_stopped, views_keep_the_pools_that_they_look_at) {

@@ -1,13 +1,14 @@
 // The program handlepool-stress as its users meet it.
 
-#include "run_program.hpp"
-#include "scratch_directory.hpp"
 #include "trace.hpp"
 #include "trace_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/read_file.hpp>
+#include <support/run_program.hpp>
+#include <support/scratch_directory.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -33,9 +34,10 @@ using testing::StartsWith;
 
 using arguments = std::vector<std::string>;
 
-run_result run_stress(arguments line, errors_to errors = errors_to::file, unsigned short columns = 0) {
+support::run_result run_stress(arguments line, support::errors_to errors = support::errors_to::file,
+                               unsigned short columns = 0) {
     line.insert(line.begin(), HANDLEPOOL_STRESS_PROGRAM);
-    return run_program(std::move(line), errors, columns);
+    return support::run_program(std::move(line), errors, columns);
 }
 
 struct command_line : testing::Test {
@@ -58,7 +60,7 @@ struct command_line : testing::Test {
     // Expects that the run can't be made, says why, and leaves no file behind.
     void expect_error(const arguments& line, const testing::Matcher<std::string>& errors) const {
         const std::size_t before = files();
-        const run_result result = run_stress(line);
+        const support::run_result result = run_stress(line);
         EXPECT_EQ(result.status, 2) << testing::PrintToString(line);
         EXPECT_THAT(result.errors, errors);
         EXPECT_THAT(result.output, IsEmpty());
@@ -69,7 +71,7 @@ struct command_line : testing::Test {
         return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
     }
 
-    const scratch_directory scratch;
+    const support::scratch_directory scratch;
     const std::filesystem::path& directory = scratch.path();
 };
 
@@ -82,7 +84,7 @@ arguments operator+(arguments line, const arguments& more) {
 
 TEST_F(command_line, help_has_examples) {
     for (const char* const command : {"", "run", "replay", "churn", "report", "record"}) {
-        const run_result result =
+        const support::run_result result =
             run_stress(*command == '\0' ? arguments{"--help"} : arguments{command, "--help"});
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.errors, IsEmpty());
@@ -154,14 +156,15 @@ TEST_F(command_line, more_objects_than_memory_are_refused_at_once) {
 }
 
 TEST_F(command_line, numbers_are_decimal) {
-    const run_result result = run_stress(short_churn + arguments{"--threads", "03", "--seed", "010"});
+    const support::run_result result =
+        run_stress(short_churn + arguments{"--threads", "03", "--seed", "010"});
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, HasSubstr("threads                      3\n"));
     EXPECT_THAT(result.output, HasSubstr("  seed                       10\n"));
 }
 
 TEST_F(command_line, churn_passes) {
-    const run_result result = run_stress(short_churn + arguments{"--json", path("result.json")});
+    const support::run_result result = run_stress(short_churn + arguments{"--json", path("result.json")});
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
     EXPECT_THAT(result.output,
@@ -176,8 +179,9 @@ TEST_F(command_line, churn_passes) {
 }
 
 TEST_F(command_line, a_scenario_passes) {
-    const run_result result = run_stress({"run", "race-erase", "--threads", "3", "--operations", "20000",
-                                          "--seed", "7", "--alive", "100", "--json", path("result.json")});
+    const support::run_result result =
+        run_stress({"run", "race-erase", "--threads", "3", "--operations", "20000", "--seed", "7", "--alive",
+                    "100", "--json", path("result.json")});
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
     EXPECT_THAT(result.output, AllOf(StartsWith("run                          race-erase\n"),
@@ -193,7 +197,7 @@ TEST_F(command_line, a_scenario_passes) {
 
 TEST_F(command_line, a_run_on_any_executor_writes_its_timeline) {
     for (const std::string executor : {"inline", "threads", "tbb"}) {
-        const run_result result =
+        const support::run_result result =
             run_stress({"run", "churn", "--operations", "50000", "--alive", "500", "--executor", executor,
                         "--pools", "2", "--trace", path("timeline.json")});
         EXPECT_EQ(result.status, 0) << result.errors;
@@ -221,7 +225,7 @@ TEST_F(command_line, executors_and_pools_that_cannot_be) {
 }
 
 TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
-    const run_result result =
+    const support::run_result result =
         run_stress({"run", "all", "--operations", "100000", "--alive", "100", "--json", path("result.json")});
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_THAT(result.errors, IsEmpty());
@@ -235,11 +239,10 @@ TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
         EXPECT_GT(each["operations"], 0);
     }
     run_stress(short_churn + arguments{"--json", path("churn.json")});
-    const run_result page =
+    const support::run_result page =
         run_stress({"report", path("result.json"), path("churn.json"), "-o", path("page.html")});
     EXPECT_EQ(page.status, 0) << page.errors;
-    std::ifstream stream(path("page.html"));
-    const std::string html{std::istreambuf_iterator<char>(stream), {}};
+    const std::string html = support::read_file(path("page.html"));
     EXPECT_THAT(html, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("race-find"), HasSubstr("<svg"),
                             HasSubstr("churn.json"), Not(HasSubstr("<script"))));
 }
@@ -265,7 +268,7 @@ TEST_F(command_line, a_page_of_what_is_no_result) {
 }
 
 TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_does_it_again) {
-    const run_result result = run_program(
+    const support::run_result result = support::run_program(
         {HANDLEPOOL_FAILING_STRESS, "run", "churn", "--seed", "7", "--json", path("result.json")});
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.output,
@@ -275,15 +278,15 @@ TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_doe
                       HasSubstr("FAILED")));
     EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
                 HasSubstr("--seed 7"));
-    const run_result all =
-        run_program({HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000", "--alive", "100"});
+    const support::run_result all = support::run_program(
+        {HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000", "--alive", "100"});
     EXPECT_EQ(all.status, 1);
     EXPECT_THAT(all.output, AllOf(HasSubstr("something was wrong"), HasSubstr("FAILED")));
 }
 
 TEST_F(command_line, replay_passes) {
     const std::string trace = small_trace();
-    const run_result result =
+    const support::run_result result =
         run_stress({"replay", trace, "--threads", "3", "--seed", "7", "--json", path("result.json")});
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.errors, IsEmpty()) << "no progress without a terminal";
@@ -300,8 +303,8 @@ TEST_F(command_line, replay_passes) {
 }
 
 TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
-    const run_result result =
-        run_program({HANDLEPOOL_FAILING_STRESS, "churn", "--json", path("result.json")});
+    const support::run_result result =
+        support::run_program({HANDLEPOOL_FAILING_STRESS, "churn", "--json", path("result.json")});
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.errors, IsEmpty());
     EXPECT_THAT(result.output, HasSubstr("violations                   1\n  something was wrong\n"));
@@ -311,7 +314,7 @@ TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
 
 struct terminal : command_line {
     void SetUp() override {
-        if (const std::string lack = lack_of_terminals(); !lack.empty()) {
+        if (const std::string lack = support::lack_of_terminals(); !lack.empty()) {
             GTEST_SKIP() << lack;
         }
     }
@@ -332,7 +335,7 @@ struct terminal : command_line {
 
 TEST_F(terminal, shows_the_progress) {
     for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
-        const run_result result = run_stress(line, errors_to::terminal);
+        const support::run_result result = run_stress(line, support::errors_to::terminal);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.errors, AllOf(StartsWith("\r\033[K" + line.front() + " ["), HasSubstr(" %  "),
                                          HasSubstr("million operations/s"), HasSubstr("s left")));
@@ -343,8 +346,9 @@ TEST_F(terminal, shows_the_progress) {
 
 TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
     for (const unsigned short columns : std::initializer_list<unsigned short>{1, 20, 40, 80}) {
-        const run_result result = run_stress({"run", "race-erase", "--seconds", "0.15", "--alive", "100"},
-                                             errors_to::terminal, columns);
+        const support::run_result result =
+            run_stress({"run", "race-erase", "--seconds", "0.15", "--alive", "100"},
+                       support::errors_to::terminal, columns);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.errors, Not(HasSubstr("\n")));
         for (const std::string& line : shown(result.errors)) {
@@ -354,9 +358,10 @@ TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
 }
 
 TEST_F(terminal, that_knows_no_width_has_that_of_the_environment) {
-    const run_result result = run_program({"env", "COLUMNS=30", HANDLEPOOL_STRESS_PROGRAM, "run",
-                                           "race-erase", "--seconds", "0.1", "--alive", "100"},
-                                          errors_to::terminal);
+    const support::run_result result =
+        support::run_program({"env", "COLUMNS=30", HANDLEPOOL_STRESS_PROGRAM, "run", "race-erase",
+                              "--seconds", "0.1", "--alive", "100"},
+                             support::errors_to::terminal);
     EXPECT_EQ(result.status, 0);
     for (const std::string& line : shown(result.errors)) {
         EXPECT_LT(line.size(), 30U) << line;
@@ -364,8 +369,8 @@ TEST_F(terminal, that_knows_no_width_has_that_of_the_environment) {
 }
 
 TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
-    const run_result all =
-        run_stress({"run", "all", "--operations", "1000", "--alive", "100"}, errors_to::terminal, 80);
+    const support::run_result all = run_stress({"run", "all", "--operations", "1000", "--alive", "100"},
+                                               support::errors_to::terminal, 80);
     EXPECT_EQ(all.status, 0);
     EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 13, churn ["),
                                   HasSubstr("\033[Kscenario 3 of 13, race-erase ["),
@@ -402,21 +407,21 @@ TEST_F(command_line, a_result_that_cannot_be_written) {
 }
 
 TEST_F(command_line, a_report_that_cannot_be_written) {
-    const run_result result =
-        run_program({"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
+    const support::run_result result = support::run_program(
+        {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
 }
 
 TEST_F(command_line, files_come_all_or_none) {
     const arguments line{"run", "race-erase", "--operations", "1000", "--alive", "100"};
-    const run_result unprinted =
-        run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HANDLEPOOL_STRESS_PROGRAM, "run",
-                     "race-erase", "--operations", "1000", "--alive", "100", "--json", path("result.json"),
-                     "--trace", path("timeline.json")});
+    const support::run_result unprinted =
+        support::run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HANDLEPOOL_STRESS_PROGRAM, "run",
+                              "race-erase", "--operations", "1000", "--alive", "100", "--json",
+                              path("result.json"), "--trace", path("timeline.json")});
     EXPECT_EQ(unprinted.status, 2);
     EXPECT_EQ(files(), 0U) << "the exit code says that there is no result";
-    const run_result untraced =
+    const support::run_result untraced =
         run_stress(line + arguments{"--json", path("result.json"), "--trace", "/dev/full"});
     EXPECT_EQ(untraced.status, 2);
     EXPECT_THAT(untraced.errors, HasSubstr("--trace: /dev/full cannot be written: No space left on device"));
@@ -443,8 +448,9 @@ TEST_F(command_line, no_file_is_written_over_another) {
 
 TEST_F(command_line, records_and_replays) {
     const std::string trace = path("recorded.zst");
-    const run_result recorded = run_stress({"record", "--output", trace, "--json", path("record.json"), "--",
-                                            HANDLEPOOL_RECORD_FIXTURE, "cross"});
+    const support::run_result recorded =
+        run_stress({"record", "--output", trace, "--json", path("record.json"), "--",
+                    HANDLEPOOL_RECORD_FIXTURE, "cross"});
     ASSERT_EQ(recorded.status, 0) << recorded.errors;
     EXPECT_THAT(recorded.output, IsEmpty()) << "it is the program's";
     EXPECT_THAT(recorded.errors,
@@ -452,7 +458,7 @@ TEST_F(command_line, records_and_replays) {
     const nlohmann::json json = json_in(path("record.json"));
     EXPECT_EQ(json["program"][1], "cross");
     EXPECT_EQ(json["exit_status"], 0);
-    const run_result replayed = run_stress({"replay", trace, "--json", path("replay.json")});
+    const support::run_result replayed = run_stress({"replay", trace, "--json", path("replay.json")});
     EXPECT_EQ(replayed.status, 0) << replayed.errors;
     EXPECT_EQ(json_in(path("replay.json"))["created"], json["allocations"]);
     EXPECT_EQ(json_in(path("replay.json"))["destroyed"], json["frees"]);
@@ -460,12 +466,12 @@ TEST_F(command_line, records_and_replays) {
 
 TEST_F(command_line, recording_a_program_that_fails) {
     const std::string trace = path("recorded.zst");
-    const run_result failed =
+    const support::run_result failed =
         run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "fail"});
     EXPECT_EQ(failed.status, 2);
     EXPECT_THAT(failed.errors, HasSubstr("exited with 3; its trace was written"));
     EXPECT_TRUE(std::filesystem::exists(trace));
-    const run_result killed =
+    const support::run_result killed =
         run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "kill"});
     EXPECT_EQ(killed.status, 2);
     EXPECT_THAT(killed.errors, HasSubstr("killed by signal 9"));

@@ -11,8 +11,8 @@ report churn(const churn_options&) {
     return result;
 }
 
-void run_churn(conductor& by) {
-    by.violate("something was wrong");
+void run_churn(test_run& run) {
+    run.violate("something was wrong");
 }
 
 } // namespace handlepool::stress

@@ -19,7 +19,8 @@ using testing::HasSubstr;
 struct two_neighbours : testing::Test {
     two_neighbours() {
         for (const char* const name : {"one", "other"}) {
-            others.pools.push_back(&world.add_pool<observed>(name, {.capacity = 100, .reuse_delay = 0}));
+            others.pools.push_back(
+                &world.add_pool<tracked_object>(name, {.capacity = 100, .reuse_delay = 0}));
         }
     }
 

@@ -2,12 +2,12 @@
 // measures what is there.
 
 #include "page_sample.hpp"
-#include "run_program.hpp"
-#include "scratch_directory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/run_program.hpp>
+#include <support/scratch_directory.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -128,10 +128,10 @@ enum class colour_scheme { dark = 0, light = 1 };
 
 // What the measuring page has found, first for the phone, then for the desk.
 nlohmann::json measured_in_browser(const std::string& page, colour_scheme scheme) {
-    const scratch_directory scratch;
+    const support::scratch_directory scratch;
     std::ofstream(scratch.path() / "page.html") << page;
     std::ofstream(scratch.path() / "measure.html") << measuring_page;
-    const run_result run = run_program(
+    const support::run_result run = support::run_program(
         {"timeout", "--kill-after=5", "60", browser(), "--headless", "--hide-scrollbars", "--no-sandbox",
          "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
          "--user-data-dir=" + (scratch.path() / "profile").string(),

@@ -2,11 +2,11 @@
 
 #include "page/result_file.hpp"
 #include "page_sample.hpp"
-#include "scratch_directory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/scratch_directory.hpp>
 
 #include <fstream>
 #include <stdexcept>
@@ -227,14 +227,14 @@ TEST(page_input, a_result_that_contradicts_itself_is_rejected) {
 // ---- Files
 
 TEST(page_input, files_are_read_and_named_as_they_were_given) {
-    const scratch_directory scratch;
+    const support::scratch_directory scratch;
     const std::string path = scratch.path() / "result.json";
     std::ofstream(path) << sample_replay();
     EXPECT_EQ(read_result_file(path).name, path);
 }
 
 TEST(page_input, files_that_cannot_be_read_are_named) {
-    const scratch_directory scratch;
+    const support::scratch_directory scratch;
     const auto error = [](const std::string& path) -> std::string {
         try {
             read_result_file(path);

@@ -3,11 +3,11 @@
 #include "record/raw_log_reader.hpp"
 #include "record/recorder.hpp"
 #include "record_fixture.hpp"
-#include "scratch_directory.hpp"
 #include "trace.hpp"
 #include "trace_reader.hpp"
 
 #include <gtest/gtest.h>
+#include <support/scratch_directory.hpp>
 
 #include <algorithm>
 #include <array>
@@ -85,7 +85,7 @@ protected:
         EXPECT_EQ(all.freed, times) << size << " bytes";
     }
 
-    const scratch_directory scratch_;
+    const support::scratch_directory scratch_;
     const std::filesystem::path& directory_ = scratch_.path();
     trace trace_;
 };

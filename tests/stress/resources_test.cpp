@@ -1,11 +1,11 @@
 // A run that can't have what it needs is refused before it begins, and says so.
 
 #include "resources.hpp"
-#include "run_program.hpp"
 #include "scenarios.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/run_program.hpp>
 
 #include <cerrno>
 #include <cstdint>
@@ -39,7 +39,7 @@ TEST(resources, threads_that_the_system_starts_are_enough) {
 
 TEST(resources, a_scenario_that_gets_no_thread_cannot_be_run) {
     const scenario thwarted{"thwarted", "thwarted",
-                            [](conductor&) { throw std::system_error(EAGAIN, std::generic_category()); }};
+                            [](test_run&) { throw std::system_error(EAGAIN, std::generic_category()); }};
     EXPECT_THAT([&] { run_scenario(thwarted, {.threads = 2, .seconds = 0.1}); },
                 ThrowsMessage<std::runtime_error>(
                     StartsWith("--threads: '2' in 'thwarted': a thread could not be started: ")));
@@ -49,10 +49,10 @@ TEST(resources, a_scenario_that_gets_no_thread_cannot_be_run) {
 // The stacks of so many threads have no room; oneTBB would end the program when it gets no thread.
 TEST(resources, threads_that_the_system_does_not_start_are_refused) {
     for (const char* const executor : {"threads", "tbb"}) {
-        const run_result result =
-            run_program({"sh", "-c", "ulimit -s 8192 && ulimit -v 12000000 && exec \"$@\"", "sh",
-                         HANDLEPOOL_STRESS_PROGRAM, "churn", "--threads", "1000", "--alive", "1000",
-                         "--frames", "2", "--executor", executor});
+        const support::run_result result =
+            support::run_program({"sh", "-c", "ulimit -s 8192 && ulimit -v 12000000 && exec \"$@\"", "sh",
+                                  HANDLEPOOL_STRESS_PROGRAM, "churn", "--threads", "1000", "--alive", "1000",
+                                  "--frames", "2", "--executor", executor});
         EXPECT_EQ(result.status, 2) << executor;
         EXPECT_THAT(result.errors,
                     AllOf(StartsWith("handlepool-stress: --threads: '1000' needs 2,001 threads at the "

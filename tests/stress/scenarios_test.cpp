@@ -114,11 +114,11 @@ TEST(run_scenario_test, the_peak_is_not_below_what_is_alive_at_the_end) {
 }
 
 TEST(run_scenario_test, an_exception_out_of_turn_is_a_violation) {
-    const scenario throws{"throws", "throws", [](conductor&) { throw std::runtime_error("out of turn"); }};
+    const scenario throws{"throws", "throws", [](test_run&) { throw std::runtime_error("out of turn"); }};
     const report result = run_scenario(throws, {.threads = 1, .seconds = 0.1});
     EXPECT_FALSE(result.passed());
     EXPECT_THAT(result.all.messages, testing::ElementsAre("the scenario ended by an exception: out of turn"));
-    const scenario no_memory{"none", "none", [](conductor&) { throw std::bad_alloc(); }};
+    const scenario no_memory{"none", "none", [](test_run&) { throw std::bad_alloc(); }};
     EXPECT_THROW(run_scenario(no_memory, {.threads = 1, .seconds = 0.1}), std::bad_alloc);
 }
 

@@ -1,13 +1,13 @@
 // A matrix of stopped threads that finds nothing proves nothing: pools that block must fail it.
 
-#include "conductor.hpp"
 #include "report.hpp"
 #include "scenarios/all.hpp"
 #include "scenarios/stopped.hpp"
-#include "step_atomics.hpp"
+#include "test_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/step_atomics.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -51,9 +51,9 @@ public:
         const std::scoped_lock lock(lock_);
         return handles_.contains(handle);
     }
-    bool find(role by, std::uint64_t handle) override { return contains(by, handle); }
+    bool find(role run, std::uint64_t handle) override { return contains(run, handle); }
     bool locate(std::uint64_t handle) override { return contains(role::victim, handle); }
-    bool find_guarded(role by, std::uint64_t handle) override { return contains(by, handle); }
+    bool find_guarded(role run, std::uint64_t handle) override { return contains(run, handle); }
     std::size_t size() override {
         const std::scoped_lock lock(lock_);
         return handles_.size();
@@ -86,7 +86,7 @@ public:
     void unlock() noexcept { held_.store(0, std::memory_order::release); }
 
 private:
-    step_atomic<std::uint32_t> held_{0};
+    support::step_atomic<std::uint32_t> held_{0};
 };
 
 // Waits for other threads without taking steps.
@@ -103,7 +103,7 @@ public:
 
 private:
     std::mutex mutex_;
-    step_atomic<std::uint32_t> word_{0};
+    support::step_atomic<std::uint32_t> word_{0};
 };
 
 // Waits for nobody: threads of a case take turns, so that the pool is none the worse for it.
@@ -118,13 +118,14 @@ public:
     void unlock() noexcept { word_.load(); }
 
 private:
-    step_atomic<std::uint32_t> word_{0};
+    support::step_atomic<std::uint32_t> word_{0};
 };
 
 class full_pool final : public locked_pool<no_lock<1>> {
 public:
-    std::uint64_t emplace(role by) override {
-        return by == role::newcomer ? throw std::runtime_error("there is no room") : locked_pool::emplace(by);
+    std::uint64_t emplace(role run) override {
+        return run == role::newcomer ? throw std::runtime_error("there is no room")
+                                     : locked_pool::emplace(run);
     }
 };
 
@@ -144,15 +145,15 @@ struct outcome {
 // One pass of the matrix.
 template <class Pool>
 outcome run_matrix(std::chrono::milliseconds patience = std::chrono::seconds(20)) {
-    conductor by("stopped", {.threads = 1});
-    step_counts allowed = most_steps;
-    allowed[static_cast<std::size_t>(deed::contains)] = 2; // the lock's own
-    stopped_matrix matrix(by, allowed, patience);
+    test_run run("stopped", {.threads = 1});
+    step_counts allowed = allowed_steps;
+    allowed[static_cast<std::size_t>(stepped_operation::contains)] = 2; // the lock's own
+    stopped_matrix matrix(run, allowed, patience);
     matrix.run(
         {.made_before = 1},
         [](const stopped_setting&, std::size_t, bool) { return std::make_unique<Pool>(); }, true);
     matrix.tell();
-    return {by.result(), matrix.cases()};
+    return {run.result(), matrix.cases()};
 }
 
 TEST(stopped, pool_behind_a_spinlock_fails) {
@@ -179,7 +180,8 @@ TEST(stopped, pool_that_blocks_without_taking_steps_fails_and_is_given_up) {
 }
 
 TEST(stopped, pool_that_takes_too_many_steps_fails) {
-    const auto [result, cases] = run_matrix<locked_pool<no_lock<most_steps_of_emplace>>>();
+    const auto [result, cases] =
+        run_matrix<locked_pool<no_lock<support::bound_of(stepped_operation::emplace).accesses>>>();
     EXPECT_EQ(result.all.violations, cases + 12) << "also when nobody is stopped, once for each operation";
     EXPECT_THAT(
         result.all.messages,
@@ -207,64 +209,20 @@ std::string fact(const report& of, std::string_view name) {
 }
 
 TEST(stopped, pool_passes_within_the_published_bounds) {
-    conductor by("stopped", {.threads = 2, .seconds = 0.001});
-    run_stopped(by);
-    const report& result = by.result();
+    test_run run("stopped", {.threads = 2, .seconds = 0.001});
+    run_stopped(run);
+    const report& result = run.result();
     EXPECT_TRUE(result.passed()) << to_text(result);
     EXPECT_GE(std::stoul(fact(result, "times all cases")), 3U) << "whatever time there is";
     EXPECT_GE(std::stoul(fact(result, "cases")), 1000U);
     EXPECT_GT(result.all.checked, 10'000U);
-    for (std::size_t what = 0; what < deed_names.size(); ++what) {
-        const std::string name = std::string(deed_names[what]) + ", most steps";
+    for (std::size_t what = 0; what < support::step_bounds.size(); ++what) {
+        const std::string name = std::string(support::step_bounds[what].operation) + ", most steps";
         const std::string steps = fact(result, name);
         EXPECT_GT(std::stoul(steps), 0U) << name;
-        EXPECT_LE(std::stoul(steps), most_steps[what]) << name;
-        EXPECT_THAT(steps, HasSubstr(", at most " + std::to_string(most_steps[what]) + " allowed"));
+        EXPECT_LE(std::stoul(steps), allowed_steps[what]) << name;
+        EXPECT_THAT(steps, HasSubstr(", at most " + std::to_string(allowed_steps[what]) + " allowed"));
     }
-}
-
-TEST(stepper, body_stops_itself) {
-    step_atomic<int> word{0};
-    std::size_t taken = 0;
-    stepper thread(stepper::never, [&] {
-        word.store(1);
-        stepper::stop_after(1);
-        word.store(2);
-        taken = stepper::taken();
-        word.store(3);
-        word.store(4);
-    });
-    EXPECT_TRUE(thread.stopped());
-    EXPECT_FALSE(thread.ended());
-    EXPECT_EQ(word.load(), 2);
-    EXPECT_EQ(taken, 2U);
-    thread.advance(stepper::never);
-    EXPECT_TRUE(thread.ended());
-    EXPECT_EQ(word.load(), 4);
-}
-
-TEST(stepper, released_body_is_not_stopped_again) {
-    step_atomic<int> word{0};
-    stepper thread(0, [&] {
-        word.store(1);
-        stepper::stop_after(0);
-        word.store(2);
-    });
-    EXPECT_TRUE(thread.stopped());
-    thread.release();
-    thread.finish();
-    EXPECT_EQ(word.load(), 2);
-}
-
-TEST(stepper, waits_no_longer_than_its_patience) {
-    std::mutex blocked;
-    std::unique_lock lock(blocked);
-    stepper thread(stepper::never, [&] { const std::scoped_lock wanted(blocked); }, 10ms);
-    EXPECT_FALSE(thread.stopped());
-    EXPECT_FALSE(thread.ended());
-    lock.unlock();
-    thread.finish();
-    EXPECT_TRUE(thread.ended());
 }
 
 } // namespace

@@ -1,12 +1,13 @@
 // Reading and writing of trace files: what was written comes back, and whatever is wrong is refused.
 
-#include "scratch_directory.hpp"
 #include "trace.hpp"
+#include "trace_file.hpp"
 #include "trace_reader.hpp"
 #include "trace_writer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <support/scratch_directory.hpp>
 #include <zstd.h>
 
 #include <algorithm>
@@ -182,7 +183,7 @@ TEST(trace_file, frames_with_a_window_are_read) {
 }
 
 TEST(trace_file, is_replaced_on_disk_in_one_piece) {
-    const scratch_directory directory;
+    const support::scratch_directory directory;
     const auto path = directory.path() / "trace.zst";
     write_trace(path, trace{});
     write_trace(path, small_trace());

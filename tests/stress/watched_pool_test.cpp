@@ -1,12 +1,12 @@
 // The checks of the harness can fail: each kind of wrong answer is provoked, and must be counted and put into
 // words.
 
-#include "conductor.hpp"
-#include "tiny_policy.hpp"
+#include "test_run.hpp"
 #include "watched_pool.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/tiny_policy.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -31,12 +31,12 @@ using testing::StartsWith;
 struct watched_pool_test : testing::Test {
     const tally& finish() {
         pool.finish();
-        return by.result().all;
+        return run.result().all;
     }
 
-    conductor by{"test", {.threads = 2}};
-    watched_pool<> pool{by, {.name = "watched", .capacity = 64, .reuse_delay = 4}};
-    watched_pool<>::actor_type& mine = pool.by(0);
+    test_run run{"test", {.threads = 2}};
+    watched_pool<> pool{run, {.name = "watched", .capacity = 64, .reuse_delay = 4}};
+    watched_pool<>::client_type& mine = pool.by(0);
 };
 
 TEST_F(watched_pool_test, right_answers_are_no_violation) {
@@ -60,9 +60,9 @@ TEST_F(watched_pool_test, right_answers_are_no_violation) {
     EXPECT_EQ(all.checked, all.operations - 2) << "all but the forged ones, which were refused";
     EXPECT_EQ(all.violations, 0U);
     EXPECT_THAT(all.messages, IsEmpty());
-    EXPECT_EQ(by.result().frames, 1U);
-    EXPECT_EQ(by.result().pool.created, 1U);
-    EXPECT_EQ(by.result().latency(operation::emplace).count(), 1U);
+    EXPECT_EQ(run.result().frames, 1U);
+    EXPECT_EQ(run.result().pool.created, 1U);
+    EXPECT_EQ(run.result().latency(operation::emplace).count(), 1U);
 }
 
 TEST_F(watched_pool_test, another_object_is_a_content_mismatch) {
@@ -71,7 +71,7 @@ TEST_F(watched_pool_test, another_object_is_a_content_mismatch) {
     std::construct_at(pool.get().find(handle), mine.objects(), 8U);
     mine.find(handle);
     EXPECT_EQ(finish().content_mismatches, 1U);
-    EXPECT_THAT(by.result().all.messages, Contains(StartsWith("the handle of object 7 found object 8")));
+    EXPECT_THAT(run.result().all.messages, Contains(StartsWith("the handle of object 7 found object 8")));
 }
 
 TEST_F(watched_pool_test, a_living_object_that_is_not_found_is_a_violation) {
@@ -127,13 +127,14 @@ TEST_F(watched_pool_test, an_object_with_another_content_is_torn) {
     const auto handle = mine.create_numbered(7);
     pool.end_frame();
     // Half of another object, as a move that lost a race would leave it.
-    observed& object = *pool.get().find(handle);
-    const observed other(mine.objects(), 8);
-    std::memcpy(reinterpret_cast<std::byte*>(&object) + sizeof(observed) / 2,
-                reinterpret_cast<const std::byte*>(&other) + sizeof(observed) / 2, sizeof(observed) / 4);
+    tracked_object& object = *pool.get().find(handle);
+    const tracked_object other(mine.objects(), 8);
+    std::memcpy(reinterpret_cast<std::byte*>(&object) + sizeof(tracked_object) / 2,
+                reinterpret_cast<const std::byte*>(&other) + sizeof(tracked_object) / 2,
+                sizeof(tracked_object) / 4);
     mine.look_up(handle, 7);
     pool.check_quiescent();
-    by.check_histories();
+    run.check_histories();
     const tally& all = finish();
     EXPECT_GE(all.content_mismatches, 2U);
     EXPECT_THAT(all.messages, Contains(StartsWith("the handle of object 7 found object")));
@@ -141,15 +142,15 @@ TEST_F(watched_pool_test, an_object_with_another_content_is_torn) {
 }
 
 TEST(watched_pool, what_a_sample_leaves_out_is_still_checked_by_its_callers) {
-    conductor by("test", {.threads = 1, .sample = 1'000'000});
-    watched_pool<> pool(by, {.name = "sampled", .capacity = 64});
+    test_run run("test", {.threads = 1, .sample = 1'000'000});
+    watched_pool<> pool(run, {.name = "sampled", .capacity = 64});
     auto& mine = pool.by(0);
     mine.create(); // slot 0 is always in the sample
     const auto handle = mine.create_numbered(7);
     mine.look_up(handle, 8);
     mine.try_stale(handle);
     pool.finish();
-    const tally& all = by.result().all;
+    const tally& all = run.result().all;
     EXPECT_EQ(all.checked, 1U);
     EXPECT_EQ(all.content_mismatches, 1U);
     EXPECT_EQ(all.stale_accepted, 3U);
@@ -158,28 +159,28 @@ TEST(watched_pool, what_a_sample_leaves_out_is_still_checked_by_its_callers) {
 }
 
 TEST(watched_pool, a_reuse_that_is_too_early_is_a_violation) {
-    conductor by("test", {.threads = 1});
-    watched_pool<> pool(by, {.name = "reused", .capacity = 8, .reuse_delay = 2});
+    test_run run("test", {.threads = 1});
+    watched_pool<> pool(run, {.name = "reused", .capacity = 8, .reuse_delay = 2});
     auto& mine = pool.by(0);
     for (int i = 0; i < 100; ++i) {
         mine.erase_living(mine.create());
         pool.end_frame();
     }
     pool.finish();
-    EXPECT_EQ(by.result().all.violations, 0U) << to_text(by.result());
-    EXPECT_GE(by.result().reuse_distances.smallest(), 2U);
-    EXPECT_GT(by.result().reuse_distances.count(), 50U);
+    EXPECT_EQ(run.result().all.violations, 0U) << to_text(run.result());
+    EXPECT_GE(run.result().reuse_distances.smallest(), 2U);
+    EXPECT_GT(run.result().reuse_distances.count(), 50U);
 }
 
 TEST(watched_pool, one_that_is_left_by_an_exception_tells_what_it_found) {
-    conductor by("test", {.threads = 1});
+    test_run run("test", {.threads = 1});
     {
-        watched_pool<> pool(by, {.name = "left", .capacity = 8});
+        watched_pool<> pool(run, {.name = "left", .capacity = 8});
         pool.by(0).try_stale(pool.by(0).create());
-        by.check_histories();
+        run.check_histories();
     }
-    EXPECT_EQ(by.result().all.stale_accepted, 3U);
-    EXPECT_EQ(by.result().all.created, 1U);
+    EXPECT_EQ(run.result().all.stale_accepted, 3U);
+    EXPECT_EQ(run.result().all.created, 1U);
 }
 
 // ---- A pool that is wrong, in the ways that matter under contention
@@ -207,19 +208,19 @@ struct torn_policy : default_policy {
 };
 
 TEST(watched_pool, finds_two_winners_of_one_erase) {
-    conductor by("test", {.threads = 2, .seed = 1});
-    watched_pool<observed, default_layout, torn_policy> pool(
-        by, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
-    std::vector<watched_pool<observed, default_layout, torn_policy>::handle_type> victims;
+    test_run run("test", {.threads = 2, .seed = 1});
+    watched_pool<tracked_object, default_layout, torn_policy> pool(
+        run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
+    std::vector<watched_pool<tracked_object, default_layout, torn_policy>::handle_type> victims;
     for (int i = 0; i < 20'000; ++i) {
-        victims.push_back(pool.by_conductor().create());
+        victims.push_back(pool.by_main().create());
     }
-    by.together([&](std::size_t thread) {
+    run.together([&](std::size_t thread) {
         for (const auto handle : victims) {
             pool.by(thread).erase(handle);
         }
     });
-    by.check_histories();
+    run.check_histories();
     // No compaction: such a pool might do anything.
     tally found;
     found += pool.histories().result();
@@ -252,31 +253,32 @@ struct forgetful_policy : default_policy {
 };
 
 TEST(watched_pool, finds_a_look_up_that_comes_too_late) {
-    conductor by("test", {.threads = 1});
-    watched_pool<observed, default_layout, forgetful_policy> pool(by, {.name = "forgetful", .capacity = 100});
+    test_run run("test", {.threads = 1});
+    watched_pool<tracked_object, default_layout, forgetful_policy> pool(
+        run, {.name = "forgetful", .capacity = 100});
     const auto handle = pool.by(0).create();
     EXPECT_TRUE(pool.by(0).erase(handle));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_TRUE(pool.by(0).contains(handle)) << "the pool is not as wrong as it should be";
-    by.check_histories();
+    run.check_histories();
     EXPECT_EQ(pool.histories().result().stale_accepted, 1U);
     EXPECT_THAT(pool.histories().result().messages,
                 ElementsAre(StartsWith("a handle was found after its erase had returned")));
 }
 
-TEST(observed_test, is_recognized_by_its_number_alone) {
-    census objects;
+TEST(tracked_object_test, is_recognized_by_its_number_alone) {
+    lifetime_counts objects;
     for (std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 52) - 2}) {
-        EXPECT_TRUE(observed(objects, number).is(number));
-        EXPECT_FALSE(observed(objects, number).is(number + 1));
-        EXPECT_EQ(observed(objects, number).number(), number);
+        EXPECT_TRUE(tracked_object(objects, number).is(number));
+        EXPECT_FALSE(tracked_object(objects, number).is(number + 1));
+        EXPECT_EQ(tracked_object(objects, number).number(), number);
     }
     EXPECT_EQ(objects.deaths(), 9U);
-    observed first(objects, 1);
-    const observed second(std::move(first));
+    tracked_object first(objects, 1);
+    const tracked_object second(std::move(first));
     EXPECT_TRUE(second.is(1));
     EXPECT_EQ(objects.misuses(), 0U);
-    const observed third(std::move(first)); // there is nothing left in it
+    const tracked_object third(std::move(first)); // there is nothing left in it
     EXPECT_EQ(objects.misuses(), 1U);
 }
 

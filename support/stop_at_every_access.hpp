@@ -1,7 +1,8 @@
 #pragma once
 
+#include "step_atomics.hpp"
+
 #include <gtest/gtest.h>
-#include <stress/step_atomics.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -19,7 +20,7 @@ void stop_at_every_access(const std::function<void(Scene&)>& body,
     for (bool stopped = true; stopped; ++access) {
         SCOPED_TRACE("stopped before access " + std::to_string(access));
         Scene scene;
-        stress::stepper victim(access, [&] { body(scene); });
+        support::stepper victim(access, [&] { body(scene); });
         stopped = victim.stopped();
         meanwhile(scene);
         victim.finish();

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "crew.hpp"
 #include "frame_executor.hpp"
-#include "progress.hpp"
 #include "report.hpp"
 #include "watchdog.hpp"
+
+#include <support/progress_bar.hpp>
+#include <support/thread_team.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -25,15 +26,15 @@ struct run_options {
     std::uint64_t operations = 0; // 0: as many as there is time for
     std::uint64_t seed = 1;
     std::size_t alive = 20'000; // objects
-    std::size_t sample = 1;     // check the histories of one slot in so many
+    std::size_t sample = 1;     // check the histories of one slot in this many
     service_setting service{};
     std::string place{}; // of the run among others, for the progress
 };
 
-// Threads that a run has at the same time, if it has `each` for every one of the crew.
+// Threads that a run has at the same time, if it has `each` for every one of the team.
 std::size_t threads_of(const run_options& options, std::size_t each = 1);
 
-// What a conductor knows of a pool.
+// What a run knows of a pool.
 class watched {
 public:
     virtual ~watched() = default;
@@ -41,26 +42,26 @@ public:
     virtual std::size_t pending_events() const = 0;
     virtual std::uint64_t operations() const = 0;
     virtual std::size_t alive() const = 0;
-    // Checks a part of the histories, as a thread of the crew.
+    // Checks a part of the histories, as a thread of the team.
     virtual void check_histories(std::size_t thread) = 0;
 };
 
 // Runs the threads of a scenario, has their histories checked between their parts, and collects what is to be
 // reported. Its functions are for the thread that made it, but for those that say otherwise.
-class conductor {
+class test_run {
 public:
-    conductor(std::string_view label, const run_options& options);
+    test_run(std::string_view label, const run_options& options);
 
-    conductor(const conductor&) = delete;
-    conductor& operator=(const conductor&) = delete;
+    test_run(const test_run&) = delete;
+    test_run& operator=(const test_run&) = delete;
 
     const run_options& options() const noexcept { return options_; }
-    std::size_t threads() const noexcept { return crew_.size(); }
-    const crew& threads_at_work() const noexcept { return crew_; }
+    std::size_t threads() const noexcept { return team_.size(); }
+    support::thread_team& team() noexcept { return team_; }
     executor_ref executor() const noexcept { return executor_.get(); }
     time_stamp clock_tolerance() const noexcept { return clock_tolerance_; }
 
-    // The random numbers of a thread of the crew, which follow from the seed. For that thread.
+    // The random numbers of a thread of the team, which follow from the seed. For that thread.
     std::mt19937_64& random(std::size_t thread) { return random_[thread]; }
 
     // Is there time, and are there operations, left, of this part of all that there are? There is for one
@@ -73,13 +74,13 @@ public:
     void together(const std::function<void(std::size_t)>& work);
 
     // The same, for what is no part of the scenario.
-    void on_all_threads(const std::function<void(std::size_t)>& work) { crew_.run(work); }
+    void on_all_threads(const std::function<void(std::size_t)>& work) { team_.run(work); }
 
     // Checks all that was recorded since the last time.
     void check_histories();
 
-    // By one thread at a time, which may be one of the crew.
-    void note_compaction(std::chrono::nanoseconds duration);
+    // By one thread at a time, which may be one of the team.
+    void add_compaction(std::chrono::nanoseconds duration);
 
     void join(watched& pool);
     void leave(const watched& pool);
@@ -87,7 +88,7 @@ public:
     // Something is wrong that no pool and no history has seen.
     void violate(std::string message) { result_.all.violate(std::move(message)); }
 
-    void tell(std::string name, std::string value);
+    void add_fact(std::string name, std::string value);
     void add_parameter(std::string name, std::string value);
 
     // The report, which the pools of the run add to.
@@ -104,10 +105,10 @@ private:
 
     run_options options_;
     time_stamp clock_tolerance_;
-    crew crew_;
+    support::thread_team team_;
     frame_executor executor_;
     std::vector<std::mt19937_64> random_;
-    progress progress_;
+    support::progress_bar progress_;
     watchdog watchdog_;
     clock::time_point start_;
     std::vector<watched*> pools_;

@@ -8,7 +8,7 @@
 namespace handlepool::stress {
 
 // Counts what happens to the objects of a pool; it outlives them.
-class census {
+class lifetime_counts {
 public:
     std::uint64_t deaths() const noexcept { return deaths_.load(std::memory_order::relaxed); }
     // Destructions and moves of what was no living object.
@@ -25,23 +25,23 @@ private:
 
 // An object whose content follows from its number: one that is torn, half built, dead or another's is
 // recognized. Its end is counted, and so is an end that comes twice.
-class observed {
+class tracked_object {
 public:
-    observed(census& where, std::uint64_t number) noexcept : census_(&where), number_(number) {
+    tracked_object(lifetime_counts& where, std::uint64_t number) noexcept : counts_(&where), number_(number) {
         for (std::size_t i = 0; i < words_.size(); ++i) {
             words_[i] = word(number, i);
         }
     }
-    observed(observed&& other) noexcept
-        : census_(other.census_), number_(other.number_), words_(other.words_), state_(other.state_) {
+    tracked_object(tracked_object&& other) noexcept
+        : counts_(other.counts_), number_(other.number_), words_(other.words_), state_(other.state_) {
         other.expect_alive();
         other.set_state(moved);
     }
-    observed& operator=(observed&&) = delete;
-    ~observed() {
+    tracked_object& operator=(tracked_object&&) = delete;
+    ~tracked_object() {
         if (state_ != moved) {
             expect_alive();
-            census_->count_death();
+            counts_->count_death();
         }
         set_state(dead);
     }
@@ -68,18 +68,18 @@ private:
 
     void expect_alive() const noexcept {
         if (state_ != living) {
-            census_->count_misuse();
+            counts_->count_misuse();
         }
     }
     // Volatile, or the compiler drops a store to an object that ends here.
     void set_state(std::uint64_t state) noexcept { const_cast<volatile std::uint64_t&>(state_) = state; }
 
-    census* census_;
+    lifetime_counts* counts_;
     std::uint64_t number_;
     std::array<std::uint64_t, 5> words_{};
     std::uint64_t state_ = living;
 };
 
-static_assert(sizeof(observed) == 64);
+static_assert(sizeof(tracked_object) == 64);
 
 } // namespace handlepool::stress

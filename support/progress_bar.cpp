@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "progress_bar.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 
 namespace {
 
@@ -39,8 +39,10 @@ std::string progress_line(const progress_state& state, std::size_t columns) {
     const double part = std::clamp(state.part, 0.0, 1.0);
     const std::string percent = fmt::format("{:3.0f} %", part * 100);
     const std::string left = fmt::format("  {:.0f} s left", state.seconds_left);
-    const std::array<std::string, 3> rates{fmt::format("  {:.2f} million operations/s", state.rate / 1e6),
-                                           fmt::format("  {:.2f} M/s", state.rate / 1e6), ""};
+    const double millions = state.rate.value_or(0) / 1e6;
+    const std::array<std::string, 3> rates{state.rate ? fmt::format("  {:.2f} million operations/s", millions)
+                                                      : "",
+                                           state.rate ? fmt::format("  {:.2f} M/s", millions) : "", ""};
     for (const std::string& rate : rates) {
         const std::string behind = percent + rate + left;
         const std::size_t without_bar = state.label.size() + std::string_view(" [] ").size() + behind.size();
@@ -60,27 +62,31 @@ std::string progress_line(const progress_state& state, std::size_t columns) {
     return line.substr(0, room);
 }
 
-progress::progress(std::string label) : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
+progress_bar::progress_bar(std::string label)
+    : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
 
-progress::~progress() {
+progress_bar::~progress_bar() {
     if (visible_) {
         fmt::print(stderr, "\r\033[K");
     }
 }
 
-void progress::show(double part, std::uint64_t operations) {
+void progress_bar::show(double part, std::optional<std::uint64_t> operations) {
     const auto now = clock::now();
     if (!visible_ || now - last_ < std::chrono::milliseconds(100)) {
         return;
     }
     last_ = now;
     const double seconds = std::max(std::chrono::duration<double>(now - start_).count(), 1e-9);
-    const progress_state state{.label = label_,
-                               .part = part,
-                               .rate = static_cast<double>(operations) / seconds,
-                               .seconds_left = part > 0 ? std::max(seconds / part - seconds, 0.0) : 0.0};
+    progress_state state{.label = label_,
+                         .part = part,
+                         .rate = {},
+                         .seconds_left = part > 0 ? std::max(seconds / part - seconds, 0.0) : 0.0};
+    if (operations) {
+        state.rate = static_cast<double>(*operations) / seconds;
+    }
     fmt::print(stderr, "\r\033[K{}", progress_line(state, terminal_columns()));
     std::fflush(stderr);
 }
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

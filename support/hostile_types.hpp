@@ -32,7 +32,7 @@ private:
     std::atomic<std::int64_t> misused_{0};
 };
 
-/// Reports its life to a census; a pattern that only a living object has tells a second destruction and a use
+/// Reports its life to a census; a pattern that only a living object has shows a second destruction and a use
 /// after the first. Moved-from objects live on until they are destroyed.
 class counted {
 public:
@@ -78,7 +78,7 @@ struct construction_failure : std::runtime_error {
     construction_failure() : std::runtime_error("the construction fails, as the test wants") {}
 };
 
-/// Lets so many constructions pass, and makes the next one fail; later ones pass again.
+/// Lets `passes` constructions pass, and makes the next one fail; later ones pass again.
 class fuse {
 public:
     explicit fuse(std::int64_t passes) : left_(passes) {}

@@ -10,13 +10,14 @@ namespace handlepool::stress {
 
 // Where threads leave handles for each other.
 template <class Handle>
-class board {
+class shared_handles {
 public:
-    explicit board(std::size_t seats) : seats_(seats) {}
+    explicit shared_handles(std::size_t seats) : seats_(seats) {}
 
     std::size_t size() const noexcept { return seats_.size(); }
 
-    // Acquire and release, so that what the one who put the handle here knows of it, holds for who takes it.
+    // Acquire and release: what is known of a handle by the thread that put it here also holds for the
+    // reader.
     Handle get(std::size_t seat) const noexcept {
         return Handle::from_value(seats_[seat].load(std::memory_order::acquire));
     }

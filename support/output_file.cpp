@@ -5,31 +5,26 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <stdexcept>
 #include <system_error>
-#include <utility>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 
 namespace {
 
-std::string partial_of(const std::string& path) {
+std::filesystem::path partial_of(const std::filesystem::path& path) {
     std::error_code ignored; // a file that can't be looked at can't be opened either
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
     const bool replaceable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    return replaceable ? fmt::format("{}.{}.tmp", path, ::getpid()) : path;
+    return replaceable ? std::filesystem::path(fmt::format("{}.{}.tmp", path.string(), ::getpid())) : path;
 }
 
 } // namespace
 
-output_file::output_file(std::string option, std::string path)
-    : option_(std::move(option)), path_(std::move(path)), partial_(partial_of(path_)), stream_(partial_) {
-    if (!stream_) {
-        fail(errno);
-    }
+output_file::output_file(std::string_view option, const std::filesystem::path& path)
+    : option_(option), path_(path), partial_(partial_of(path)) {
+    open();
     if (is_replaced()) {
-        stream_.close();
+        file_.reset();
         std::filesystem::remove(partial_);
     }
 }
@@ -41,13 +36,20 @@ output_file::~output_file() {
     }
 }
 
+void output_file::open() {
+    file_.reset(std::fopen(partial_.c_str(), "wbe"));
+    if (!file_) {
+        fail(errno);
+    }
+}
+
 void output_file::write_json(const nlohmann::json& json) {
     prepare_json(json);
     commit();
 }
 
-void output_file::write(std::string_view text) {
-    prepare(text);
+void output_file::write(std::string_view bytes) {
+    prepare(bytes);
     commit();
 }
 
@@ -56,13 +58,14 @@ void output_file::prepare_json(const nlohmann::json& json) {
     prepare(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-void output_file::prepare(std::string_view text) {
+void output_file::prepare(std::string_view bytes) {
     if (is_replaced()) {
-        stream_.open(partial_);
+        open();
     }
-    stream_ << text;
-    stream_.close();
-    if (!stream_) {
+    // Synchronized, so that a crash of the system can't leave an empty file under the final name.
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
+        std::fflush(file_.get()) != 0 || (is_replaced() && ::fsync(::fileno(file_.get())) != 0) ||
+        std::fclose(file_.release()) != 0) {
         fail(errno);
     }
 }
@@ -78,8 +81,9 @@ void output_file::commit() {
 }
 
 void output_file::fail(int error) const {
-    throw std::runtime_error(
-        fmt::format("{}: {} cannot be written: {}", option_, path_, std::generic_category().message(error)));
+    throw std::system_error(
+        error, std::generic_category(),
+        fmt::format("{}{}{} cannot be written", option_, option_.empty() ? "" : ": ", path_.string()));
 }
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

@@ -1,7 +1,12 @@
 #include "run_program.hpp"
 
+#include <boost/process/args.hpp>
+#include <boost/process/child.hpp>
+#include <boost/process/exe.hpp>
+#include <boost/process/io.hpp>
+#include <boost/process/posix.hpp>
+#include <boost/process/search_path.hpp>
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,9 +17,11 @@
 #include <system_error>
 #include <utility>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 
 namespace {
+
+namespace process = boost::process;
 
 int checked(int result, const char* what) {
     if (result < 0) {
@@ -74,42 +81,33 @@ std::string read_all(int from) {
     return text;
 }
 
-std::string read_file(const descriptor& file) {
+std::string read_from_start(const descriptor& file) {
     checked(static_cast<int>(::lseek(file.get(), 0, SEEK_SET)), "lseek");
     return read_all(file.get());
 }
 
-pid_t start(std::vector<std::string>& command, int output, int errors) {
-    std::vector<char*> arguments;
-    for (std::string& argument : command) {
-        arguments.push_back(argument.data());
-    }
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    pid_t child = 0;
-    const int error = ::posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) {
-        throw std::system_error(error, std::generic_category(), command.front());
-    }
-    return child;
+process::child start(const std::vector<std::string>& command, int output, int errors) {
+    return process::child(process::exe = find_program(command.front()),
+                          process::args = std::vector(command.begin() + 1, command.end()),
+                          process::std_in < process::null, process::posix::fd.bind(STDOUT_FILENO, output),
+                          process::posix::fd.bind(STDERR_FILENO, errors));
 }
 
-int wait_for(pid_t child) {
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) {
-            throw std::system_error(errno, std::generic_category(), "waitpid");
-        }
-    }
+int status_of(process::child& program) {
+    program.wait();
+    const int status = program.native_exit_code();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 } // namespace
+
+std::string find_program(const std::string& name) {
+    const std::string path = name.find('/') == std::string::npos ? process::search_path(name).string() : name;
+    if (path.empty()) {
+        throw std::system_error(ENOENT, std::generic_category(), name);
+    }
+    return path;
+}
 
 std::string lack_of_terminals() {
     try {
@@ -121,22 +119,23 @@ std::string lack_of_terminals() {
     }
 }
 
-run_result run_program(std::vector<std::string> command, errors_to errors, unsigned short columns) {
+run_result run_program(const std::vector<std::string>& command, errors_to errors, unsigned short columns) {
     const descriptor output = temporary_file();
     run_result result;
     if (errors == errors_to::terminal) {
         auto [screen, line] = open_terminal(columns);
-        const pid_t child = start(command, output.get(), line.get());
+        process::child program = start(command, output.get(), line.get());
         line.close();
         result.errors = read_all(screen.get());
-        result.status = wait_for(child);
+        result.status = status_of(program);
     } else {
         const descriptor file = temporary_file();
-        result.status = wait_for(start(command, output.get(), file.get()));
-        result.errors = read_file(file);
+        process::child program = start(command, output.get(), file.get());
+        result.status = status_of(program);
+        result.errors = read_from_start(file);
     }
-    result.output = read_file(output);
+    result.output = read_from_start(output);
     return result;
 }
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

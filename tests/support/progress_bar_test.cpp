@@ -1,14 +1,13 @@
 // The line that shows how far a run has come.
 
-#include "progress.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/progress_bar.hpp>
 
 #include <cstddef>
 #include <string>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 namespace {
 
 using testing::EndsWith;
@@ -44,6 +43,13 @@ TEST(progress_line, of_80_columns_has_a_bar_a_rate_and_a_time) {
     EXPECT_THAT(line, EndsWith("]  50 %  12.34 M/s  17 s left"));
 }
 
+TEST(progress_line, has_no_rate_where_nothing_is_counted) {
+    progress_state state = half_done;
+    state.rate.reset();
+    EXPECT_EQ(progress_line(state, 200),
+              "scenario 3 of 13, race-erase [###############               ]  50 %  17 s left");
+}
+
 TEST(progress_line, of_few_columns_leaves_out_what_matters_least) {
     EXPECT_EQ(progress_line(half_done, 50), "scenario 3 of 13, race-erase  50 %  17 s left");
     EXPECT_EQ(progress_line(half_done, 40), "scenario 3 of 13, race-erase  50 %");
@@ -51,4 +57,4 @@ TEST(progress_line, of_few_columns_leaves_out_what_matters_least) {
 }
 
 } // namespace
-} // namespace handlepool::stress
+} // namespace handlepool::support

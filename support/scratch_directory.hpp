@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 
 // An empty directory that no other test uses, be it in another process; gone with this object.
 class scratch_directory {
@@ -28,4 +28,4 @@ private:
     std::filesystem::path path_;
 };
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

@@ -1,4 +1,4 @@
-#include "conductor.hpp"
+#include "test_run.hpp"
 
 #include "oracle/clock.hpp"
 #include "resources.hpp"
@@ -32,10 +32,10 @@ std::size_t threads_of(const run_options& options, std::size_t each) {
     return (each + for_compactions) * options.threads + 1; // the watchdog
 }
 
-conductor::conductor(std::string_view label, const run_options& options)
+test_run::test_run(std::string_view label, const run_options& options)
     : options_(options),
       clock_tolerance_(tolerance_of_this_machine()),
-      crew_(checked_threads(options)),
+      team_(checked_threads(options)),
       executor_(options.service, options.threads),
       progress_(options.place.empty() ? std::string(label) : fmt::format("{}, {}", options.place, label)),
       watchdog_(label),
@@ -51,7 +51,7 @@ conductor::conductor(std::string_view label, const run_options& options)
     }
 }
 
-bool conductor::more(double part) {
+bool test_run::more(double part) {
     const bool is_new = std::exchange(current_part_, part) != part;
     double done = 0;
     if (options_.seconds != 0) {
@@ -64,20 +64,20 @@ bool conductor::more(double part) {
     return is_new || done < part;
 }
 
-bool conductor::more_frames(std::size_t frame, std::size_t frames) {
+bool test_run::more_frames(std::size_t frame, std::size_t frames) {
     note(static_cast<double>(frame) / static_cast<double>(std::max<std::size_t>(frames, 1)));
     return frame < frames;
 }
 
-void conductor::together(const std::function<void(std::size_t)>& work) {
+void test_run::together(const std::function<void(std::size_t)>& work) {
     watchdog_.show_life();
     if (handlepool::timeline* const records = options_.service.records) {
-        crew_.run([&](std::size_t thread) {
+        team_.run([&](std::size_t thread) {
             const timeline_span span(*records, result_.command);
             work(thread);
         });
     } else {
-        crew_.run(work);
+        team_.run(work);
     }
     std::size_t pending = 0;
     for (const watched* const pool : pools_) {
@@ -88,37 +88,37 @@ void conductor::together(const std::function<void(std::size_t)>& work) {
     }
 }
 
-void conductor::check_histories() {
-    crew_.run([this](std::size_t thread) {
+void test_run::check_histories() {
+    team_.run([this](std::size_t thread) {
         for (watched* const pool : pools_) {
             pool->check_histories(thread);
         }
     });
 }
 
-void conductor::note_compaction(std::chrono::nanoseconds duration) {
+void test_run::add_compaction(std::chrono::nanoseconds duration) {
     result_.compactions.add(std::chrono::duration<double, std::micro>(duration).count());
     ++result_.frames;
 }
 
-void conductor::join(watched& pool) {
+void test_run::join(watched& pool) {
     pools_.push_back(&pool);
 }
 
-void conductor::leave(const watched& pool) {
+void test_run::leave(const watched& pool) {
     operations_of_the_past_ += pool.operations();
     std::erase(pools_, &pool);
 }
 
-void conductor::tell(std::string name, std::string value) {
+void test_run::add_fact(std::string name, std::string value) {
     result_.facts.emplace_back(std::move(name), std::move(value));
 }
 
-void conductor::add_parameter(std::string name, std::string value) {
+void test_run::add_parameter(std::string name, std::string value) {
     result_.parameters.emplace_back(std::move(name), std::move(value));
 }
 
-void conductor::stop_clock() {
+void test_run::stop_clock() {
     if (stopped_) {
         return;
     }
@@ -128,7 +128,7 @@ void conductor::stop_clock() {
     result_.timed_operations = operations();
 }
 
-std::uint64_t conductor::operations() const {
+std::uint64_t test_run::operations() const {
     std::uint64_t sum = operations_of_the_past_;
     for (const watched* const pool : pools_) {
         sum += pool->operations();
@@ -136,11 +136,11 @@ std::uint64_t conductor::operations() const {
     return sum;
 }
 
-double conductor::seconds() const {
+double test_run::seconds() const {
     return std::chrono::duration<double>(clock::now() - start_).count();
 }
 
-void conductor::note(double part_done) {
+void test_run::note(double part_done) {
     watchdog_.show_life();
     std::size_t alive = 0;
     for (const watched* const pool : pools_) {

@@ -12,7 +12,7 @@
 #include <utility>
 
 /// Threads that are stopped between any two of their atomic accesses.
-namespace handlepool::stress {
+namespace handlepool::support {
 
 /// Runs a body in a thread of its own, and stops it before its n-th access (from 0) to a step_atomic. Its
 /// maker then does what it likes, and lets the thread go on. Accesses by other threads are not counted.
@@ -45,7 +45,7 @@ public:
     stepper(const stepper&) = delete;
     stepper& operator=(const stepper&) = delete;
 
-    /// False when the body ended before it made so many accesses.
+    /// False when the body ended before it made that many accesses.
     bool stopped() {
         const std::scoped_lock lock(mutex_);
         return stopped_;
@@ -200,4 +200,4 @@ struct step_policy : default_policy {
     using atomic = step_atomic<T>;
 };
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "neighbours.hpp"
-#include "observed.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/recorder.hpp"
+#include "tracked_object.hpp"
 
 #include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/fmt.hpp>
@@ -37,16 +37,16 @@ private:
 };
 
 // One thread's way to a pool of a service, which routes all but creations: each operation is timed and
-// recorded, and checked as far as the caller knows the answer. What it does not know, the histories decide.
+// recorded, and checked as far as the caller knows the answer. Where it knows none, the histories decide.
 template <class Pool>
-class alignas(cache_line) actor {
+class alignas(cache_line) client {
 public:
     using handle_type = typename Pool::handle_type;
 
     using layout = typename Pool::layout;
 
-    actor(basic_service<layout>& world, Pool& pool, neighbours<layout>& others, census& objects,
-          erase_marks& marks, std::size_t thread, std::size_t partitions, std::size_t sample)
+    client(basic_service<layout>& world, Pool& pool, neighbours<layout>& others, lifetime_counts& objects,
+           erase_marks& marks, std::size_t thread, std::size_t partitions, std::size_t sample)
         : service_(world),
           pool_(pool),
           neighbours_(world, others, std::uint64_t{thread} << 36),
@@ -55,7 +55,7 @@ public:
           next_number_(std::uint64_t{thread} << 36),
           recorder_(partitions, sample) {}
 
-    // Creates an object with a number that no other has. `args` go behind it to the constructor.
+    // Creates an object with a number that no other has. `args` follow it to the constructor.
     template <class... Args>
     handle_type create(Args&&... args) {
         return create_numbered(next_number_++, std::forward<Args>(args)...);
@@ -64,7 +64,7 @@ public:
     handle_type create_numbered(std::uint64_t number, Args&&... args) {
         const time_stamp begin = now();
         const handle_type handle = pool_.emplace(objects_, number, std::forward<Args>(args)...);
-        note_creation(handle, number, begin, now());
+        add_creation(handle, number, begin, now());
         return handle;
     }
     // The same, but null when the pool is full.
@@ -74,7 +74,7 @@ public:
         const handle_type handle = pool_.try_emplace(objects_, number);
         const time_stamp end = now();
         if (handle) {
-            note_creation(handle, number, begin, end);
+            add_creation(handle, number, begin, end);
         }
         return handle;
     }
@@ -122,7 +122,7 @@ public:
     }
 
     // An object with this number was created in some other way, in this time.
-    void note_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
+    void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
         record(operation::emplace, handle, begin, end, true, answer::open, number);
         ++counts().created;
         if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
@@ -133,7 +133,7 @@ public:
         }
     }
     // Objects whose creation ended by an exception after they were alive.
-    void note_undone(std::size_t objects) noexcept { counts().undone += objects; }
+    void add_undone(std::size_t objects) noexcept { counts().undone += objects; }
 
     // All pools of the service.
     service_compaction compact(executor_ref executor) {
@@ -145,7 +145,7 @@ public:
     neighbour_user<layout>& at_neighbours() noexcept { return neighbours_; }
 
     std::uint64_t next_number() noexcept { return next_number_++; }
-    census& objects() noexcept { return objects_; }
+    lifetime_counts& objects() noexcept { return objects_; }
     tally& counts() noexcept { return recorder_.counts; }
     recorder& record_of() noexcept { return recorder_; }
 
@@ -212,7 +212,7 @@ private:
     basic_service<layout>& service_;
     Pool& pool_;
     neighbour_user<layout> neighbours_;
-    census& objects_;
+    lifetime_counts& objects_;
     erase_marks& marks_;
     std::uint64_t next_number_;
     recorder recorder_;

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace handlepool::stress {
+namespace handlepool::support {
 
 /// Batches of N: with 1 and 2 the rare paths, at the end of a claim or of a chunk, are run all the time.
 template <std::size_t N, class Base = default_policy>
@@ -16,4 +16,4 @@ struct tiny_policy : Base {
     static constexpr std::size_t compaction_grain = N;
 };
 
-} // namespace handlepool::stress
+} // namespace handlepool::support

@@ -13,7 +13,7 @@ namespace handlepool::model {
 /// them. Loop, ranges and end are handed over as an executor must, by release and acquire, and by nothing
 /// more. Who has nothing to do is asleep, so that the checker need not try what happens while it looks
 /// around.
-class loop_crew {
+class model_executor {
 public:
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
