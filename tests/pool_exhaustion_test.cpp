@@ -107,6 +107,16 @@ TEST(full_pool, a_claim_that_another_thread_is_about_to_make_does_not_count) {
         [](auto& scene) { EXPECT_GE(scene.created, scene.objects.capacity() - 1); });
 }
 
+TEST(full_pool, has_room_for_no_objects_at_all) {
+    numbers pool({.name = "bulk", .capacity = 10});
+    while (pool.try_emplace(1U)) {
+    }
+    std::vector<numbers::handle_type> handles;
+    EXPECT_TRUE(pool.try_emplace_n(0, std::back_inserter(handles), 1U));
+    EXPECT_NO_THROW(pool.emplace_n(0, std::back_inserter(handles), 1U));
+    EXPECT_TRUE(handles.empty());
+}
+
 TEST(full_pool, slots_that_a_failed_emplace_n_gives_back_are_for_all_threads) {
     numbers pool({.name = "bulk", .capacity = 10'000, .reuse_delay = 0});
     std::vector<numbers::handle_type> handles;

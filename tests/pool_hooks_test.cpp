@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <string>
 #include <thread>
@@ -50,6 +51,24 @@ TEST(erase_hook, is_called_once_for_each_erased_object) {
     at.pool.compact();
     at.pool.compact();
     EXPECT_THAT(at.seen, ElementsAre(std::pair(newborn, 2), std::pair(old, 1)));
+}
+
+// std::function could hold neither.
+TEST(erase_hook, may_be_movable_only_and_return_something_that_must_not_be_ignored) {
+    struct counting_hook {
+        [[nodiscard]] int operator()(ints::handle_type, int& object) & {
+            *sum += object;
+            return 0;
+        }
+        std::unique_ptr<int> owned;
+        int* sum = nullptr;
+    };
+    ints pool({.name = "ints", .capacity = 10});
+    int sum = 0;
+    pool.on_erase(counting_hook{.owned = std::make_unique<int>(1), .sum = &sum});
+    pool.erase(pool.emplace(7));
+    pool.compact();
+    EXPECT_EQ(sum, 7);
 }
 
 TEST(erase_hook, sees_the_object_whole_and_its_handle_stale) {

@@ -4,7 +4,9 @@
 #include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
@@ -270,13 +272,14 @@ public:
     /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
     /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
-    /// use the pool like a destructor, and must not throw. Blocking: waits for access guards. Constant.
-    /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
-    /// is no new hook.
-    template <std::invocable<handle<T, Layout>, T&> Hook>
+    /// use the pool like a destructor, and must not throw. Blocking: waits for access guards. Linear in the
+    /// hooks. Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws;
+    /// then there is no new hook.
+    template <class Hook>
+        requires std::invocable<Hook&, handle<T, Layout>, T&>
     void on_erase(Hook hook) {
         core_.add_hook([hook = std::move(hook)](auto value, T* object) mutable {
-            hook(handle_type::from_value(value), *object);
+            static_cast<void>(hook(handle_type::from_value(value), *object));
         });
     }
 

@@ -4,7 +4,9 @@
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
+#include <handlepool/failure.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
@@ -18,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -99,7 +100,8 @@ public:
 
     /// Creates an object by `construct(memory)` and returns its handle. `construct` may throw, and then
     /// nothing has changed.
-    template <std::invocable<void*> Construct>
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
     handle_type emplace(Construct&& construct) {
         const handle_type made = try_emplace(std::forward<Construct>(construct));
         if (!made) {
@@ -115,7 +117,8 @@ public:
 
     /// The same, but returns the null handle where emplace throws an error of its own; then `construct` was
     /// not called.
-    template <std::invocable<void*> Construct>
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
     handle_type try_emplace(Construct&& construct) {
         return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
@@ -218,10 +221,11 @@ public:
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with a
     /// pointer to the object.
-    template <std::invocable<handle<void, Layout>, void*> Hook>
+    template <class Hook>
+        requires std::invocable<Hook&, handle<void, Layout>, void*>
     void on_erase(Hook hook) {
         core_.add_hook([hook = std::move(hook)](auto value, void* object) mutable {
-            hook(handle_type::from_value(value), object);
+            static_cast<void>(hook(handle_type::from_value(value), object));
         });
     }
 

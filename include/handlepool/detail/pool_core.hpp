@@ -86,6 +86,9 @@ public:
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made) {
         expect_in_use();
+        if (count == 0) {
+            return true;
+        }
         lane_type* const mine = parts_.lanes.mine();
         if (mine == nullptr) {
             return false;
@@ -100,7 +103,10 @@ public:
     }
 
     /// Could there ever be as many objects?
-    bool has_room_for(std::size_t count) const noexcept { return count <= parts_.geometry.object_limit; }
+    bool has_room_for(std::size_t count) const noexcept {
+        expect_in_use();
+        return count <= parts_.geometry.object_limit;
+    }
 
     /// Why nothing could be created.
     [[noreturn]] void throw_refusal() {

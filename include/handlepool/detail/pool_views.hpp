@@ -115,10 +115,10 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.lanes = parts.lanes.count();
     view.compactions = compactions.runs();
     view.sweeps = compactions.sweeps();
+    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident; // first: it may grow meanwhile
     const memory_use all = memory_of(parts, compactions);
     view.bytes_reserved = all.reserved;
     view.bytes_resident = all.resident;
-    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident;
     return view;
 }
 

@@ -111,6 +111,8 @@ private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
+    static_assert(sizeof(tag_type) == sizeof(std::uint32_t), "history has 32 bits for a tag");
+
     struct removal {
         plain<std::uint32_t> slot;
         plain<tag_type> tag; // of the object
