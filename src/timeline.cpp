@@ -15,7 +15,7 @@ namespace handlepool {
 
 namespace {
 
-// Named tracks stand behind all threads'.
+// Named tracks come after all threads'.
 constexpr std::uint32_t first_named_track = 1'000'000;
 
 std::string json_string(std::string_view text) {

@@ -52,7 +52,7 @@ virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std
         raise(reservation_failed(what_for, most, ENOMEM));
     }
     const std::size_t size = std::max<std::size_t>(count * element_size, 1);
-    // Only what is likely to be used in full: behind it, small pages follow the use more closely.
+    // Only what is likely to be used in full: beyond it, small pages follow the use more closely.
     const std::size_t huge_pages = std::min(expected * element_size, size) / huge_page;
     const bool huge = huge_pages >= fewest_huge_pages;
     const std::size_t base_alignment = std::max({alignment, page_size(), huge ? huge_page : 0});

@@ -51,9 +51,9 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// makes erase wait-free.
     static constexpr std::size_t removal_claim_tries = 16;
 
-    /// How long after a guard first saw a compaction that waits for guards it passes such a one. Longer than
-    /// guards are usually held: else the guards of many threads together could hold a compaction off for
-    /// ever.
+    /// How long a guard waits, from when it first sees a compaction that itself waits for guards, before it
+    /// passes. Longer than guards are usually held: else the guards of many threads together could hold a
+    /// compaction off for ever.
     static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
     /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.

@@ -244,7 +244,7 @@ public:
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
     /// may go on meanwhile; some of what they do then may be left to the next compaction. Blocking: waits for
     /// access guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict
-    /// when a compaction is running, or a guard lives that the calling thread has made.
+    /// when a compaction is running, or the calling thread made a guard that still exists.
     compaction_stats compact() { return compact(inline_executor()); }
     /// The same, with the loops run by an executor. Also throws what its begin_compaction throws, and then
     /// the compaction has not begun.

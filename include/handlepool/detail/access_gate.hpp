@@ -87,8 +87,9 @@ public:
         maker.pins.fetch_sub(1, std::memory_order::release);
     }
 
-    /// Compaction: closes the gate, and waits for guards. Does nothing but say why when it is closed already,
-    /// or when a guard lives that the calling thread has made. While it waits, guards pass `outer`.
+    /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
+    /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
+    /// pass `outer`.
     [[nodiscard]] gate_refusal close(outer_gate* outer = nullptr) noexcept {
         const lane<Policy>* const mine = lanes_.mine();
         if (mine != nullptr && mine->pins.load(std::memory_order::relaxed) != 0) {

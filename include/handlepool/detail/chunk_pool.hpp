@@ -14,8 +14,8 @@
 namespace handlepool::detail {
 
 /// A queue's two ends, each of one thread: positions that the producer takes, in chunks that are claimed as
-/// needed and linked to each other, and that the consumer follows in the same order. What stands at the
-/// positions, and how the consumer knows that it is there, is its user's matter.
+/// needed and linked to each other, and that the consumer follows in the same order. The queue's user stores
+/// the contents, and tells the consumer when they are there.
 template <class Policy>
 struct chunk_chain {
     using position = typename Policy::template plain<std::uint32_t>;
@@ -57,8 +57,8 @@ public:
     /// Producer: has its chunk a position left, so that the next take() meets no other thread?
     static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
 
-    /// Producer: takes the chain's next position. False when no chunk is left, or none was won in so many
-    /// tries. Wait-free with bounded tries, else lock-free.
+    /// Producer: takes the chain's next position. False when no chunk is left, or after `tries` lost
+    /// exchanges. Wait-free with bounded tries, else lock-free.
     bool take(chain& queue, std::uint32_t& position,
               std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         if (!has_position(queue) && !extend(queue, tries)) {
@@ -148,7 +148,7 @@ public:
     memory_use memory() const noexcept { return memory_of(free_, next_); }
 
 private:
-    /// Puts a chunk behind those that wait for recycle(); their links are the consumer's now.
+    /// Puts a chunk after those that wait for recycle(); their links are the consumer's now.
     void finish(std::uint32_t chunk) noexcept {
         next_[chunk].store(0, std::memory_order::relaxed);
         if (first_finished_ == 0) {
@@ -168,7 +168,7 @@ private:
         return true;
     }
 
-    /// The chunk behind the one that ends at `end`, plus one; 0 when there is none.
+    /// The chunk after the one that ends at `end`, plus one; 0 when there is none.
     std::uint32_t link_behind(const chain& queue, std::uint32_t end) const noexcept {
         return (end == 0 ? queue.first : next_[chunk_before(end)]).load(std::memory_order::relaxed);
     }

@@ -45,9 +45,8 @@ public:
 
     /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
     void demand_sweep() noexcept {
-        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that the many who
-        // raise the flag between two compactions stand in one release sequence: a plain store would hide
-        // those before it.
+        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that all demands
+        // between two compactions form one release sequence: a plain store would hide those before it.
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 

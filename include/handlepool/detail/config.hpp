@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The only macros of the library: what a build may choose, and what the compiler tells of itself.
+// The only macros of the library: what a build may choose, and what the compiler predefines.
 // HANDLEPOOL_CHECKED must have one value in a whole program; the CMake target takes care of that.
 #ifndef HANDLEPOOL_CHECKED
 #define HANDLEPOOL_CHECKED 0

@@ -7,8 +7,8 @@ namespace handlepool::detail {
 
 /// Goes over the objects of a pool, which may be changed but not exchanged: to move one into another's place
 /// would change what the handles of both name. So it is an input iterator: what sorts, shuffles, reverses,
-/// rotates or partitions refuses it. The few that ask for nothing more (std::remove, std::unique) must not be
-/// used either.
+/// rotates or partitions refuses it. std::remove and std::unique accept it all the same; they must not be
+/// used.
 template <class T>
 class dense_iterator {
 public:

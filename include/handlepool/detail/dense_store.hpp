@@ -19,7 +19,7 @@
 namespace handlepool::detail {
 
 /// The memory of the objects, one array: first the dense store, which compaction alone lays out and iteration
-/// reads, behind it the nursery's positions. An object's *location* is its place in this array, so that
+/// reads, then the nursery's positions. An object's *location* is its place in this array, so that
 /// looking one up need not know where it lives. For each position of the dense store it records whose the
 /// object is. T is void when the objects' type is known at run time.
 template <class T, class Policy>
@@ -52,7 +52,7 @@ public:
     /// Raw memory for an object.
     void* storage(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
 
-    /// Location of an object of the array, or their number when the object is none of it.
+    /// Location of the object at this address; locations() if it is outside the array.
     std::size_t location_of(const void* object) const noexcept {
         const auto first = reinterpret_cast<std::uintptr_t>(bytes_.data());
         const auto address = reinterpret_cast<std::uintptr_t>(object);
@@ -68,7 +68,7 @@ public:
 
     /// Objects in the dense store.
     std::uint32_t size() const noexcept { return size_.load(std::memory_order::relaxed); }
-    /// No object lives behind the new size: all of that is poisoned together, small objects too.
+    /// No object lives past the new size: all of that is poisoned together, small objects too.
     void resize(std::uint32_t size) noexcept {
         if constexpr (address_sanitizer) {
             if (size < this->size()) {
@@ -117,7 +117,7 @@ public:
     }
     void prefetch_owner(std::uint32_t position) const noexcept { prefetch(owners_.data(), position); }
 
-    /// Gives the memory behind the last object of the dense store back to the system, but not that of the
+    /// Gives the memory after the last object of the dense store back to the system, but not that of the
     /// nursery, where other threads are at work.
     void shrink() noexcept {
         if (size() != capacity_) {
@@ -147,7 +147,7 @@ private:
         }
     }
 
-    /// The largest number instead of an overflow: so much can't be reserved either.
+    /// Saturates instead of overflowing; a reservation of that size fails anyway.
     static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {
         constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
         return count > most / stride ? most : count * stride;

@@ -11,8 +11,8 @@
 
 namespace handlepool::detail {
 
-/// The smallest of the distances that it was shown: how many other indices were freed between an index's
-/// being freed and its being handed out again.
+/// The smallest reuse distance so far: the number of other indices freed between the freeing of an index and
+/// its reuse.
 template <class Policy>
 class reuse_distance {
 public:
@@ -33,32 +33,32 @@ private:
 
 /// The counters of a freelist, 64 bits wide, which never wrap: how many indices were put in service
 /// (`fresh`), how many freed ones were claimed (`head`), and how many were freed (`tail`, which the producer
-/// moves). They decide who gets how many of which kind; where the freed indices are kept is the freelist's
-/// matter.
+/// moves). They decide how many indices a claim gets, fresh or freed. The freelist stores the freed ones.
 template <class Policy>
 class freelist_counters {
 public:
     explicit freelist_counters(freelist_options options) : options_(options) {}
 
     /// Any thread, lock-free; see the concept `freelist`. For freed indices it calls `read(head, count)`
-    /// before they are claimed and `won(count)` after: what was read counts only when it comes to that.
+    /// before they are claimed and `won(count)` after: if the exchange fails, what `read` saw is discarded.
     template <class Read, class Won>
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit, std::size_t tries,
                       Read read, Won won) noexcept;
 
-    /// Producer: so many were freed, ever.
+    /// Producer: lets claims see the first `freed` of all indices ever freed.
     void publish(std::uint64_t freed) noexcept {
         // (12) release: pairs with (13), for the entries and for all that the producer did to what they name
         tail_.store(freed, std::memory_order::release);
     }
 
-    /// Producer: so many were claimed, ever, and their entries are read.
+    /// Producer: the number of freed indices claimed so far, whose entries have been read.
     std::uint64_t claimed() const noexcept {
         // (16) acquire: pairs with (15), so that what is done to an entry's memory comes after its reading
         return head_.load(std::memory_order::acquire);
     }
 
-    /// As after so many claims of freed indices. Only while nobody else uses it.
+    /// Restarts with `fresh` indices in service, and with both ends of the queue at `position`. Only while
+    /// nobody else uses it.
     void set(std::size_t fresh, std::uint64_t position) noexcept {
         fresh_.store(fresh, std::memory_order::relaxed);
         head_.store(position, std::memory_order::relaxed);
@@ -66,7 +66,7 @@ public:
     }
 
     std::size_t in_use() const noexcept {
-        const std::size_t waiting_before = waiting(); // no more than wait, and so no more out than in service
+        const std::size_t waiting_before = waiting(); // before `fresh`: the difference can't wrap
         return fresh() - waiting_before;
     }
     std::size_t waiting() const noexcept {

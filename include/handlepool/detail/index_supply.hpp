@@ -50,7 +50,7 @@ public:
     unused_totals unused() const noexcept { return unused_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 
-    /// As newly made, with so many indices in use. Only while nobody else uses it.
+    /// Restores the state after construction, with `fresh` indices in use. Only while nobody else uses it.
     void reset(std::size_t fresh) noexcept {
         free_.reset(fresh);
         unused_.reset();

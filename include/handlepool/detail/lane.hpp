@@ -23,7 +23,7 @@ struct alignas(cache_line) lane {
     template <class Value>
     using plain = typename Policy::template plain<Value>;
 
-    /// Entries behind the claimed slots that may be read, and mean nothing.
+    /// Padding after the claimed slots, so that prefetching may read past them.
     static constexpr std::size_t read_ahead = 8;
 
     plain<std::uint32_t> registered{0};
@@ -63,7 +63,8 @@ class lane_table {
 public:
     lane_table(std::string_view what_for, std::size_t size) : lanes_(what_for, size, 0) {}
 
-    /// The calling thread's number, or what stands for none: the same in all lane tables.
+    /// The index of the calling thread, or a value past every table if it has none: the same in all lane
+    /// tables.
     std::uint32_t thread_index() const noexcept { return Policy::thread_index(numbering_); }
     /// Was the table made under the numbering of threads that the calling code uses?
     bool is_of_this_module() const noexcept { return numbering_ == Policy::numbering(); }

@@ -83,7 +83,7 @@ public:
         chunk_chain<policy>& own = lane.positions;
         if (own.put == position + 1 && own.put_end - position <= chunk_size()) {
             own.put = position;
-        } else { // the constructor had made other objects behind it, in its chunk or in a later one
+        } else { // the constructor had made other objects after it, in its chunk or in a later one
             vacate(lane, position);
         }
     }
@@ -147,7 +147,7 @@ public:
         if (batch.chunks.empty()) {
             return;
         }
-        // What constructors of the batch have left over of a chunk of their own.
+        // Vacate the rest of a chunk that a constructor of this batch has started.
         for (chunk_chain<policy>& own = lane.positions; own.put != own.put_end;) {
             const std::uint32_t position = own.put;
             own.put = position + 1;
@@ -159,7 +159,8 @@ public:
         lane.positions.put = position(batch, count - 1) + 1;
     }
 
-    /// Lane: records whose the object is. Before its slot is published, whose order carries the record.
+    /// Lane: stores the handle of the object at the position. Must come before the slot is published, which
+    /// makes this store visible.
     void own(std::uint32_t position, value_type handle) noexcept {
         owners_[position].store(handle, std::memory_order::relaxed);
     }
@@ -182,9 +183,9 @@ public:
         chunks_.for_pending(lane.positions, visit);
     }
 
-    /// Compaction: how many of such a range can be drained, from its first on: up to one that is empty, or
-    /// whose object is not yet published. Vacated ones are gone from here on. For any number of ranges at the
-    /// same time.
+    /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is
+    /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
+    /// number of ranges at the same time.
     std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
                               const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
@@ -218,7 +219,7 @@ public:
     }
 
     /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are
-    /// erased, also behind positions that are still empty.
+    /// erased, also after positions that are still empty.
     template <class Found>
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
@@ -274,7 +275,7 @@ private:
         return tag == layout::tag_of(handle) || tag == layout::tag_of(handle) + 1;
     }
 
-    /// Lane: leaves a position without an object behind others that were taken after it.
+    /// Lane: marks a position without an object as vacated, because later ones were already taken.
     void vacate(chain& lane, std::uint32_t position) noexcept {
         links_[position] = lane.vacant;
         lane.vacant = position + 1;

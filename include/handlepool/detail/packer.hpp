@@ -14,7 +14,7 @@
 
 namespace handlepool::detail {
 
-/// The second half of a compaction: moves the newborns into the holes and behind the last object, and closes
+/// The second half of a compaction: moves the newborns into the holes and after the last object, and closes
 /// the holes that are left by swap and pop.
 template <class T, class Config>
 class packer {
@@ -168,7 +168,7 @@ private:
         return count;
     }
 
-    /// Where the newborn of this number goes: into a hole, or behind the last object.
+    /// Where the newborn of this number goes: into a hole, or after the last object.
     std::uint32_t place_of(std::size_t newborn, const reaper_type& reaped) const noexcept {
         return newborn < reaped.hole_count()
                    ? reaped.hole(newborn)
@@ -179,8 +179,8 @@ private:
         return parts_.newborns.owner(location - parts_.dense.capacity());
     }
 
-    /// Moves an object and tells its slot. The location is a plain store, whether the object is being erased
-    /// or not: an erase touches the tag alone.
+    /// Moves an object and updates its slot's location. The location is a plain store, whether the object is
+    /// being erased or not: an erase touches the tag alone.
     void carry_out(std::uint32_t from, std::uint32_t to, std::uint32_t slot) noexcept {
         parts_.dense.relocate(from, to);
         parts_.dense.set_owner(to, slot);

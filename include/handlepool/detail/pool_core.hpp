@@ -51,7 +51,8 @@ public:
         expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
         destroy_all();
         id_.set_next_generation(next_generation());
-        const_cast<volatile std::uint32_t&>(in_use_) = 0; // or the store is dropped, as nobody may read it
+        // Volatile, or the compiler drops the store: the lifetime ends here.
+        const_cast<volatile std::uint32_t&>(in_use_) = 0;
     }
 
     pool_core(const pool_core&) = delete;
@@ -102,7 +103,7 @@ public:
         return true;
     }
 
-    /// Could there ever be as many objects?
+    /// Can the pool ever hold `count` objects at once?
     bool has_room_for(std::size_t count) const noexcept {
         expect_in_use();
         return count <= parts_.geometry.object_limit;
@@ -344,7 +345,7 @@ private:
         if (slot == no_slot) {
             return 0;
         }
-        // The object's own tag, be it erased or not: compaction alone lets a slot go further.
+        // An even tag is one past its object's; only after a compaction can the slot advance further.
         const tag_type tag = (parts_.slots.known_tag(slot) - 1) | 1U;
         return layout::value_of(slot, tag);
     }

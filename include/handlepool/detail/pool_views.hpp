@@ -12,13 +12,13 @@
 #include <tuple>
 #include <vector>
 
-/// What people are told about a pool. Any thread may ask at any time; each number is right by itself.
+/// Views of a pool, for reports. Any thread may ask at any time; each number is right by itself.
 namespace handlepool::detail {
 
 /// Objects whose handles resolve.
 template <class T, class Config>
 std::size_t count_alive(const pool_parts<T, Config>& parts, std::uint64_t erased_without_lane) noexcept {
-    // Erased ones first, so that the difference is rather too large than too small while others are at work.
+    // Erased first: concurrent operations make the result too large rather than too small.
     const std::uint64_t erased = parts.lanes.sum([](const auto& lane) {
         return lane.erased.load(std::memory_order::relaxed);
     }) + erased_without_lane;
@@ -115,7 +115,8 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.lanes = parts.lanes.count();
     view.compactions = compactions.runs();
     view.sweeps = compactions.sweeps();
-    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident; // first: it may grow meanwhile
+    // Before the total, so as never to exceed it.
+    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident;
     const memory_use all = memory_of(parts, compactions);
     view.bytes_reserved = all.reserved;
     view.bytes_resident = all.resident;

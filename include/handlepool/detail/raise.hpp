@@ -36,7 +36,7 @@ std::exception_ptr thrown_by(Action&& action) noexcept {
 /// link with one that throws.
 [[noreturn]] HANDLEPOOL_EXPORT void end_program_without_exceptions(const char* message) noexcept;
 
-// Of its own, so that no linker takes these functions for the others.
+// In an inline namespace, so that the linker can't merge them with the versions that throw.
 inline namespace without_exceptions {
 
 template <class Error>

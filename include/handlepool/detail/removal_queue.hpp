@@ -24,12 +24,10 @@ struct removal_chain {
     }
 };
 
-/// The queues in which the winners of erase tell compaction what to bury, one for each lane: one producer,
-/// one consumer, a record of the handle's value each. They share their memory in chunks, so that what no lane
-/// uses costs none.
+/// Queues of erased handles, one for each lane, from its thread to compaction: one producer, one consumer.
+/// They share their memory in chunks, so that what no lane uses costs none.
 ///
-/// A queue is bounded, and a push that finds it full fails: then the caller raises the flag that makes
-/// compaction sweep for dead objects itself.
+/// A queue is bounded, and a push that finds it full fails: the caller then demands a sweep.
 template <class Config>
 class removal_queue {
 public:

@@ -99,8 +99,8 @@ public:
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
-    /// Will no slot ever go out again? Those that the reuse delay holds back never do without others to
-    /// follow.
+    /// Are all slots retired except those that the reuse delay holds back? These can't go out, because no
+    /// others will be freed after them.
     bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
 
     /// Slots that lanes hold and don't use.
@@ -141,7 +141,8 @@ private:
         return static_cast<std::uint32_t>(claimed);
     }
 
-    /// Takes one slot although the capacity is out, if idle lanes hold as many. Returns how many it took.
+    /// Takes one slot beyond the capacity, as long as idle lanes hold at least as many unused. Returns how
+    /// many it took.
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         while (true) {
             // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.

@@ -62,8 +62,8 @@ public:
     bool kill(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
         return could_live(handle) &&
-               // (3) acquire: pairs with (1), so that the object is seen complete by whoever learns of its
-               // end from this thread; a failure tells nothing but that there is nothing to do
+               // (3) acquire: pairs with (1), so that any thread that learns of the erase from this one sees
+               // the complete object; a failed exchange reads nothing that is used
                slots_[layout::index_of(handle)].tag.compare_exchange_strong(
                    tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
     }

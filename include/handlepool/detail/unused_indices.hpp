@@ -12,7 +12,7 @@
 
 namespace handlepool::detail {
 
-/// How many unused indices ever came, and ever went.
+/// Totals of indices given back unused, and of those claimed again.
 struct unused_totals {
     std::uint64_t given_back = 0;
     std::uint64_t claimed = 0;
