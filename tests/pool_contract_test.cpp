@@ -12,6 +12,9 @@
 #include <memory>
 
 namespace handlepool::test {
+
+using namespace detail;
+
 namespace {
 
 #if HANDLEPOOL_CHECKED
