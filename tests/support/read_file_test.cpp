@@ -19,7 +19,7 @@ using testing::ThrowsMessage;
 
 TEST(read_file, returns_all_bytes) {
     const scratch_directory scratch;
-    for (const std::size_t size : {0, 1, 1 << 16, (1 << 16) + 1, 1'000'000}) {
+    for (const std::size_t size : {0UL, 1UL, 1UL << 16, (1UL << 16) + 1, 1'000'000UL}) {
         std::string bytes;
         for (std::size_t i = 0; i < size; ++i) {
             bytes.push_back(static_cast<char>(i % 251));
