@@ -30,7 +30,7 @@ struct service_setting {
 // The executor of a run, for one compaction at a time, by any thread.
 class frame_executor {
 public:
-    // With this number of threads, where it has threads.
+    // With up to this number of threads, where it has threads: a few a processor at most.
     frame_executor(const service_setting& setting, std::size_t threads) : held_(make(setting, threads)) {}
 
     executor_ref get() const noexcept { return held_.executor; }
