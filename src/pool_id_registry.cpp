@@ -55,8 +55,7 @@ struct registries_before_main {
 
 } // namespace
 
-pool_id_registry& pool_id_registry::of_layout(unsigned index_bits, unsigned generation_bits,
-                                              unsigned pool_id_bits) {
+pool_id_registry& pool_ids_of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits) {
     const auto mask = [](unsigned bits) {
         return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
     };
@@ -131,6 +130,16 @@ void pool_id_registry::release(std::uint32_t id, std::uint32_t next_generation) 
     entry.user.clear();
     entry.generation = next_generation;
     entry.given_back = ++time_;
+}
+
+pool_id_holder::pool_id_holder(pool_id_registry& registry, std::optional<unsigned> wanted,
+                               std::string_view pool)
+    : registry_(registry),
+      lease_(registry.acquire(wanted, pool)),
+      next_generation_(lease_.first_generation) {}
+
+pool_id_holder::~pool_id_holder() {
+    registry_.release(lease_.id, next_generation_);
 }
 
 } // namespace handlepool::detail

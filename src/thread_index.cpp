@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <thread>
 
 namespace handlepool::detail::this_thread {
 
@@ -80,6 +81,10 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
     }
     number_word = mine + own_number_plus_one;
     return own_number_plus_one - 1;
+}
+
+void yield() noexcept {
+    std::this_thread::yield();
 }
 
 } // namespace handlepool::detail::this_thread

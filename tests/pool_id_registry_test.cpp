@@ -169,14 +169,14 @@ TEST_F(pool_id_registry_test, threads_that_take_and_return_ids_never_share_one) 
 }
 
 TEST(pool_id_registries_test, equal_layouts_share_a_registry_and_others_do_not) {
-    auto& one = pool_id_registry::of_layout(50, 9, 5);
-    EXPECT_EQ(&one, &pool_id_registry::of_layout(50, 9, 5));
-    EXPECT_NE(&one, &pool_id_registry::of_layout(49, 10, 5));
-    EXPECT_NE(&one, &pool_id_registry::of_layout(50, 10, 4));
+    auto& one = pool_ids_of_layout(50, 9, 5);
+    EXPECT_EQ(&one, &pool_ids_of_layout(50, 9, 5));
+    EXPECT_NE(&one, &pool_ids_of_layout(49, 10, 5));
+    EXPECT_NE(&one, &pool_ids_of_layout(50, 10, 4));
 }
 
 TEST(pool_id_registries_test, the_registry_of_a_layout_knows_its_widths) {
-    auto& registry = pool_id_registry::of_layout(58, 4, 2);
+    auto& registry = pool_ids_of_layout(58, 4, 2);
     const pool_id_holder last(registry, 3, "last");
     EXPECT_THROW(pool_id_holder(registry, 4, "past the end"), std::invalid_argument);
     {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -99,7 +99,7 @@ private:
     void read(std::uint64_t position, std::size_t count, std::uint32_t* out) const noexcept {
         while (count != 0) {
             const std::size_t offset = static_cast<std::size_t>(position % block_size);
-            const std::size_t part = std::min(count, block_size - offset);
+            const std::size_t part = detail::min(count, block_size - offset);
             const std::size_t block = place_of(position / block_size).load(std::memory_order::relaxed);
             for (std::size_t i = 0; i < part; ++i) {
                 out[i] = entries_[block * block_size + offset + i].load(std::memory_order::relaxed);

@@ -7,9 +7,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <type_traits>
+#include <typeindex> // for std::hash, at a tenth of the lines of <functional>
 
 namespace handlepool {
 

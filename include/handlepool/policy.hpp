@@ -8,10 +8,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <thread>
 
 namespace handlepool {
+
+namespace detail {
+
+class mutex;
+
+} // namespace detail
 
 /// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A
 /// checker substitutes its own, so that it checks the text that ships. Derive from it to change one thing:
@@ -32,7 +36,7 @@ struct HANDLEPOOL_EXPORT default_policy {
 
     /// For calls that may wait for each other, such as adding pools to a service; never for the use of a
     /// handle.
-    using mutex = std::mutex;
+    using mutex = detail::mutex;
 
     /// The most slots that a lane claims at once.
     static constexpr std::size_t claim_size = 64;
@@ -67,7 +71,7 @@ struct HANDLEPOOL_EXPORT default_policy {
     static std::uint64_t now() noexcept { return detail::monotonic_nanoseconds(); }
 
     /// Called in loops that wait for another thread.
-    static void wait() noexcept { std::this_thread::yield(); }
+    static void wait() noexcept { detail::this_thread::yield(); }
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&

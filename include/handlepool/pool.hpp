@@ -4,6 +4,7 @@
 #include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/detail/range_of.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -19,9 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
+#include <new>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -140,14 +140,9 @@ public:
 
     /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free. Throws
     /// what the iteration throws.
-    template <std::ranges::input_range Range>
-        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<T, Layout>>
+    template <detail::range_of<handle<T, Layout>> Range>
     std::size_t erase(Range&& handles) {
-        std::size_t erased = 0;
-        for (const handle_type each : handles) {
-            erased += erase(each) ? 1U : 0U;
-        }
-        return erased;
+        return core_.template erase_each<handle_type>(handles);
     }
 
     /// Erases all objects that are alive when the call begins. Lock-free; linear in the slots ever used.
@@ -168,23 +163,21 @@ public:
 
     /// The handle's object, or null when the handle is stale. Wait-free, constant.
     T* find(handle_type handle) noexcept { return core_.find(handle.value()); }
-    const T* find(handle_type handle) const noexcept { return const_cast<pool*>(this)->find(handle); }
+    const T* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
 
     /// The handle's object. Wait-free, constant. Throws stale_handle, which prints the handle's parts and
     /// says why it was refused; std::bad_alloc when there is no memory for that text.
     T& at(handle_type handle) { return *core_.at(handle.value()); }
-    const T& at(handle_type handle) const { return const_cast<pool*>(this)->at(handle); }
+    const T& at(handle_type handle) const { return *core_.at(handle.value()); }
 
     /// The object of a handle that is known to be alive, which only a checked build verifies. Wait-free,
     /// constant.
     T& operator[](handle_type handle) noexcept { return *core_.living(handle.value()); }
-    const T& operator[](handle_type handle) const noexcept { return const_cast<pool&>(*this)[handle]; }
+    const T& operator[](handle_type handle) const noexcept { return *core_.living(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet. Wait-free, constant.
-    std::span<const T> items() const noexcept {
-        return {const_cast<pool*>(this)->core_.first(), core_.dense_size()};
-    }
+    std::span<const T> items() const noexcept { return {core_.first(), core_.dense_size()}; }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
     /// objects.
     std::span<T> mutable_items() noexcept { return {core_.first(), core_.dense_size()}; }
@@ -203,7 +196,7 @@ public:
     /// The handle of an object of this pool, whether in items() yet or not; stale when the object was erased
     /// since. Null for an object that is not in the pool. Wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
-        return handle_type::from_value(core_.handle_of(std::addressof(object)));
+        return handle_type::from_value(core_.handle_of(&reinterpret_cast<const char&>(object)));
     }
 
     // ---- Guards: any thread, at any time

@@ -4,6 +4,7 @@
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/detail/range_of.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -21,7 +22,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -127,14 +127,9 @@ public:
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
 
     /// Erases each handle of a range; returns how many were alive.
-    template <std::ranges::input_range Range>
-        requires std::convertible_to<std::ranges::range_reference_t<Range>, handle<void, Layout>>
+    template <detail::range_of<handle<void, Layout>> Range>
     std::size_t erase(Range&& handles) {
-        std::size_t erased = 0;
-        for (const handle_type each : handles) {
-            erased += erase(each) ? 1U : 0U;
-        }
-        return erased;
+        return core_.template erase_each<handle_type>(handles);
     }
 
     /// Erases all objects that are alive when the call begins.
@@ -154,15 +149,13 @@ public:
 
     /// The handle's object, or null when the handle is stale.
     void* find(handle_type handle) noexcept { return core_.find(handle.value()); }
-    const void* find(handle_type handle) const noexcept { return const_cast<raw_pool*>(this)->find(handle); }
+    const void* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
 
     /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
-    raw_items items() const noexcept {
-        return {const_cast<raw_pool*>(this)->core_.first(), core_.type().stride(), core_.dense_size()};
-    }
+    raw_items items() const noexcept { return {core_.first(), core_.type().stride(), core_.dense_size()}; }
     mutable_raw_items mutable_items() noexcept {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }

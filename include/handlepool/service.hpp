@@ -4,6 +4,7 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/mutex.hpp>
 #include <handlepool/detail/pool_as_any.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/executor_ref.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <chrono>
+#include <handlepool/detail/nanoseconds.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -39,8 +39,7 @@ struct payload {
 /// Options of a pool that is the same in each execution: with no memory of former pools' generations.
 template <class Layout = model_layout>
 pool_options tiny_options(std::size_t capacity) {
-    auto& ids =
-        pool_id_registry::of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits);
+    auto& ids = pool_ids_of_layout(Layout::index_bits, Layout::generation_bits, Layout::pool_id_bits);
     ids.release(1, 0);
     pool_options options;
     options.name = "model";

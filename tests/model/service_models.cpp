@@ -20,8 +20,8 @@ using routed_layout = handle_layout<32, 30, 2>;
 
 /// Forgets what the pools of former executions have used.
 service_options fresh_service() {
-    auto& ids = pool_id_registry::of_layout(routed_layout::index_bits, routed_layout::generation_bits,
-                                            routed_layout::pool_id_bits);
+    auto& ids = pool_ids_of_layout(routed_layout::index_bits, routed_layout::generation_bits,
+                                   routed_layout::pool_id_bits);
     for (std::uint32_t id = 0; id <= routed_layout::pool_id_mask; ++id) {
         ids.release(id, 0);
     }

@@ -78,8 +78,8 @@ private:
 
 TEST(fork_test, a_child_makes_pools_of_its_own_while_threads_of_the_parent_make_and_end_pools) {
     const busy_threads parents(2, [](std::size_t) {
-        auto& ids = pool_id_registry::of_layout(default_layout::index_bits, default_layout::generation_bits,
-                                                default_layout::pool_id_bits);
+        auto& ids = pool_ids_of_layout(default_layout::index_bits, default_layout::generation_bits,
+                                       default_layout::pool_id_bits);
         for (int i = 0; i != 100; ++i) {
             const pool_id_lease lease = ids.acquire({}, "of the parent");
             ids.release(lease.id, lease.first_generation);

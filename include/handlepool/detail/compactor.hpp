@@ -11,7 +11,6 @@
 #include <handlepool/stats.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,7 +52,7 @@ public:
     /// Only while the gate is closed.
     template <executor Executor>
     compaction_stats run(Executor& executor) noexcept {
-        const auto start = std::chrono::steady_clock::now();
+        const std::uint64_t start = policy::now();
         const std::uint64_t frame = runs();
         compaction_stats stats;
         // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is
@@ -84,7 +83,7 @@ public:
         add(destroyed_, stats.removed);
         add(runs_, 1);
         stats.size = parts_.dense.size();
-        stats.duration = std::chrono::steady_clock::now() - start;
+        stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,8 @@ public:
     dense_store(const dense_store&) = delete;
     dense_store& operator=(const dense_store&) = delete;
 
-    T* at(std::uint32_t location) noexcept {
+    /// Which of its users may change an object, the pool decides: constness ends here.
+    T* at(std::uint32_t location) const noexcept {
         if constexpr (std::is_void_v<T>) {
             return storage(location);
         } else {
@@ -50,7 +51,9 @@ public:
     }
 
     /// Raw memory for an object.
-    void* storage(std::size_t location) noexcept { return bytes_.data() + location * type_.stride(); }
+    void* storage(std::size_t location) const noexcept {
+        return const_cast<std::byte*>(bytes_.data()) + location * type_.stride();
+    }
 
     /// Location of the object at this address; locations() if it is outside the array.
     std::size_t location_of(const void* object) const noexcept {
@@ -76,7 +79,7 @@ public:
             }
         }
         size_.store(size, std::memory_order::relaxed);
-        used_ = std::max<std::uint32_t>(used_, size);
+        used_ = max<std::uint32_t>(used_, size);
     }
 
     /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
@@ -143,7 +146,7 @@ private:
         unpoison_objects(first, last - first);
         bytes_.discard(first * type_.stride(), last * type_.stride());
         if (first < used_) {
-            poison_objects(first, std::min<std::uint32_t>(used_, last) - first);
+            poison_objects(first, min<std::uint32_t>(used_, last) - first);
         }
     }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/freelist.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +74,7 @@ public:
         // smaller, never larger than what waits
         const std::uint64_t tail = tail_.load(std::memory_order::acquire);
         const std::uint64_t head = head_.load(std::memory_order::relaxed);
-        return static_cast<std::size_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
+        return static_cast<std::size_t>(max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
     }
     std::size_t fresh() const noexcept {
         return static_cast<std::size_t>(fresh_.load(std::memory_order::relaxed));
@@ -114,11 +114,11 @@ std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wan
         if (room <= 0) {
             return 0;
         }
-        std::size_t count = std::min(wanted, static_cast<std::size_t>(room));
+        std::size_t count = min(wanted, static_cast<std::size_t>(room));
 
         const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
         if (reusable > 0) {
-            count = std::min(count, static_cast<std::size_t>(reusable));
+            count = min(count, static_cast<std::size_t>(reusable));
             read(head, count); // carried by (13)
             // (15) release: pairs with (14) and (16): the reads above happen before whatever follows from
             // this claim, the next use of the entries' memory included
@@ -132,7 +132,7 @@ std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wan
             if (fresh >= options_.index_limit) {
                 return 0;
             }
-            count = std::min(count, static_cast<std::size_t>(options_.index_limit - fresh));
+            count = min(count, static_cast<std::size_t>(options_.index_limit - fresh));
             // (11) release: pairs with (10)
             if (fresh_.compare_exchange_weak(fresh, fresh + count, std::memory_order::release,
                                              std::memory_order::relaxed)) {

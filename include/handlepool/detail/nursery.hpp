@@ -3,10 +3,10 @@
 #include <handlepool/detail/chunk_pool.hpp>
 #include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +92,7 @@ public:
     /// std::bad_alloc; then nothing has changed. Lock-free.
     bool take(chain& lane, std::size_t count, newborn_batch& batch) {
         const std::size_t rest = lane.positions.put_end - lane.positions.put;
-        const std::size_t in_lane_chunk = std::min(count, rest);
+        const std::size_t in_lane_chunk = min(count, rest);
         std::size_t further = count - in_lane_chunk;
         if (lane.vacant != 0) {
             batch.vacated.reserve(further);

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,13 +26,14 @@ struct object_type {
     static constexpr std::size_t alignment() noexcept { return alignof(T); }
     static constexpr bool has_destructor() noexcept { return !std::is_trivially_destructible_v<T>; }
 
-    static void destroy(void* object) noexcept { std::destroy_at(static_cast<T*>(object)); }
+    static void destroy(void* object) noexcept { static_cast<T*>(object)->~T(); }
     static void relocate(void* to, void* from) noexcept {
         if constexpr (std::is_trivially_copyable_v<T>) {
             std::memcpy(to, from, sizeof(T));
         } else {
-            std::construct_at(static_cast<T*>(to), std::move(*static_cast<T*>(from)));
-            std::destroy_at(static_cast<T*>(from));
+            T& object = *static_cast<T*>(from);
+            ::new (to) T(std::move(object));
+            object.~T();
         }
     }
 };

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/min_max.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 
 #if HANDLEPOOL_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
@@ -26,8 +26,9 @@ inline constexpr std::size_t poison_unit = 8;
 /// lies? It holds a whole unit then. Of other sizes only some are seen, and those that were poisoned together
 /// with their neighbours.
 constexpr bool can_poison(std::size_t size) noexcept {
-    // It begins at a multiple of this, so that at most so many bytes of it come before the first whole unit.
-    const std::size_t step = std::gcd(size, poison_unit);
+    // It begins at a multiple of the largest power of two in its size, so that fewer bytes of it than a unit
+    // without that power come before the first whole unit.
+    const std::size_t step = min(size & (~size + 1), poison_unit);
     return address_sanitizer && size >= 2 * poison_unit - step;
 }
 

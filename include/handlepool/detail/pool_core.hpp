@@ -4,9 +4,10 @@
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/detail/contract.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/place.hpp>
 #include <handlepool/detail/pool_config.hpp>
-#include <handlepool/detail/pool_id_registry.hpp>
+#include <handlepool/detail/pool_id_holder.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
@@ -15,7 +16,7 @@
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -136,6 +137,15 @@ public:
         return true;
     }
 
+    template <class Handle, class Range>
+    std::size_t erase_each(Range& handles) {
+        std::size_t erased = 0;
+        for (const Handle each : handles) {
+            erased += erase(each.value()) ? 1U : 0U;
+        }
+        return erased;
+    }
+
     void clear() noexcept {
         expect_in_use();
         for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
@@ -172,12 +182,12 @@ public:
 
     // ---- Objects
 
-    T* find(value_type handle) noexcept {
+    T* find(value_type handle) const noexcept {
         expect_in_use();
         return parts_.slots.find(handle, parts_.dense);
     }
 
-    T* at(value_type handle) {
+    T* at(value_type handle) const {
         T* const found = find(handle);
         if (found == nullptr) {
             raise(stale_handle(describe_refusal(name_, examine(handle, parts_, compactor_))));
@@ -186,14 +196,14 @@ public:
     }
 
     /// The handle is known to be alive.
-    T* living(value_type handle) noexcept {
+    T* living(value_type handle) const noexcept {
         if constexpr (checked) {
             expect(contains(handle), name_, "operator[] was given a stale handle");
         }
         return parts_.dense.at(parts_.slots.location(layout::index_of(handle)));
     }
 
-    T* first() noexcept {
+    T* first() const noexcept {
         expect_in_use();
         return parts_.dense.at(0);
     }
@@ -312,7 +322,7 @@ private:
 
     pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
         : name_(options.name),
-          id_(pool_id_registry::of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
+          id_(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
               options.pool_id, name_),
           parts_(name_, geometry, layout::make_tag(id_.id(), id_.first_generation()), type),
           compactor_(quoted_pool(name_) + " compaction", parts_),
@@ -353,7 +363,7 @@ private:
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
         for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
-            highest = std::max<std::uint32_t>(highest, layout::generation_of(parts_.slots.tag(index)));
+            highest = max<std::uint32_t>(highest, layout::generation_of(parts_.slots.tag(index)));
         }
         return (highest + 1) & ~1U;
     }

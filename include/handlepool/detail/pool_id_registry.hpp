@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/pool_id_holder.hpp>
 
 #include <cstdint>
 #include <map>
@@ -11,12 +12,6 @@
 
 namespace handlepool::detail {
 
-/// A pool id, and the generation that the pool's slots start from.
-struct pool_id_lease {
-    std::uint32_t id = 0;
-    std::uint32_t first_generation = 0;
-};
-
 /// Gives out the pool ids of one handle layout to all pools of the process, so that no two living pools share
 /// one, and remembers how far the generations of an id were used: a pool that gets the id of a destroyed one
 /// starts above, and the old handles stay dead. Fresh ids go out first, then the one that was given back
@@ -26,9 +21,6 @@ struct pool_id_lease {
 /// with its copy, whatever the parent's other threads were doing.
 class HANDLEPOOL_EXPORT pool_id_registry {
 public:
-    /// The registry of all layouts with these widths.
-    static pool_id_registry& of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits);
-
     pool_id_registry(std::uint32_t id_mask, std::uint32_t last_generation)
         : id_mask_(id_mask), last_generation_(last_generation) {}
 
@@ -63,31 +55,6 @@ private:
     bool fresh_left_ = true;
     std::uint32_t id_mask_;
     std::uint32_t last_generation_;
-};
-
-/// Holds a pool id for the life of a pool.
-class pool_id_holder {
-public:
-    /// Throws like pool_id_registry::acquire.
-    pool_id_holder(pool_id_registry& registry, std::optional<unsigned> wanted, std::string_view pool)
-        : registry_(registry),
-          lease_(registry.acquire(wanted, pool)),
-          next_generation_(lease_.first_generation) {}
-    ~pool_id_holder() { registry_.release(lease_.id, next_generation_); }
-
-    pool_id_holder(const pool_id_holder&) = delete;
-    pool_id_holder& operator=(const pool_id_holder&) = delete;
-
-    std::uint32_t id() const noexcept { return lease_.id; }
-    std::uint32_t first_generation() const noexcept { return lease_.first_generation; }
-
-    /// Where the next pool with this id starts: even, and above all generations that were handed out.
-    void set_next_generation(std::uint32_t generation) noexcept { next_generation_ = generation; }
-
-private:
-    pool_id_registry& registry_;
-    pool_id_lease lease_;
-    std::uint32_t next_generation_;
 };
 
 } // namespace handlepool::detail

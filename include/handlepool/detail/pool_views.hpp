@@ -1,15 +1,15 @@
 #pragma once
 
 #include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/oldest.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/stale_reason.hpp>
 #include <handlepool/stats.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 /// Views of a pool, for reports. Any thread may ask at any time; each number is right by itself.
@@ -59,11 +59,7 @@ template <class Handle, class T, class Config>
 std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& parts,
                                 const compactor<T, Config>& compactions) {
     using layout = typename Config::layout;
-    struct candidate {
-        std::uint32_t frames;
-        typename layout::value_type handle;
-    };
-    std::vector<candidate> alive;
+    std::vector<aged_handle> alive;
     const auto& history = compactions.history();
     for (std::size_t index = 0, last = parts.slots_in_service(); index < last; ++index) {
         const auto tag = parts.slots.tag(index);
@@ -71,18 +67,16 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
             const std::uint32_t frames =
                 history.remembers() ? history.frames_since_birth(index, tag, compactions.runs()).value_or(0)
                                     : 0;
-            alive.push_back({frames, layout::value_of(index, tag)});
+            alive.push_back({.frames = frames,
+                             .generation = layout::generation_of(tag),
+                             .index = index,
+                             .handle = layout::value_of(index, tag)});
         }
     }
-    const std::size_t count = std::min(most, alive.size());
-    const auto age = [](const candidate& one) {
-        return std::tuple(~one.frames, layout::generation_of(layout::tag_of(one.handle)),
-                          layout::index_of(one.handle));
-    };
-    std::ranges::partial_sort(alive, alive.begin() + static_cast<std::ptrdiff_t>(count), {}, age);
+    keep_oldest(alive, most);
     std::vector<Handle> result;
-    for (std::size_t i = 0; i != count; ++i) {
-        result.push_back(Handle::from_value(alive[i].handle));
+    for (const aged_handle& each : alive) {
+        result.push_back(Handle::from_value(static_cast<typename layout::value_type>(each.handle)));
     }
     return result;
 }

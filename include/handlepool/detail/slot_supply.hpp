@@ -2,11 +2,11 @@
 
 #include <handlepool/detail/index_supply.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +77,7 @@ public:
             ++taken;
         }
         while (taken != count) {
-            std::size_t more = claim(out + taken, std::min(count - taken, most_at_once), 0);
+            std::size_t more = claim(out + taken, min(count - taken, most_at_once), 0);
             if (more == 0) {
                 more = claim_beyond_capacity(out + taken);
             }
@@ -128,7 +128,7 @@ private:
 
     std::uint32_t refill(lane<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
-        const std::size_t wanted = std::clamp<std::size_t>(share, 1, policy::claim_size);
+        const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
         // Stored before the claim and published by its exchange, (11) or (15): a thread that finds the pool
         // full because of this claim also sees its unused slots.
         mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
@@ -149,7 +149,7 @@ private:
             const unused_totals unused_before = free_.unused();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
-            const std::size_t claimed = claim(out, 1, std::min(idle, geometry_.lane_slack));
+            const std::size_t claimed = claim(out, 1, min(idle, geometry_.lane_slack));
             if (claimed != 0 ||
                 (held() == idle && retired() == retired_before && free_.unused() == unused_before)) {
                 return claimed;

@@ -42,5 +42,9 @@ inline std::uint32_t index() noexcept {
     return index(numbering());
 }
 
+/// Lets other threads run. Behind a call, because <thread> takes longer to compile than all that includes
+/// this.
+HANDLEPOOL_EXPORT void yield() noexcept;
+
 } // namespace this_thread
 } // namespace handlepool::detail
