@@ -12,7 +12,7 @@ void drain_newborns(Nursery& newborns, typename Nursery::chain& lane, const Slot
     std::size_t ready = 0;
     bool all = true;
     newborns.for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
-        const std::uint32_t count = newborns.count_ready(first, last, slots);
+        const std::uint32_t count = newborns.scan_published(first, last, slots);
         ready += all ? count : 0;
         all = all && count == last - first;
     });

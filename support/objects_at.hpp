@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <handlepool/detail/numbers.hpp>
 
 namespace handlepool::test {
 
@@ -9,7 +9,7 @@ template <class T>
 struct objects_at {
     T* first;
 
-    T* at(std::uint32_t location) const noexcept { return first + location; }
+    T* at(detail::location where) const noexcept { return first + detail::raw(where); }
 };
 
 } // namespace handlepool::test

@@ -22,9 +22,12 @@ using positions = std::vector<std::uint32_t>;
 
 positions take(chunks_type& chunks, chain_type& chain, std::size_t count) {
     positions taken;
-    std::uint32_t position = 0;
-    while (taken.size() != count && chunks.take(chain, position)) {
-        taken.push_back(position);
+    while (taken.size() != count) {
+        const auto position = chunks.take(chain);
+        if (!position) {
+            break;
+        }
+        taken.push_back(*position);
     }
     return taken;
 }
@@ -139,13 +142,12 @@ TEST_P(chunk_pool_test, pending_are_the_positions_from_the_consumer_to_the_end_o
 }
 
 TEST_P(chunk_pool_test, without_a_try_only_the_chunk_at_hand_is_used) {
-    std::uint32_t position = 0;
-    EXPECT_FALSE(chunks.take(chain, position, 0));
-    ASSERT_TRUE(chunks.take(chain, position, 1));
+    EXPECT_FALSE(chunks.take(chain, 0));
+    ASSERT_TRUE(chunks.take(chain, 1));
     for (std::size_t i = 1; i != chunk_size; ++i) {
-        EXPECT_TRUE(chunks.take(chain, position, 0));
+        EXPECT_TRUE(chunks.take(chain, 0));
     }
-    EXPECT_FALSE(chunks.take(chain, position, 0));
+    EXPECT_FALSE(chunks.take(chain, 0));
 }
 
 TEST_P(chunk_pool_test, after_reset_all_chunks_are_free) {

@@ -51,8 +51,8 @@ public:
 
     ~compactor_rig() {
         for (std::uint32_t index = 0; index != supply.list().fresh(); ++index) {
-            if (Layout::is_alive(slots.tag(index))) {
-                erase(Layout::value_of(index, slots.tag(index)));
+            if (const auto tag = slots.tag(slot_index{index}); Layout::is_alive(tag)) {
+                erase(Layout::value_of(index, tag));
             }
         }
         run();
@@ -62,24 +62,24 @@ public:
 
     // An object that is complete, and whose handle is not published yet.
     struct unpublished {
-        std::uint32_t slot = 0;
-        std::uint32_t location = 0;
+        slot_index slot = slot_index::none;
+        location where = location::nowhere;
     };
     unpublished construct(std::uint64_t value) {
-        std::uint32_t slot = 0;
-        std::uint32_t position = 0;
-        EXPECT_TRUE(supply.take(mine(), slot));
-        EXPECT_TRUE(newborns.take(mine().newborns, position));
-        const std::uint32_t location = dense.capacity() + position;
-        dense.unpoison_objects(location);
-        ::new (dense.storage(location)) counted(people, value);
-        newborns.own(position, Layout::value_of(slot, slots.next_tag(slot, fresh_tag)));
-        return {slot, location};
+        const slot_index slot = supply.take(mine());
+        EXPECT_NE(slot, slot_index::none);
+        const auto position = newborns.take(mine().newborns);
+        EXPECT_TRUE(position);
+        const location where = dense.location_of(position.value_or(nursery_position{}));
+        dense.unpoison_objects(where);
+        ::new (dense.storage(where)) counted(people, value);
+        newborns.own(*position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
+        return {slot, where};
     }
     value_type publish(unpublished object) {
         const auto tag = slots.next_tag(object.slot, fresh_tag);
-        slots.publish(object.slot, tag, object.location);
-        return Layout::value_of(object.slot, tag);
+        slots.publish(object.slot, tag, object.where);
+        return slots.handle_of(object.slot, tag);
     }
     value_type emplace(std::uint64_t value) { return publish(construct(value)); }
     std::vector<value_type> emplace_sequence(std::uint64_t count) {
@@ -113,16 +113,16 @@ public:
     /// Owner and slot agree both ways, for each object of the dense store.
     void expect_consistent() {
         for (std::uint32_t position = 0; position != dense.size(); ++position) {
-            const std::uint32_t slot = dense.owner(position);
-            ASSERT_NE(slot, no_slot);
-            ASSERT_EQ(slots.location(slot), position);
+            const slot_index slot = dense.owner(dense_position{position});
+            ASSERT_NE(slot, slot_index::none);
+            ASSERT_EQ(slots.location_of(slot), location{position});
         }
     }
 
     std::vector<std::uint64_t> values() {
         std::vector<std::uint64_t> all;
         for (std::uint32_t position = 0; position != dense.size(); ++position) {
-            all.push_back(dense.at(position)->value());
+            all.push_back(dense.at(location{position})->value());
         }
         return all;
     }
@@ -342,8 +342,8 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nobody_else)
 TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wherever_its_slot_points) {
     auto& rig = this->parts;
     const auto victim = rig.emplace(0);
-    const auto slot = default_layout::index_of(victim);
-    const std::uint32_t birthplace = rig.slots.location(slot);
+    const slot_index slot = rig.slots.slot_of(victim);
+    const std::uint32_t birthplace = raw(rig.slots.location_of(slot));
     rig.emplace(1);
     rig.run();
     rig.kill(victim); // its record is late
@@ -353,7 +353,7 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wher
     const auto locations = static_cast<std::uint32_t>(rig.dense.locations());
     for (const std::uint32_t number : {0U, 1U, capacity - 1, capacity, birthplace, locations - 1}) {
         SCOPED_TRACE(number);
-        rig.slots.set_location(slot, number);
+        rig.slots.set_location(slot, location{number});
         rig.record(victim);
         EXPECT_EQ(rig.run().removed, 0U);
         EXPECT_EQ(rig.people.alive(), 1);

@@ -1,4 +1,5 @@
 #include <handlepool/detail/dense_store.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 
@@ -24,9 +25,9 @@ template <class T>
 class dense_store_test : public testing::Test {
 protected:
     template <class... Args>
-    T* put(std::uint32_t location, Args&&... args) {
-        store.unpoison_objects(location);
-        return ::new (store.storage(location)) T(std::forward<Args>(args)...);
+    T* put(std::uint32_t place, Args&&... args) {
+        store.unpoison_objects(location{place});
+        return ::new (store.storage(location{place})) T(std::forward<Args>(args)...);
     }
 
     dense_store<T, default_policy> store{"store", capacity, behind, 0};
@@ -39,40 +40,56 @@ TYPED_TEST_SUITE(dense_store_test, types);
 TYPED_TEST(dense_store_test, objects_are_contiguous_and_aligned_nursery_and_all) {
     EXPECT_EQ(this->store.locations(), capacity + behind);
     EXPECT_EQ(this->store.capacity(), capacity);
-    for (std::uint32_t location = 0; location != capacity + behind; ++location) {
-        const auto* const object = this->put(location, TypeParam(location));
-        EXPECT_EQ(object, this->store.at(0) + location);
+    for (std::uint32_t place = 0; place != capacity + behind; ++place) {
+        const auto* const object = this->put(place, TypeParam(place));
+        EXPECT_EQ(object, this->store.at(location{0}) + place);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object) % alignof(TypeParam), 0U);
-        EXPECT_EQ(this->store.location_of(object), location);
+        EXPECT_EQ(this->store.location_of(object), location{place});
+    }
+}
+
+TYPED_TEST(dense_store_test, a_location_is_a_position_of_the_dense_store_or_of_the_nursery) {
+    for (std::uint32_t place = 0; place != capacity; ++place) {
+        const location where = this->store.location_of(dense_position{place});
+        EXPECT_EQ(where, location{place});
+        EXPECT_TRUE(this->store.is_dense(where));
+        EXPECT_EQ(this->store.dense_position_of(where), dense_position{place});
+    }
+    for (std::uint32_t place = 0; place != behind; ++place) {
+        const location where = this->store.location_of(nursery_position{place});
+        EXPECT_EQ(where, location{capacity + place});
+        EXPECT_FALSE(this->store.is_dense(where));
+        EXPECT_EQ(this->store.nursery_position_of(where), nursery_position{place});
     }
 }
 
 TYPED_TEST(dense_store_test, an_object_of_elsewhere_has_no_location) {
     const auto elsewhere = std::make_unique<TypeParam>(TypeParam(1));
-    EXPECT_EQ(this->store.location_of(elsewhere.get()), this->store.locations());
-    EXPECT_EQ(this->store.location_of(this->store.at(0) + this->store.locations()), this->store.locations());
-    EXPECT_EQ(this->store.location_of(this->store.at(0) - 1), this->store.locations());
+    auto* const first = this->store.at(location{0});
+    EXPECT_EQ(this->store.location_of(elsewhere.get()), location::nowhere);
+    EXPECT_EQ(this->store.location_of(first + this->store.locations()), location::nowhere);
+    EXPECT_EQ(this->store.location_of(first - 1), location::nowhere);
 }
 
 TYPED_TEST(dense_store_test, owners_are_kept_for_each_position) {
     for (std::uint32_t position = 0; position != capacity; ++position) {
-        EXPECT_EQ(this->store.owner(position), 0U);
-        this->store.set_owner(position, position + 100);
+        EXPECT_EQ(this->store.owner(dense_position{position}), slot_index{0});
+        this->store.set_owner(dense_position{position}, slot_index{position + 100});
     }
-    this->store.set_owner(3, no_slot);
-    EXPECT_EQ(this->store.owner(3), no_slot);
-    EXPECT_EQ(this->store.owner(2), 102U);
-    EXPECT_EQ(this->store.owner(capacity - 1), capacity + 99);
+    this->store.set_owner(dense_position{3}, slot_index::none);
+    EXPECT_EQ(this->store.owner(dense_position{3}), slot_index::none);
+    EXPECT_EQ(this->store.owner(dense_position{2}), slot_index{102});
+    EXPECT_EQ(this->store.owner(dense_position{capacity - 1}), slot_index{capacity + 99});
 }
 
 TYPED_TEST(dense_store_test, reset_forgets_size_objects_and_owners) {
     this->put(0, TypeParam(7));
-    this->store.set_owner(0, 5);
+    this->store.set_owner(dense_position{0}, slot_index{5});
     this->store.resize(1);
     this->store.reset();
     EXPECT_EQ(this->store.size(), 0U);
     EXPECT_EQ(this->store.memory().resident, 0U); // before a look at an owner makes it resident
-    EXPECT_EQ(this->store.owner(0), 0U);
+    EXPECT_EQ(this->store.owner(dense_position{0}), slot_index{0});
 }
 
 TYPED_TEST(dense_store_test, reserves_for_objects_and_owners) {
@@ -82,79 +99,79 @@ TYPED_TEST(dense_store_test, reserves_for_objects_and_owners) {
 TEST(dense_store_relocate_test, moves_an_object_and_ends_the_old_one) {
     census people;
     dense_store<counted, default_policy> store("store", capacity, behind, 0);
-    ::new (store.storage(25)) counted(people, 7);
-    store.relocate(25, 3);
-    EXPECT_EQ(store.at(3)->value(), 7U);
+    ::new (store.storage(location{25})) counted(people, 7);
+    store.relocate(location{25}, location{3});
+    EXPECT_EQ(store.at(location{3})->value(), 7U);
     EXPECT_EQ(people.alive(), 1);
-    store.relocate(3, 4);
-    EXPECT_EQ(store.at(4)->value(), 7U);
-    store.destroy(4);
+    store.relocate(location{3}, location{4});
+    EXPECT_EQ(store.at(location{4})->value(), 7U);
+    store.destroy(location{4});
     EXPECT_EQ(people.alive(), 0);
     EXPECT_EQ(people.misused(), 0);
 }
 
 TEST(dense_store_relocate_test, moves_what_cannot_be_copied) {
     dense_store<move_only, default_policy> store("store", capacity, behind, 0);
-    ::new (store.storage(25)) move_only(7);
-    store.relocate(25, 0);
-    EXPECT_EQ(store.at(0)->value(), 7U);
-    store.destroy(0);
+    ::new (store.storage(location{25})) move_only(7);
+    store.relocate(location{25}, location{0});
+    EXPECT_EQ(store.at(location{0})->value(), 7U);
+    store.destroy(location{0});
 }
 
 TEST(dense_store_relocate_test, copies_trivial_objects_whole) {
     dense_store<sized<1000>, default_policy> store("store", capacity, behind, 0);
-    ::new (store.storage(25)) sized<1000>(7);
-    store.relocate(25, 0);
-    EXPECT_TRUE(store.at(0)->is_whole());
-    EXPECT_EQ(store.at(0)->value(), 7U);
+    ::new (store.storage(location{25})) sized<1000>(7);
+    store.relocate(location{25}, location{0});
+    EXPECT_TRUE(store.at(location{0})->is_whole());
+    EXPECT_EQ(store.at(location{0})->value(), 7U);
 }
 
 TEST(dense_store_relocate_test, a_location_can_be_used_again_and_again) {
     dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
     for (std::uint64_t i = 0; i != 10; ++i) {
-        store.unpoison_objects(5);
-        ::new (store.storage(5)) std::uint64_t(i);
-        store.relocate(5, 2);
-        EXPECT_EQ(*store.at(2), i);
-        store.destroy(2);
+        store.unpoison_objects(location{5});
+        ::new (store.storage(location{5})) std::uint64_t(i);
+        store.relocate(location{5}, location{2});
+        EXPECT_EQ(*store.at(location{2}), i);
+        store.destroy(location{2});
     }
 }
 
 TEST(dense_store_shrink_test, keeps_the_objects_and_the_nursery_and_gives_back_the_rest) {
     constexpr std::uint32_t large = 100'000;
     dense_store<std::uint64_t, default_policy> store("store", large, 100, 0);
-    for (std::uint32_t location = 0; location != large + 100; ++location) {
-        ::new (store.storage(location)) std::uint64_t(location);
+    for (std::uint32_t place = 0; place != large + 100; ++place) {
+        ::new (store.storage(location{place})) std::uint64_t(place);
     }
     for (std::uint32_t position = 0; position != large; ++position) {
-        store.set_owner(position, position);
+        store.set_owner(dense_position{position}, slot_index{position});
     }
     const std::size_t before = store.memory().resident;
     store.resize(1001);
     store.shrink();
     EXPECT_LT(store.memory().resident, before / 20);
-    for (std::uint32_t location = 0; location != 1001; ++location) {
-        ASSERT_EQ(*store.at(location), location);
-        ASSERT_EQ(store.owner(location), location);
+    for (std::uint32_t place = 0; place != 1001; ++place) {
+        ASSERT_EQ(*store.at(location{place}), place);
+        ASSERT_EQ(store.owner(dense_position{place}), slot_index{place});
     }
-    for (std::uint32_t location = large; location != large + 100; ++location) {
-        ASSERT_EQ(*store.at(location), location);
+    for (std::uint32_t place = large; place != large + 100; ++place) {
+        ASSERT_EQ(*store.at(location{place}), place);
     }
 }
 
 TEST(dense_store_shrink_test, a_full_or_empty_store_shrinks_too) {
     for (const std::uint32_t size : {0U, 1U, capacity - 1, capacity}) {
         dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
-        for (std::uint32_t location = 0; location != capacity + behind; ++location) {
-            ::new (store.storage(location)) std::uint64_t(location);
+        for (std::uint32_t place = 0; place != capacity + behind; ++place) {
+            ::new (store.storage(location{place})) std::uint64_t(place);
         }
         store.resize(size);
         store.shrink();
-        for (std::uint32_t location = 0; location != size; ++location) {
-            EXPECT_EQ(*store.at(location), location);
+        for (std::uint32_t place = 0; place != size; ++place) {
+            EXPECT_EQ(*store.at(location{place}), place);
         }
-        for (std::uint32_t location = capacity; location != capacity + behind; ++location) {
-            EXPECT_EQ(*store.at(location), location);
+        for (std::uint32_t place = capacity; place != capacity + behind; ++place) {
+            EXPECT_EQ(*store.at(location{place}), place);
         }
     }
 }

@@ -80,35 +80,35 @@ TEST_F(lane_table_test, a_new_lane_holds_nothing) {
     EXPECT_EQ(mine.pins.load(), 0U);
     EXPECT_EQ(mine.held.load(), 0U);
     EXPECT_EQ(mine.created.load(), 0U);
-    EXPECT_EQ(mine.newborns.positions.first.load(), 0U);
+    EXPECT_EQ(mine.newborns.positions.first.load(), link::none);
 }
 
 TEST_F(lane_table_test, reset_drops_slots_and_queues_but_keeps_the_totals) {
     auto& mine = lane_of(0);
     mine.held.store(5);
     mine.claim_end = 7;
-    mine.newborns.vacant = 3;
+    mine.newborns.vacant = link_to(3);
     mine.newborns.vacated.store(5);
     mine.created.store(10);
     mine.erased.store(4);
     mine.newborns.positions.put = 3;
     mine.newborns.positions.put_end = 4;
-    mine.newborns.positions.first.store(1);
+    mine.newborns.positions.first.store(link_to(0));
     mine.removals.queued.store(9);
     mine.removals.drained.store(6);
-    mine.removals.records.first.store(1);
+    mine.removals.records.first.store(link_to(0));
     mine.pins.store(1);
     mine.reset();
     EXPECT_EQ(mine.held.load(), 0U);
     EXPECT_EQ(mine.claim_end, 0U);
-    EXPECT_EQ(mine.newborns.vacant, 0U);
+    EXPECT_EQ(mine.newborns.vacant, link::none);
     EXPECT_EQ(mine.newborns.vacated_seen.load(), 5U);
     EXPECT_EQ(mine.created.load(), 10U);
     EXPECT_EQ(mine.erased.load(), 10U); // none of its objects lives
     EXPECT_EQ(mine.newborns.positions.put, mine.newborns.positions.put_end);
-    EXPECT_EQ(mine.newborns.positions.first.load(), 0U);
+    EXPECT_EQ(mine.newborns.positions.first.load(), link::none);
     EXPECT_EQ(mine.removals.queued.load(), mine.removals.drained.load());
-    EXPECT_EQ(mine.removals.records.first.load(), 0U);
+    EXPECT_EQ(mine.removals.records.first.load(), link::none);
     EXPECT_EQ(mine.pins.load(), 1U); // a guard is no object
 }
 

@@ -1,3 +1,4 @@
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -30,33 +31,35 @@ using slots_of_newborns = std::vector<std::uint32_t>;
 /// Goes through the steps of an emplace one by one.
 class nursery_test : public testing::TestWithParam<std::size_t> {
 protected:
-    std::uint32_t take() {
-        std::uint32_t position = 0;
-        EXPECT_TRUE(newborns.take(chain, position));
-        return position;
+    nursery_position take() {
+        const auto position = newborns.take(chain);
+        EXPECT_TRUE(position);
+        return position.value_or(nursery_position{});
     }
 
     value_type next_handle(std::uint32_t slot) const {
-        return layout::value_of(slot, slots.next_tag(slot, layout::make_tag(3, 0)));
+        return layout::value_of(slot, slots.next_tag(slot_index{slot}, layout::make_tag(3, 0)));
     }
 
     /// Records the owner, but does not publish.
-    void own(std::uint32_t position, std::uint32_t slot) { newborns.own(position, next_handle(slot)); }
-    void publish(std::uint32_t slot, std::uint32_t position) {
-        slots.publish(slot, layout::tag_of(next_handle(slot)), position);
+    void own(nursery_position position, std::uint32_t slot) { newborns.own(position, next_handle(slot)); }
+    void publish(std::uint32_t slot, nursery_position position) {
+        slots.publish(slot_index{slot}, layout::tag_of(next_handle(slot)), location{raw(position)});
     }
 
-    std::uint32_t emplace(std::uint32_t slot) {
-        const std::uint32_t position = take();
+    nursery_position emplace(std::uint32_t slot) {
+        const nursery_position position = take();
         own(position, slot);
         publish(slot, position);
         return position;
     }
-    void erase(std::uint32_t slot) { EXPECT_TRUE(slots.kill(layout::value_of(slot, slots.tag(slot)))); }
+    void erase(std::uint32_t slot) {
+        EXPECT_TRUE(slots.kill(layout::value_of(slot, slots.tag(slot_index{slot}))));
+    }
 
     slots_of_newborns drain() {
         slots_of_newborns drained;
-        test::drain_newborns(newborns, chain, slots, [&](std::uint32_t position) {
+        test::drain_newborns(newborns, chain, slots, [&](nursery_position position) {
             drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(position))));
         });
         return drained;
@@ -89,13 +92,12 @@ TEST_P(nursery_test, takes_as_many_as_it_has_positions) {
     for (int i = 0; i != 24; ++i) {
         take();
     }
-    std::uint32_t position = 0;
-    EXPECT_FALSE(newborns.take(chain, position));
+    EXPECT_FALSE(newborns.take(chain));
 }
 
 TEST_P(nursery_test, drain_stops_at_a_position_without_an_owner) {
     emplace(1);
-    const std::uint32_t open = take(); // its constructor is still running
+    const nursery_position open = take(); // its constructor is still running
     emplace(2);
     EXPECT_EQ(drain(), slots_of_newborns{1});
     EXPECT_EQ(drain(), slots_of_newborns{});
@@ -106,7 +108,7 @@ TEST_P(nursery_test, drain_stops_at_a_position_without_an_owner) {
 
 TEST_P(nursery_test, drain_stops_at_an_object_that_is_not_yet_published) {
     emplace(1);
-    const std::uint32_t open = take();
+    const nursery_position open = take();
     own(open, 3);
     emplace(2);
     EXPECT_EQ(drain(), slots_of_newborns{1});
@@ -118,7 +120,7 @@ TEST_P(nursery_test, drain_stops_at_an_object_that_is_not_yet_published_in_a_slo
     emplace(3);
     drain();
     erase(3);
-    const std::uint32_t open = take();
+    const nursery_position open = take();
     own(open, 3); // the slot's tag is one behind
     emplace(2);
     EXPECT_EQ(drain(), slots_of_newborns{});
@@ -134,11 +136,11 @@ TEST_P(nursery_test, an_object_erased_in_the_nursery_is_drained_like_a_living_on
 }
 
 TEST_P(nursery_test, drain_skips_buried_objects) {
-    const std::uint32_t first = emplace(1);
+    const nursery_position first = emplace(1);
     emplace(2);
-    const std::uint32_t last = emplace(3);
-    newborns.disown(first);
-    newborns.disown(last);
+    const nursery_position last = emplace(3);
+    newborns.mark_gone(first);
+    newborns.mark_gone(last);
     EXPECT_EQ(drain(), slots_of_newborns{2});
     emplace(4);
     EXPECT_EQ(drain(), slots_of_newborns{4});
@@ -146,7 +148,7 @@ TEST_P(nursery_test, drain_skips_buried_objects) {
 
 TEST_P(nursery_test, the_last_position_is_used_again_when_it_is_given_back) {
     emplace(1);
-    const std::uint32_t position = take();
+    const nursery_position position = take();
     newborns.give_back(chain, position);
     EXPECT_EQ(drain(), slots_of_newborns{1});
     EXPECT_EQ(take(), position);
@@ -154,7 +156,7 @@ TEST_P(nursery_test, the_last_position_is_used_again_when_it_is_given_back) {
 
 TEST_P(nursery_test, a_middle_position_that_is_given_back_is_skipped) {
     emplace(1);
-    const std::uint32_t outer = take();
+    const nursery_position outer = take();
     emplace(2); // by the constructor at `outer`, which then throws
     newborns.give_back(chain, outer);
     EXPECT_EQ(drain(), (slots_of_newborns{1, 2}));
@@ -163,7 +165,7 @@ TEST_P(nursery_test, a_middle_position_that_is_given_back_is_skipped) {
 }
 
 TEST_P(nursery_test, a_vacated_position_is_used_again_before_another_chunk_is_taken) {
-    const std::uint32_t outer = take();
+    const nursery_position outer = take();
     emplace(1); // by the constructor at `outer`, which then throws
     newborns.give_back(chain, outer);
     std::vector<std::uint32_t> rest;
@@ -180,11 +182,11 @@ TEST_P(nursery_test, a_vacated_position_is_used_again_before_another_chunk_is_ta
 }
 
 TEST_P(nursery_test, a_vacated_position_that_was_passed_is_not_used_again) {
-    const std::uint32_t outer = take();
+    const nursery_position outer = take();
     emplace(1);
     newborns.give_back(chain, outer);
     EXPECT_EQ(drain(), slots_of_newborns{1});
-    newborns.recycle([](std::uint32_t) {});
+    newborns.recycle([](nursery_position) {});
     for (std::uint32_t slot = 2; slot != 14; ++slot) {
         emplace(slot);
     }
@@ -193,7 +195,7 @@ TEST_P(nursery_test, a_vacated_position_that_was_passed_is_not_used_again) {
 
 TEST_P(nursery_test, all_vacated_positions_are_used_again_whatever_their_number) {
     for (int round = 0; round != 3; ++round) {
-        std::vector<std::uint32_t> outer;
+        std::vector<nursery_position> outer;
         while (outer.size() != 11) {
             outer.push_back(take());
         }
@@ -205,7 +207,7 @@ TEST_P(nursery_test, all_vacated_positions_are_used_again_whatever_their_number)
             emplace(slot); // 24 positions in all
         }
         EXPECT_EQ(drain().size(), 12U);
-        newborns.recycle([](std::uint32_t) {});
+        newborns.recycle([](nursery_position) {});
         for (std::uint32_t slot = 0; slot != 11; ++slot) {
             erase(slot);
         }
@@ -263,7 +265,7 @@ TEST_P(nursery_test, a_batch_whose_constructors_have_taken_positions_of_their_ow
         auto drained = drain();
         std::ranges::sort(drained);
         EXPECT_EQ(drained, fails ? (slots_of_newborns{1, 2}) : (slots_of_newborns{1, 2, 10, 11, 12, 13}));
-        newborns.recycle([](std::uint32_t) {});
+        newborns.recycle([](nursery_position) {});
         for (const std::uint32_t slot : drained) {
             erase(slot);
         }
@@ -272,7 +274,7 @@ TEST_P(nursery_test, a_batch_whose_constructors_have_taken_positions_of_their_ow
 
 TEST_P(nursery_test, nested_constructors_that_all_throw_leave_nothing_behind) {
     for (int round = 0; round != 5; ++round) {
-        std::vector<std::uint32_t> nested;
+        std::vector<nursery_position> nested;
         for (int depth = 0; depth != 4; ++depth) {
             nested.push_back(take());
         }
@@ -281,7 +283,7 @@ TEST_P(nursery_test, nested_constructors_that_all_throw_leave_nothing_behind) {
         }
         emplace(static_cast<std::uint32_t>(round));
         EXPECT_EQ(drain(), slots_of_newborns{static_cast<std::uint32_t>(round)});
-        newborns.recycle([](std::uint32_t) {});
+        newborns.recycle([](nursery_position) {});
     }
 }
 
@@ -291,9 +293,9 @@ TEST_P(nursery_test, drained_positions_come_back_empty) {
             emplace(slot);
         }
         EXPECT_EQ(drain().size(), 5U);
-        newborns.recycle([&](std::uint32_t first) {
+        newborns.recycle([&](nursery_position first) {
             for (std::uint32_t i = 0; i != newborns.chunk_size(); ++i) {
-                EXPECT_EQ(newborns.owner(first + i), 0U);
+                EXPECT_EQ(newborns.owner(nursery_position{raw(first) + i}), 0U);
             }
         });
         for (std::uint32_t slot = 0; slot != 5; ++slot) {
@@ -303,22 +305,22 @@ TEST_P(nursery_test, drained_positions_come_back_empty) {
 }
 
 TEST_P(nursery_test, recycled_positions_do_not_pass_for_newborns) {
-    std::uint32_t first = 0;
-    for (std::uint32_t slot = 0; slot != 13;
-         ++slot) { // one chunk more than the first one of the largest size
-        const std::uint32_t position = emplace(slot);
+    nursery_position first{};
+    // One chunk more than the first one of the largest size.
+    for (std::uint32_t slot = 0; slot != 13; ++slot) {
+        const nursery_position position = emplace(slot);
         first = slot == 0 ? position : first;
     }
     EXPECT_EQ(drain().size(), 13U);
-    newborns.recycle([](std::uint32_t) {});
+    newborns.recycle([](nursery_position) {});
     chain_type other;
-    std::vector<std::uint32_t> taken;
-    for (std::uint32_t position = 0; newborns.take(other, position);) {
-        taken.push_back(position);
+    std::vector<nursery_position> taken;
+    while (const auto position = newborns.take(other)) {
+        taken.push_back(*position);
     }
     EXPECT_NE(std::ranges::find(taken, first), taken.end());
     bool found = false;
-    test::drain_newborns(newborns, other, slots, [&](std::uint32_t) { found = true; });
+    test::drain_newborns(newborns, other, slots, [&](nursery_position) { found = true; });
     EXPECT_FALSE(found);
 }
 
@@ -330,8 +332,8 @@ TEST_P(nursery_test, sweep_finds_erased_objects_also_behind_open_positions) {
     emplace(4);
     erase(2);
     erase(4);
-    const value_type two = layout::value_of(2, slots.tag(2) - 1);
-    const value_type four = layout::value_of(4, slots.tag(4) - 1);
+    const value_type two = layout::value_of(2, slots.tag(slot_index{2}) - 1);
+    const value_type four = layout::value_of(4, slots.tag(slot_index{4}) - 1);
     EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
     EXPECT_EQ(drain(), slots_of_newborns{1});
     EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
@@ -339,10 +341,10 @@ TEST_P(nursery_test, sweep_finds_erased_objects_also_behind_open_positions) {
 
 TEST_P(nursery_test, sweep_finds_neither_drained_nor_buried_objects) {
     emplace(1);
-    const std::uint32_t position = emplace(2);
+    const nursery_position position = emplace(2);
     erase(1);
     erase(2);
-    newborns.disown(position);
+    newborns.mark_gone(position);
     EXPECT_EQ(sweep().size(), 1U);
     drain();
     EXPECT_TRUE(sweep().empty());
@@ -365,22 +367,22 @@ struct vacated_position {
     using policy = support::step_policy;
 
     vacated_position() {
-        newborns.take(chain, position);
+        position = take();
         fill(1, take());
         newborns.give_back(chain, position);
     }
-    std::uint32_t take() {
-        std::uint32_t taken = 0;
-        EXPECT_TRUE(newborns.take(chain, taken));
-        return taken;
+    nursery_position take() {
+        const auto taken = newborns.take(chain);
+        EXPECT_TRUE(taken);
+        return taken.value_or(nursery_position{});
     }
-    void fill(std::uint32_t slot, std::uint32_t at) {
-        const auto tag = slots.next_tag(slot, layout::make_tag(3, 0));
+    void fill(std::uint32_t slot, nursery_position at) {
+        const auto tag = slots.next_tag(slot_index{slot}, layout::make_tag(3, 0));
         newborns.own(at, layout::value_of(slot, tag));
-        slots.publish(slot, tag, at);
+        slots.publish(slot_index{slot}, tag, location{raw(at)});
     }
     void drain() {
-        test::drain_newborns(newborns, chain, slots, [&](std::uint32_t at) {
+        test::drain_newborns(newborns, chain, slots, [&](nursery_position at) {
             drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(at))));
         });
     }
@@ -393,7 +395,7 @@ struct vacated_position {
     slot_table<pool_config<layout, policy>> slots{"slots", 10, 0};
     nursery<pool_config<layout, policy>> newborns{"nursery", 4, 2};
     newborn_chain<policy> chain;
-    std::uint32_t position = 0;
+    nursery_position position{};
     slots_of_newborns drained;
 };
 
@@ -415,21 +417,21 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
     slot_table<pool_config<layout, default_policy>> slots("slots", 10, 0);
     nursery_type newborns("nursery", 5, 1);
     const auto take = [&](chain_type& lane) {
-        std::uint32_t position = 0;
-        EXPECT_TRUE(newborns.take(lane, position));
-        return position;
+        const auto position = newborns.take(lane);
+        EXPECT_TRUE(position);
+        return position.value_or(nursery_position{});
     };
-    const auto fill = [&](std::uint32_t position, std::uint32_t slot) {
-        const auto tag = slots.next_tag(slot, layout::make_tag(3, 0));
+    const auto fill = [&](nursery_position position, std::uint32_t slot) {
+        const auto tag = slots.next_tag(slot_index{slot}, layout::make_tag(3, 0));
         newborns.own(position, layout::value_of(slot, tag));
-        slots.publish(slot, tag, position);
+        slots.publish(slot_index{slot}, tag, location{raw(position)});
     };
     const auto drain = [&](chain_type& lane) {
         slots_of_newborns drained;
-        test::drain_newborns(newborns, lane, slots, [&](std::uint32_t position) {
+        test::drain_newborns(newborns, lane, slots, [&](nursery_position position) {
             drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(position))));
         });
-        newborns.recycle([](std::uint32_t) {});
+        newborns.recycle([](nursery_position) {});
         return drained;
     };
 
@@ -438,23 +440,23 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
     one.lane = 1;
     chain_type other;
     other.lane = 2;
-    ASSERT_EQ(take(other), 0U);
-    ASSERT_EQ(take(one), 1U);
-    ASSERT_EQ(take(one), 2U);
-    ASSERT_EQ(take(one), 3U);
-    ASSERT_EQ(take(other), 4U);
-    fill(1, 1);
+    ASSERT_EQ(take(other), nursery_position{0});
+    ASSERT_EQ(take(one), nursery_position{1});
+    ASSERT_EQ(take(one), nursery_position{2});
+    ASSERT_EQ(take(one), nursery_position{3});
+    ASSERT_EQ(take(other), nursery_position{4});
+    fill(nursery_position{1}, 1);
     drain(one);
-    fill(0, 2);
+    fill(nursery_position{0}, 2);
     drain(other);
-    fill(2, 3);
+    fill(nursery_position{2}, 3);
     drain(one);
 
     chain_type lane;
-    const std::uint32_t outer = take(lane);
-    const std::uint32_t survivor = take(lane);
-    const std::uint32_t inner = take(lane);
-    ASSERT_EQ((std::vector{outer, survivor, inner}), (std::vector<std::uint32_t>{1, 0, 2}));
+    const nursery_position outer = take(lane);
+    const nursery_position survivor = take(lane);
+    const nursery_position inner = take(lane);
+    ASSERT_EQ((std::vector{raw(outer), raw(survivor), raw(inner)}), (std::vector<std::uint32_t>{1, 0, 2}));
     fill(survivor, 5);
     newborns.give_back(lane, inner); // its constructor throws, and so does the one that called it
     newborns.give_back(lane, outer);
@@ -469,22 +471,19 @@ TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_ne
     std::vector<int> memory(newborns.positions());
     chain_type lane;
     std::jthread maker([&] {
-        std::uint32_t outer = 0;
-        std::uint32_t inner = 0;
-        newborns.take(lane, outer);
-        newborns.take(lane, inner); // by the constructor at `outer`, which then throws
-        memory[outer] = 1;
+        const nursery_position outer = *newborns.take(lane);
+        newborns.take(lane); // by the constructor at `outer`, which then throws
+        memory[raw(outer)] = 1;
         newborns.give_back(lane, outer);
     });
     for (bool recycled = false; !recycled; std::this_thread::yield()) {
-        test::drain_newborns(newborns, lane, slots, [](std::uint32_t) {});
-        newborns.recycle([&](std::uint32_t) { recycled = true; });
+        test::drain_newborns(newborns, lane, slots, [](nursery_position) {});
+        newborns.recycle([&](nursery_position) { recycled = true; });
     }
     chain_type other;
-    std::uint32_t position = 0;
-    EXPECT_TRUE(newborns.take(other, position));
-    EXPECT_EQ(position, 0U);
-    memory[position] = 2;
+    const auto position = newborns.take(other);
+    ASSERT_EQ(position, nursery_position{0});
+    memory[raw(*position)] = 2;
 }
 
 } // namespace

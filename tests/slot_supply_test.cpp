@@ -58,16 +58,19 @@ struct supply_rig {
     /// As many slots as there are, up to `count`.
     std::vector<std::uint32_t> take(std::uint32_t thread, std::size_t count) {
         std::vector<std::uint32_t> taken;
-        std::uint32_t slot = 0;
-        while (taken.size() != count && supply.take(lane_of(thread), slot)) {
-            taken.push_back(slot);
+        while (taken.size() != count) {
+            const slot_index slot = supply.take(lane_of(thread));
+            if (slot == slot_index::none) {
+                break;
+            }
+            taken.push_back(raw(slot));
         }
         return taken;
     }
 
     void release(const std::vector<std::uint32_t>& all) {
         for (const auto slot : all) {
-            supply.release(slot);
+            supply.release(slot_index{slot});
         }
         supply.publish();
     }
@@ -119,7 +122,7 @@ TYPED_TEST(slot_supply_test, slots_that_an_idle_lane_gave_back_do_not_count_eith
     typename TestFixture::rig_type rig({.capacity = 100, .max_threads = 16});
     const auto taken = rig.take(1, 5);
     for (const auto slot : taken) {
-        rig.supply.give_back(slot);
+        rig.supply.give_back(slot_index{slot});
     }
     EXPECT_GE(rig.supply.waiting() + rig.supply.held(), 5U);
     EXPECT_EQ(rig.take(0, many).size(), 100U);
@@ -129,7 +132,7 @@ TYPED_TEST(slot_supply_test, a_lane_that_gave_slots_back_takes_those_before_it_c
     typename TestFixture::rig_type rig({.capacity = 10});
     const auto taken = rig.take(0, 10);
     for (const auto slot : {taken[3], taken[7], taken[0]}) {
-        rig.supply.give_back(slot);
+        rig.supply.give_back(slot_index{slot});
     }
     EXPECT_EQ(rig.supply.held() + rig.supply.waiting(), 3U);
     auto again = rig.take(0, many);
@@ -144,7 +147,7 @@ TYPED_TEST(slot_supply_test, slots_given_back_unused_go_to_any_thread_at_once) {
         const auto taken = rig.take(lane, many);
         EXPECT_GE(taken.size(), 485U);
         for (const auto slot : taken) {
-            rig.supply.give_back(slot);
+            rig.supply.give_back(slot_index{slot});
         }
         EXPECT_LE(rig.lane_of(lane).held.load(), 500U / 128);
         EXPECT_EQ(rig.supply.held() + rig.supply.waiting(), rig.supply.list().in_use());
@@ -167,7 +170,7 @@ TYPED_TEST(slot_supply_test, many_slots_are_taken_at_once_and_it_is_known_before
     EXPECT_EQ(rig.supply.take_many(mine, slots.data() + 3000, 2000), 2000U);
     EXPECT_EQ(std::set(slots.begin(), slots.end()).size(), 5000U);
     rig.release({slots.begin(), slots.begin() + 1500});
-    rig.supply.give_back(slots[4999]);
+    rig.supply.give_back(slot_index{slots[4999]});
     std::vector<std::uint32_t> again(1501);
     EXPECT_FALSE(rig.supply.can_give(1502));
     EXPECT_TRUE(rig.supply.can_give(1501));
@@ -188,7 +191,7 @@ TYPED_TEST(slot_supply_test, released_slots_come_back_in_order_after_the_reuse_d
 TYPED_TEST(slot_supply_test, a_slot_is_not_taken_between_release_and_publish) {
     typename TestFixture::rig_type rig({.capacity = 4, .reuse_delay = 0, .slot_limit = 4});
     rig.take(0, many);
-    rig.supply.release(2);
+    rig.supply.release(slot_index{2});
     EXPECT_TRUE(rig.take(0, 1).empty());
     rig.supply.publish();
     EXPECT_EQ(rig.take(0, 1), std::vector<std::uint32_t>{2});

@@ -1,3 +1,4 @@
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/policy.hpp>
@@ -30,10 +31,10 @@ class slot_table_test : public testing::Test {
 protected:
     using table = slot_table<pool_config<Layout, default_policy>>;
 
-    /// Puts an object at `location` into the slot, as an emplace does.
-    typename Layout::value_type publish(std::uint32_t index, std::uint32_t location) {
-        const auto tag = slots.next_tag(index, fresh_tag);
-        slots.publish(index, tag, location);
+    /// Puts an object at a location into the slot, as an emplace does.
+    typename Layout::value_type publish(std::uint32_t index, std::uint32_t where) {
+        const auto tag = slots.next_tag(slot_index{index}, fresh_tag);
+        slots.publish(slot_index{index}, tag, location{where});
         return Layout::value_of(index, tag);
     }
 
@@ -79,11 +80,11 @@ TYPED_TEST(slot_table_test, an_old_handle_neither_finds_nor_kills_the_slots_next
 
 TYPED_TEST(slot_table_test, a_move_changes_the_location_and_nothing_else) {
     const auto handle = this->publish(5, 100);
-    this->slots.set_location(5, 300);
+    this->slots.set_location(slot_index{5}, location{300});
     EXPECT_EQ(this->find(handle), 300U);
-    EXPECT_EQ(this->slots.location(5), 300U);
-    EXPECT_EQ(this->slots.tag(5), TypeParam::tag_of(handle));
-    EXPECT_EQ(this->slots.known_tag(5), TypeParam::tag_of(handle));
+    EXPECT_EQ(raw(this->slots.location_of(slot_index{5})), 300U);
+    EXPECT_EQ(this->slots.tag(slot_index{5}), TypeParam::tag_of(handle));
+    EXPECT_EQ(this->slots.tag_relaxed(slot_index{5}), TypeParam::tag_of(handle));
 }
 
 TYPED_TEST(slot_table_test, each_object_of_a_slot_is_two_generations_on) {
@@ -92,33 +93,33 @@ TYPED_TEST(slot_table_test, each_object_of_a_slot_is_two_generations_on) {
         EXPECT_EQ(TypeParam::generation_of(TypeParam::tag_of(handle)), generation);
         EXPECT_EQ(TypeParam::pool_id_of(TypeParam::tag_of(handle)), pool_id);
         this->slots.kill(handle);
-        EXPECT_EQ(TypeParam::generation_of(this->slots.tag(5)), generation + 1);
+        EXPECT_EQ(TypeParam::generation_of(this->slots.tag(slot_index{5})), generation + 1);
     }
 }
 
 TYPED_TEST(slot_table_test, a_slot_that_was_never_used_starts_from_the_fresh_tag) {
     this->fresh_tag = TypeParam::make_tag(pool_id, 10);
-    EXPECT_EQ(this->slots.next_tag(7, this->fresh_tag), TypeParam::make_tag(pool_id, 11));
+    EXPECT_EQ(this->slots.next_tag(slot_index{7}, this->fresh_tag), TypeParam::make_tag(pool_id, 11));
     const auto handle = this->publish(7, 0);
     this->slots.kill(handle);
     this->fresh_tag = TypeParam::make_tag(pool_id, 100);
-    EXPECT_EQ(this->slots.next_tag(7, this->fresh_tag), TypeParam::make_tag(pool_id, 13));
+    EXPECT_EQ(this->slots.next_tag(slot_index{7}, this->fresh_tag), TypeParam::make_tag(pool_id, 13));
 }
 
 TYPED_TEST(slot_table_test, the_last_generation_dies_without_touching_the_pool_id) {
     const auto tag = TypeParam::make_tag(pool_id, TypeParam::last_generation);
-    this->slots.publish(5, tag, 0);
+    this->slots.publish(slot_index{5}, tag, location{0});
     EXPECT_TRUE(this->slots.kill(TypeParam::value_of(5, tag)));
-    EXPECT_EQ(TypeParam::pool_id_of(this->slots.tag(5)), pool_id);
-    EXPECT_FALSE(TypeParam::is_alive(this->slots.tag(5)));
+    EXPECT_EQ(TypeParam::pool_id_of(this->slots.tag(slot_index{5})), pool_id);
+    EXPECT_FALSE(TypeParam::is_alive(this->slots.tag(slot_index{5})));
 }
 
 TYPED_TEST(slot_table_test, discard_forgets_everything) {
     const auto handle = this->publish(5, 100);
     this->slots.reset();
     EXPECT_EQ(this->find(handle), std::nullopt);
-    EXPECT_EQ(this->slots.tag(5), 0U);
-    EXPECT_EQ(this->slots.location(5), 0U);
+    EXPECT_EQ(this->slots.tag(slot_index{5}), 0U);
+    EXPECT_EQ(raw(this->slots.location_of(slot_index{5})), 0U);
 }
 
 TYPED_TEST(slot_table_test, refuses_forged_values) {
@@ -165,14 +166,14 @@ TEST(slot_table_bound_test, a_slot_past_the_end_names_nothing_whatever_stands_th
     char object = 0;
     slot_table<pool_config<default_layout, cut_off_policy>> slots("slots", size + 1, 0);
     const auto tag = default_layout::make_tag(pool_id, 1);
-    slots.publish(size - 1, tag, 0);
-    slots.publish(size, tag, 0);
+    slots.publish(slot_index{size - 1}, tag, location{0});
+    slots.publish(slot_index{size}, tag, location{0});
     EXPECT_TRUE(slots.is_alive(default_layout::value_of(size - 1, tag)));
     const auto past_the_end = default_layout::value_of(size, tag);
     EXPECT_EQ(slots.find(past_the_end, test::objects_at{&object}), nullptr);
     EXPECT_FALSE(slots.is_alive(past_the_end));
     EXPECT_FALSE(slots.kill(past_the_end));
-    EXPECT_EQ(slots.tag(size), tag);
+    EXPECT_EQ(slots.tag(slot_index{size}), tag);
 }
 
 TYPED_TEST(slot_table_test, refuses_every_one_bit_flip_of_a_live_handle) {
@@ -255,7 +256,7 @@ TEST(slot_table_step_test, a_killer_stopped_at_any_access_wins_only_if_no_other_
         std::uint64_t handle = default_layout::value_of(5, default_layout::make_tag(pool_id, 1));
         int winners = 0;
 
-        scene() { slots.publish(5, default_layout::tag_of(handle), 0); }
+        scene() { slots.publish(slot_index{5}, default_layout::tag_of(handle), location{0}); }
     };
     test::stop_at_every_access<scene>([](scene& at) { at.winners += at.slots.kill(at.handle) ? 1 : 0; },
                                       [](scene& at) { at.winners += at.slots.kill(at.handle) ? 1 : 0; },
@@ -275,7 +276,7 @@ protected:
         const std::jthread maker([this] {
             for (std::uint32_t index = 0; index != count; ++index) {
                 objects[index] = index + 1;
-                slots.publish(index, tag, index);
+                slots.publish(slot_index{index}, tag, location{index});
             }
         });
         for (std::uint32_t index = 0; index != count; ++index) {
@@ -304,21 +305,21 @@ TEST_F(slot_table_order_test, who_finds_an_object_sees_it_complete) {
 TEST_F(slot_table_order_test, who_knows_that_an_object_lives_sees_it_complete) {
     expect_complete_objects([this](std::uint32_t index, std::uint64_t handle) {
         await([&] { return slots.is_alive(handle); });
-        return slots.location(index);
+        return raw(slots.location_of(slot_index{index}));
     });
 }
 
 TEST_F(slot_table_order_test, who_kills_an_object_sees_it_complete) {
     expect_complete_objects([this](std::uint32_t index, std::uint64_t handle) {
         await([&] { return slots.kill(handle); });
-        return slots.location(index);
+        return raw(slots.location_of(slot_index{index}));
     });
 }
 
 TEST_F(slot_table_order_test, who_reads_a_tag_sees_the_object_complete) {
     expect_complete_objects([this](std::uint32_t index, std::uint64_t) {
-        await([&] { return slots.tag(index) == tag; });
-        return slots.location(index);
+        await([&] { return slots.tag(slot_index{index}) == tag; });
+        return raw(slots.location_of(slot_index{index}));
     });
 }
 
@@ -330,8 +331,8 @@ TEST_F(slot_table_order_test, who_reads_the_tag_of_a_dead_object_sees_it_complet
         }
     });
     expect_complete_objects([this](std::uint32_t index, std::uint64_t) {
-        await([&] { return slots.tag(index) == tag + 1; });
-        return slots.location(index);
+        await([&] { return slots.tag(slot_index{index}) == tag + 1; });
+        return raw(slots.location_of(slot_index{index}));
     });
 }
 
@@ -340,7 +341,7 @@ TEST(slot_table_memory_test, slots_that_were_never_used_cost_no_memory) {
     EXPECT_EQ(slots.size(), std::size_t{1} << 32);
     EXPECT_EQ(slots.memory().reserved, std::size_t{8} << 32);
     EXPECT_FALSE(slots.is_alive(default_layout::value_of((std::size_t{1} << 32) - 1, 1)));
-    EXPECT_EQ(slots.tag(12345), 0U);
+    EXPECT_EQ(slots.tag(slot_index{12345}), 0U);
 }
 
 } // namespace

@@ -39,7 +39,8 @@ public:
             [&](std::uint64_t head, std::size_t count) { read(head, count, out); }, [](std::size_t) {});
     }
 
-    /// Producer: gives an index back, for claims after the next publish(). Wait-free.
+    /// Producer: gives an index back, for claims after the next publish().
+    /// Wait-free.
     void release(std::uint32_t index) noexcept {
         if (freed_ % block_size == 0) {
             start_block();
@@ -49,7 +50,8 @@ public:
         freed_ = freed_ + 1;
     }
 
-    /// Producer: lets claims take what was released. Wait-free.
+    /// Producer: lets claims take what was released.
+    /// Wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.

@@ -113,8 +113,9 @@ public:
 
     /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing: when a constructor throws or there is no room, no object was ever visible
-    /// and nothing was written; when writing throws, the objects are erased. Lock-free; linear, with working
-    /// memory for the handles. Throws like emplace, std::bad_alloc, and what writing throws.
+    /// and nothing was written; when writing throws, the objects are erased.
+    /// Lock-free; linear, with working memory for the handles. Throws like emplace, std::bad_alloc, and what
+    /// writing throws.
     template <class OutputIt, class... Args>
         requires std::constructible_from<T, const Args&...> &&
                  std::output_iterator<OutputIt, handle<T, Layout>>
@@ -134,8 +135,8 @@ public:
 
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
     /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
-    /// readable through pointers obtained before, until the next compaction destroys it. Wait-free after a
-    /// thread's first call, which is lock-free; constant.
+    /// readable through pointers obtained before, until the next compaction destroys it.
+    /// Wait-free after a thread's first call, which is lock-free; constant.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
 
     /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free. Throws
@@ -145,38 +146,45 @@ public:
         return core_.template erase_each<handle_type>(handles);
     }
 
-    /// Erases all objects that are alive when the call begins. Lock-free; linear in the slots ever used.
+    /// Erases all objects that are alive when the call begins.
+    /// Lock-free; linear in the slots ever used.
     void clear() noexcept { core_.clear(); }
 
-    /// Is the handle's object alive? Wait-free, constant.
+    /// Is the handle's object alive?
+    /// Wait-free, constant.
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
     /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
-    /// erases. Wait-free, linear in the lanes.
+    /// erases.
+    /// Wait-free, linear in the lanes.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Objects that the pool has room for, guaranteed. Wait-free, constant.
+    /// Objects that the pool has room for, guaranteed.
+    /// Wait-free, constant.
     std::size_t capacity() const noexcept { return core_.capacity(); }
 
     // ---- Objects: within the frame contract
 
-    /// The handle's object, or null when the handle is stale. Wait-free, constant.
+    /// The handle's object, or null when the handle is stale.
+    /// Wait-free, constant.
     T* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const T* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
 
-    /// The handle's object. Wait-free, constant. Throws stale_handle, which prints the handle's parts and
-    /// says why it was refused; std::bad_alloc when there is no memory for that text.
+    /// The handle's object.
+    /// Wait-free, constant. Throws stale_handle, which prints the handle's parts and says why it was refused;
+    /// std::bad_alloc when there is no memory for that text.
     T& at(handle_type handle) { return *core_.at(handle.value()); }
     const T& at(handle_type handle) const { return *core_.at(handle.value()); }
 
-    /// The object of a handle that is known to be alive, which only a checked build verifies. Wait-free,
-    /// constant.
+    /// The object of a handle that is known to be alive, which only a checked build verifies.
+    /// Wait-free, constant.
     T& operator[](handle_type handle) noexcept { return *core_.living(handle.value()); }
     const T& operator[](handle_type handle) const noexcept { return *core_.living(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
-    /// are still among them, those created since are not yet. Wait-free, constant.
+    /// are still among them, those created since are not yet.
+    /// Wait-free, constant.
     std::span<const T> items() const noexcept { return {core_.first(), core_.dense_size()}; }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
     /// objects.
@@ -188,27 +196,30 @@ public:
     const_iterator end() const noexcept { return begin() + core_.dense_size(); }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
-    /// last compaction. Throws std::out_of_range when there is no such position. Wait-free, constant.
+    /// last compaction. Throws std::out_of_range when there is no such position.
+    /// Wait-free, constant.
     handle_type handle_at(std::size_t position) const {
         return handle_type::from_value(core_.handle_at(position));
     }
 
     /// The handle of an object of this pool, whether in items() yet or not; stale when the object was erased
-    /// since. Null for an object that is not in the pool. Wait-free, constant.
+    /// since. Null for an object that is not in the pool.
+    /// Wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
         return handle_type::from_value(core_.handle_of(&reinterpret_cast<const char&>(object)));
     }
 
     // ---- Guards: any thread, at any time
 
-    /// Holds compaction off while the guard lives, which may be moved and may end in any thread. Blocking:
-    /// waits for a running compaction, and some tens of milliseconds for one that itself waits for guards, so
-    /// that guards of several pools and services may be taken in any order. Must not be called by a
-    /// destructor that a compaction runs. Constant. Throws too_many_threads, foreign_module, and
+    /// Holds compaction off while the guard lives, which may be moved and may end in any thread.
+    /// Blocking: waits for a running compaction, and some tens of milliseconds for one that itself waits for
+    /// guards, so that guards of several pools and services may be taken in any order. Must not be called by
+    /// a destructor that a compaction runs. Constant. Throws too_many_threads, foreign_module, and
     /// compaction_conflict when the calling thread is compacting.
     [[nodiscard]] guard_type access() { return core_.access(); }
 
-    /// The same, but returns an empty guard where access() would wait or throw. Wait-free, constant.
+    /// The same, but returns an empty guard where access() would wait or throw.
+    /// Wait-free, constant.
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
     /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
@@ -222,7 +233,8 @@ public:
         return const_cast<pool*>(this)->lock(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw. Wait-free, constant.
+    /// The same, but also empty where lock() would wait or throw.
+    /// Wait-free, constant.
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
         T* const object = guard ? find(handle) : nullptr;
@@ -235,9 +247,10 @@ public:
     // ---- Frames: one thread at a time
 
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
-    /// may go on meanwhile; some of what they do then may be left to the next compaction. Blocking: waits for
-    /// access guards. Linear in removals and newborns, not in the pool's size. Throws compaction_conflict
-    /// when a compaction is running, or the calling thread made a guard that still exists.
+    /// may go on meanwhile; some of what they do then may be left to the next compaction.
+    /// Blocking: waits for access guards. Linear in removals and newborns, not in the pool's size. Throws
+    /// compaction_conflict when a compaction is running, or the calling thread made a guard that still
+    /// exists.
     compaction_stats compact() { return compact(inline_executor()); }
     /// The same, with the loops run by an executor. Also throws what its begin_compaction throws, and then
     /// the compaction has not begun.
@@ -254,10 +267,12 @@ public:
     }
 
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the
-    /// call. Wait-free, linear in the lanes.
+    /// call.
+    /// Wait-free, linear in the lanes.
     bool idle() const noexcept { return core_.idle(); }
 
-    /// In place of a compaction, when the pool is idle: only counts the frame. Wait-free, constant.
+    /// In place of a compaction, when the pool is idle: only counts the frame.
+    /// Wait-free, constant.
     void skip_frame() noexcept { core_.skip_frame(); }
 
     // ---- The whole pool: while no compaction runs
@@ -265,9 +280,9 @@ public:
     /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
     /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
-    /// use the pool like a destructor, and must not throw. Blocking: waits for access guards. Linear in the
-    /// hooks. Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws;
-    /// then there is no new hook.
+    /// use the pool like a destructor, and must not throw.
+    /// Blocking: waits for access guards. Linear in the hooks. Throws compaction_conflict like compact(),
+    /// std::bad_alloc, and what moving the hook throws; then there is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
     void on_erase(Hook hook) {
@@ -283,13 +298,15 @@ public:
     void reset() { core_.reset(); }
 
     /// Returns memory that the objects don't need now to the system. Old handles stay dead. Other threads may
-    /// use handles meanwhile. Blocking: waits for access guards. Linear in the memory returned. Throws
-    /// compaction_conflict like compact().
+    /// use handles meanwhile.
+    /// Blocking: waits for access guards. Linear in the memory returned. Throws compaction_conflict like
+    /// compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 
-    /// The pool id in its handles, and its name. Wait-free, constant.
+    /// The pool id in its handles, and its name.
+    /// Wait-free, constant.
     std::uint32_t id() const noexcept { return core_.id(); }
     const std::string& name() const noexcept { return core_.name(); }
 
@@ -298,12 +315,14 @@ public:
     pool_stats stats() const { return core_.stats(); }
 
     /// What is known of a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is
-    /// known only with the option `remember_frames`. Lock-free, constant. Throws std::bad_alloc.
+    /// known only with the option `remember_frames`.
+    /// Lock-free, constant. Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
 
     /// Handles of at most `most` living objects, the oldest first: with the option `remember_frames` by the
     /// frames in which they were created, otherwise by generation and slot, which is the order of creation as
-    /// long as no slot is reused. Lock-free; linear in the slots ever used. Throws std::bad_alloc.
+    /// long as no slot is reused.
+    /// Lock-free; linear in the slots ever used. Throws std::bad_alloc.
     std::vector<handle_type> oldest(std::size_t most) const {
         return core_.template oldest<handle_type>(most);
     }

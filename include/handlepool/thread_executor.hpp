@@ -25,7 +25,8 @@ public:
         }
     }
 
-    /// Runs a loop on all threads, or inline when it is too short to divide. Blocking.
+    /// Runs a loop on all threads, or inline when it is too short to divide.
+    /// Blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
         if (count <= grain || crew_.workers.empty()) {

@@ -75,20 +75,17 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            std::uint32_t outer = 0;
-            std::uint32_t inner = 0;
-            newborns_.take(first_lane_, outer);
-            newborns_.take(first_lane_, inner);
-            memory_.at(outer) = 1;
+            const nursery_position outer = *newborns_.take(first_lane_);
+            newborns_.take(first_lane_);
+            memory_.at(raw(outer)) = 1;
             newborns_.give_back(first_lane_, outer);
         } else if (index == 1) {
             drain();
             drain();
         } else {
             for (int i = 0; i != 2; ++i) {
-                std::uint32_t mine = 0;
-                if (newborns_.take(second_lane_, mine)) {
-                    memory_.at(mine) = 2;
+                if (const auto mine = newborns_.take(second_lane_)) {
+                    memory_.at(raw(*mine)) = 2;
                 }
             }
         }
@@ -98,12 +95,12 @@ private:
     void drain() {
         std::size_t ready = 0;
         newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
-            ready += newborns_.count_ready(first, last, slots_);
+            ready += newborns_.scan_published(first, last, slots_);
         });
         // The second place is taken, and never owned.
         require(ready <= 1, "a drain stops at a place without an object");
-        newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
-        newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
+        newborns_.drain(first_lane_, ready, [](nursery_position) { require(false, "nobody was born"); });
+        newborns_.recycle([&](nursery_position first) { memory_.at(raw(first)) = 0; });
     }
 
     slot_table<pool_config<layout, model_policy>> slots_;

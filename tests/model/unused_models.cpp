@@ -198,24 +198,23 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            std::uint32_t inner = 0;
-            newborns_.take(first_lane_, vacated_);
-            newborns_.take(first_lane_, inner);
-            for (std::uint32_t again = vacated_; again == vacated_;) { // until it is passed
-                memory_.at(again) = 1;
-                newborns_.give_back(first_lane_, again);
-                if (++times_ == 2 || !newborns_.take(first_lane_, again)) {
+            vacated_ = *newborns_.take(first_lane_);
+            newborns_.take(first_lane_);
+            for (std::optional again = vacated_; again == vacated_;) { // until it is passed
+                memory_.at(raw(vacated_)) = 1;
+                newborns_.give_back(first_lane_, vacated_);
+                if (++times_ == 2) {
                     return;
                 }
+                again = newborns_.take(first_lane_);
             }
         } else if (index == 1) {
             drain();
             drain();
         } else {
             for (int i = 0; i != 2; ++i) {
-                std::uint32_t mine = 0;
-                if (newborns_.take(second_lane_, mine)) {
-                    memory_.at(mine) = 2;
+                if (const auto mine = newborns_.take(second_lane_)) {
+                    memory_.at(raw(*mine)) = 2;
                 }
             }
         }
@@ -225,13 +224,13 @@ private:
     void drain() {
         std::size_t ready = 0;
         newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
-            const std::uint32_t count = newborns_.count_ready(first, last, slots_);
-            require(count == 0 || first == vacated_,
+            const std::uint32_t count = newborns_.scan_published(first, last, slots_);
+            require(count == 0 || first == raw(vacated_),
                     "a position that was taken, and not owned, is not passed");
             ready += count;
         });
-        newborns_.drain(first_lane_, ready, [](std::uint32_t) { require(false, "nobody was born"); });
-        newborns_.recycle([&](std::uint32_t first) { memory_.at(first) = 0; });
+        newborns_.drain(first_lane_, ready, [](nursery_position) { require(false, "nobody was born"); });
+        newborns_.recycle([&](nursery_position first) { memory_.at(raw(first)) = 0; });
     }
 
     slot_table<pool_config<default_layout, model_policy>> slots_;
@@ -239,7 +238,7 @@ private:
     newborn_chain<model_policy> first_lane_;
     newborn_chain<model_policy> second_lane_;
     std::array<model_plain<std::uint32_t>, 3> memory_;
-    std::uint32_t vacated_ = 0;
+    nursery_position vacated_{};
     int times_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,8 +25,8 @@ struct chunk_chain {
     // The producer's: its next position and the end of its chunk; equal when it has none left.
     position put{0};
     position put_end{0};
-    // The first chunk of the chain, plus one; 0 before there is one.
-    typename Policy::template atomic<std::uint32_t> first{0};
+    // The first chunk of the chain.
+    typename Policy::template atomic<link> first{link::none};
     // The consumer's.
     alignas(cache_line) position get{0};
     position get_end{0};
@@ -32,7 +34,7 @@ struct chunk_chain {
     /// Makes the chain as new. Only while nobody uses it.
     void reset() noexcept {
         put = put_end = get = get_end = 0;
-        first.store(0, std::memory_order::relaxed);
+        first.store(link::none, std::memory_order::relaxed);
     }
 };
 
@@ -57,21 +59,29 @@ public:
     /// Producer: has its chunk a position left, so that the next take() meets no other thread?
     static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
 
-    /// Producer: takes the chain's next position. False when no chunk is left, or after `tries` lost
+    /// Producer: takes the chain's next position. Nothing when no chunk is left, or after `tries` lost
     /// exchanges. Wait-free with bounded tries, else lock-free.
-    bool take(chain& queue, std::uint32_t& position,
-              std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
-        if (!has_position(queue) && !extend(queue, tries)) {
-            return false;
+    std::optional<std::uint32_t> take(chain& queue,
+                                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        if (!has_position(queue)) {
+            const std::optional<std::uint32_t> chunk = take_chunk(tries);
+            if (!chunk) {
+                return std::nullopt;
+            }
+            append(queue, *chunk);
         }
-        position = queue.put;
+        const std::uint32_t position = queue.put;
         queue.put = position + 1;
-        return true;
+        return position;
     }
 
-    /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). False when none
-    /// is left. Lock-free.
-    bool take_chunk(std::uint32_t& chunk) noexcept { return free_.claim(&chunk, 1, free_.limit()) != 0; }
+    /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). Nothing when none
+    /// is left, or after `tries` lost exchanges. Like take().
+    std::optional<std::uint32_t>
+    take_chunk(std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        std::uint32_t chunk = 0;
+        return free_.claim(&chunk, 1, free_.limit(), tries) == 0 ? std::nullopt : std::optional(chunk);
+    }
     /// Producer: gives such a chunk back. Wait-free.
     void give_back_chunk(std::uint32_t chunk) noexcept { free_.give_back(chunk); }
     /// Producer: makes such a chunk the chain's last one, where the next positions are taken. Those of the
@@ -80,9 +90,9 @@ public:
         // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
         // is seen late only makes the consumer stop early.
         if (queue.put_end == 0) {
-            queue.first.store(chunk + 1, std::memory_order::relaxed);
+            queue.first.store(link_to(chunk), std::memory_order::relaxed);
         } else {
-            next_[chunk_before(queue.put_end)].store(chunk + 1, std::memory_order::relaxed);
+            next_[chunk_before(queue.put_end)].store(link_to(chunk), std::memory_order::relaxed);
         }
         queue.put = chunk * chunk_size_;
         queue.put_end = queue.put + chunk_size_;
@@ -94,14 +104,14 @@ public:
         if (queue.get != queue.get_end) {
             return true;
         }
-        const std::uint32_t next = link_behind(queue, queue.get_end);
-        if (next == 0) {
+        const link next = link_after(queue, queue.get_end);
+        if (next == link::none) {
             return false;
         }
         if (queue.get_end != 0) {
             finish(chunk_before(queue.get_end));
         }
-        queue.get = (next - 1) * chunk_size_;
+        queue.get = target_of(next) * chunk_size_;
         queue.get_end = queue.get + chunk_size_;
         return true;
     }
@@ -116,11 +126,11 @@ public:
             if (first != last) {
                 visit(first, last);
             }
-            const std::uint32_t next = link_behind(queue, last);
-            if (next == 0) {
+            const link next = link_after(queue, last);
+            if (next == link::none) {
                 return;
             }
-            first = (next - 1) * chunk_size_;
+            first = target_of(next) * chunk_size_;
             last = first + chunk_size_;
         }
     }
@@ -128,10 +138,10 @@ public:
     /// Consumer: gives the chunks back that all chains have done with, after `clear(first position)` of each.
     template <class Clear>
     void recycle(Clear clear) {
-        while (first_finished_ != 0) {
-            const std::uint32_t chunk = first_finished_ - 1;
+        while (first_finished_ != link::none) {
+            const std::uint32_t chunk = target_of(first_finished_);
             first_finished_ = next_[chunk].load(std::memory_order::relaxed);
-            next_[chunk].store(0, std::memory_order::relaxed);
+            next_[chunk].store(link::none, std::memory_order::relaxed);
             clear(chunk * chunk_size_);
             free_.release(chunk);
         }
@@ -142,7 +152,7 @@ public:
     void reset() noexcept {
         free_.reset(0);
         next_.discard();
-        first_finished_ = 0;
+        first_finished_ = link::none;
     }
 
     memory_use memory() const noexcept { return memory_of(free_, next_); }
@@ -150,26 +160,17 @@ public:
 private:
     /// Puts a chunk after those that wait for recycle(); their links are the consumer's now.
     void finish(std::uint32_t chunk) noexcept {
-        next_[chunk].store(0, std::memory_order::relaxed);
-        if (first_finished_ == 0) {
-            first_finished_ = chunk + 1;
+        next_[chunk].store(link::none, std::memory_order::relaxed);
+        if (first_finished_ == link::none) {
+            first_finished_ = link_to(chunk);
         } else {
-            next_[last_finished_].store(chunk + 1, std::memory_order::relaxed);
+            next_[last_finished_].store(link_to(chunk), std::memory_order::relaxed);
         }
         last_finished_ = chunk;
     }
 
-    bool extend(chain& queue, std::size_t tries) noexcept {
-        std::uint32_t chunk = 0;
-        if (free_.claim(&chunk, 1, free_.limit(), tries) == 0) {
-            return false;
-        }
-        append(queue, chunk);
-        return true;
-    }
-
-    /// The chunk after the one that ends at `end`, plus one; 0 when there is none.
-    std::uint32_t link_behind(const chain& queue, std::uint32_t end) const noexcept {
+    /// To the chunk after the one that ends at `end`.
+    link link_after(const chain& queue, std::uint32_t end) const noexcept {
         return (end == 0 ? queue.first : next_[chunk_before(end)]).load(std::memory_order::relaxed);
     }
 
@@ -177,9 +178,9 @@ private:
 
     std::uint32_t chunk_size_;
     Supply free_;
-    typename Policy::template array<typename Policy::template atomic<std::uint32_t>> next_;
-    // Of the consumer: the chunks that the chains have done with, linked; the first plus one, 0 for none.
-    typename Policy::template plain<std::uint32_t> first_finished_{0};
+    typename Policy::template array<typename Policy::template atomic<link>> next_;
+    // Of the consumer: the chunks that the chains have done with.
+    typename Policy::template plain<link> first_finished_{link::none};
     typename Policy::template plain<std::uint32_t> last_finished_{0};
 };
 

@@ -153,8 +153,8 @@ private:
 
     /// Last of all, what others may now use again.
     void give_back_memory() {
-        parts_.newborns.recycle([this](std::uint32_t first) {
-            parts_.dense.poison_objects(parts_.location_of(first), parts_.newborns.chunk_size());
+        parts_.newborns.recycle([this](nursery_position first) {
+            parts_.dense.poison_objects(parts_.dense.location_of(first), parts_.newborns.chunk_size());
         });
         parts_.removals.recycle();
         parts_.supply.publish();

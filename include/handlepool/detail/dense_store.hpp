@@ -2,9 +2,9 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/poison.hpp>
-#include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -36,36 +36,49 @@ public:
           owners_(std::string(what_for) + " owners", capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
-    ~dense_store() { unpoison_objects(0, locations_); }
+    ~dense_store() { unpoison_objects(location{}, locations_); }
 
     dense_store(const dense_store&) = delete;
     dense_store& operator=(const dense_store&) = delete;
 
     /// Which of its users may change an object, the pool decides: constness ends here.
-    T* at(std::uint32_t location) const noexcept {
+    T* at(location where) const noexcept {
         if constexpr (std::is_void_v<T>) {
-            return storage(location);
+            return storage(where);
         } else {
-            return std::launder(static_cast<T*>(storage(location)));
+            return std::launder(static_cast<T*>(storage(where)));
         }
     }
 
     /// Raw memory for an object.
-    void* storage(std::size_t location) const noexcept {
-        return const_cast<std::byte*>(bytes_.data()) + location * type_.stride();
+    void* storage(location where) const noexcept {
+        return const_cast<std::byte*>(bytes_.data()) + raw(where) * type_.stride();
     }
 
-    /// Location of the object at this address; locations() if it is outside the array.
-    std::size_t location_of(const void* object) const noexcept {
+    /// Location of the object at this address; nowhere if it is outside the array.
+    location location_of(const void* object) const noexcept {
         const auto first = reinterpret_cast<std::uintptr_t>(bytes_.data());
         const auto address = reinterpret_cast<std::uintptr_t>(object);
         const bool inside = address >= first && address < first + bytes_.size();
-        return inside ? (address - first) / type_.stride() : locations_;
+        return inside ? location{static_cast<std::uint32_t>((address - first) / type_.stride())}
+                      : location::nowhere;
+    }
+
+    /// Is this location in the dense store, rather than in the nursery?
+    bool is_dense(location where) const noexcept { return raw(where) < capacity_; }
+    /// The position of the dense store, or of the nursery, that a location is.
+    static dense_position dense_position_of(location where) noexcept { return dense_position{raw(where)}; }
+    nursery_position nursery_position_of(location where) const noexcept {
+        return nursery_position{raw(where) - capacity_};
+    }
+    /// The location of a position.
+    static location location_of(dense_position position) noexcept { return location{raw(position)}; }
+    location location_of(nursery_position position) const noexcept {
+        return location{capacity_ + raw(position)};
     }
 
     const object_type<T>& type() const noexcept { return type_; }
 
-    /// Where the nursery's positions begin.
     std::uint32_t capacity() const noexcept { return capacity_; }
     std::size_t locations() const noexcept { return locations_; }
 
@@ -75,50 +88,51 @@ public:
     void resize(std::uint32_t size) noexcept {
         if constexpr (address_sanitizer) {
             if (size < this->size()) {
-                poison_objects(size, this->size() - size);
+                poison_objects(location{size}, this->size() - size);
             }
         }
         size_.store(size, std::memory_order::relaxed);
         used_ = max<std::uint32_t>(used_, size);
     }
 
-    /// Slot of the object at a position, or no_slot when it was destroyed. Relaxed: only compaction writes
-    /// it.
-    std::uint32_t owner(std::uint32_t position) const noexcept {
-        return owners_[position].load(std::memory_order::relaxed);
+    /// Slot of the object at a position, or none when it was destroyed. Relaxed: only compaction writes it.
+    slot_index owner(dense_position position) const noexcept {
+        return owners_[raw(position)].load(std::memory_order::relaxed);
     }
-    void set_owner(std::uint32_t position, std::uint32_t slot) noexcept {
-        owners_[position].store(slot, std::memory_order::relaxed);
+    void set_owner(dense_position position, slot_index slot) noexcept {
+        owners_[raw(position)].store(slot, std::memory_order::relaxed);
     }
 
-    void destroy(std::uint32_t location) noexcept {
-        type_.destroy(storage(location));
-        poison_objects(location);
+    void destroy(location where) noexcept {
+        type_.destroy(storage(where));
+        poison_objects(where);
     }
 
     /// Moves the object at one location to another, which holds none.
-    void relocate(std::uint32_t from, std::uint32_t to) noexcept {
+    void relocate(location from, location to) noexcept {
         unpoison_objects(to);
         type_.relocate(storage(to), storage(from));
         poison_objects(from);
     }
 
     /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
-    void poison_objects(std::size_t first, std::size_t count = 1) noexcept {
+    void poison_objects(location first, std::size_t count = 1) noexcept {
         poison(storage(first), count, type_.stride());
     }
-    void unpoison_objects(std::size_t first, std::size_t count = 1) noexcept {
+    void unpoison_objects(location first, std::size_t count = 1) noexcept {
         unpoison(storage(first), count, type_.stride());
     }
 
-    /// A hint: any location will do.
-    void prefetch_object(std::uint32_t location) const noexcept {
-        prefetch(bytes_.data(), location * type_.stride());
+    /// Hints: asks for the memory of the object `further` places on, and for that of a position's owner, be
+    /// they in the array or not.
+    void prefetch_object(location where, std::size_t further = 0) const noexcept {
+        const std::size_t place = raw(where) + further;
+        prefetch(bytes_.data(), place * type_.stride());
         if (type_.stride() > cache_line) {
-            prefetch(bytes_.data(), location * type_.stride(), cache_line);
+            prefetch(bytes_.data(), place * type_.stride(), cache_line);
         }
     }
-    void prefetch_owner(std::uint32_t position) const noexcept { prefetch(owners_.data(), position); }
+    void prefetch_owner(dense_position position) const noexcept { prefetch(owners_.data(), raw(position)); }
 
     /// Gives the memory after the last object of the dense store back to the system, but not that of the
     /// nursery, where other threads are at work.
@@ -143,10 +157,10 @@ private:
     /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too
     /// long.
     void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
-        unpoison_objects(first, last - first);
+        unpoison_objects(location{first}, last - first);
         bytes_.discard(first * type_.stride(), last * type_.stride());
         if (first < used_) {
-            poison_objects(first, min<std::uint32_t>(used_, last) - first);
+            poison_objects(location{first}, min<std::uint32_t>(used_, last) - first);
         }
     }
 
@@ -160,7 +174,7 @@ private:
     std::uint32_t capacity_;
     std::size_t locations_;
     typename Policy::template array<std::byte> bytes_;
-    typename Policy::template array<typename Policy::template atomic<std::uint32_t>> owners_;
+    typename Policy::template array<typename Policy::template atomic<slot_index>> owners_;
     typename Policy::template atomic<std::uint32_t> size_{0};
     typename Policy::template plain<std::uint32_t> used_{0}; // the largest size so far; compaction's
 };

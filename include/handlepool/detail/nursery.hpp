@@ -4,12 +4,14 @@
 #include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/index_supply.hpp>
 #include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,8 @@ template <class Policy>
 struct newborn_chain {
     /// Tells the lanes of a nursery apart.
     typename Policy::template plain<std::uint32_t> lane{0};
-    /// Head of a linked list of vacated positions, as position + 1; 0 if empty.
-    typename Policy::template plain<std::uint32_t> vacant{0};
+    /// Head of a linked list of vacated positions.
+    typename Policy::template plain<link> vacant{link::none};
     /// Positions ever vacated, and how many of them compaction had seen when it looked.
     typename Policy::template atomic<std::uint64_t> vacated{0};
     typename Policy::template atomic<std::uint64_t> vacated_seen{0};
@@ -30,7 +32,7 @@ struct newborn_chain {
 
     /// Makes it as new. Only while nobody uses it.
     void reset() noexcept {
-        vacant = 0;
+        vacant = link::none;
         vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         positions.reset();
     }
@@ -70,16 +72,20 @@ public:
     std::size_t positions() const noexcept { return owners_.size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
-    /// Lane: takes a position for an object. False when none is left. Lock-free.
-    bool take(chain& lane, std::uint32_t& position) noexcept {
-        if (!chunks_.has_position(lane.positions) && take_vacated(lane, position)) {
-            return true;
+    /// Lane: takes a position for an object. Nothing when none is left. Lock-free.
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        if (!chunks_.has_position(lane.positions)) {
+            if (const auto vacated = take_vacated(lane)) {
+                return nursery_position{*vacated};
+            }
         }
-        return chunks_.take(lane.positions, position);
+        const std::optional<std::uint32_t> position = chunks_.take(lane.positions);
+        return position ? std::optional(nursery_position{*position}) : std::nullopt;
     }
 
     /// Lane: gives a position back whose constructor threw. Wait-free.
-    void give_back(chain& lane, std::uint32_t position) noexcept {
+    void give_back(chain& lane, nursery_position given_back) noexcept {
+        const std::uint32_t position = raw(given_back);
         chunk_chain<policy>& own = lane.positions;
         if (own.put == position + 1 && own.put_end - position <= chunk_size()) {
             own.put = position;
@@ -94,38 +100,43 @@ public:
         const std::size_t rest = lane.positions.put_end - lane.positions.put;
         const std::size_t in_lane_chunk = min(count, rest);
         std::size_t further = count - in_lane_chunk;
-        if (lane.vacant != 0) {
+        if (lane.vacant != link::none) {
             batch.vacated.reserve(further);
         }
         batch.chunks.reserve((further + chunk_size() - 1) / chunk_size());
         batch.first = lane.positions.put;
         batch.in_lane_chunk = static_cast<std::uint32_t>(in_lane_chunk);
         lane.positions.put = batch.first + batch.in_lane_chunk;
-        for (std::uint32_t position = 0; further != 0 && take_vacated(lane, position); --further) {
-            batch.vacated.push_back(position);
+        for (; further != 0; --further) {
+            const std::optional<std::uint32_t> vacated = take_vacated(lane);
+            if (!vacated) {
+                break;
+            }
+            batch.vacated.push_back(*vacated);
         }
-        const std::size_t chunks = (further + chunk_size() - 1) / chunk_size();
-        for (std::uint32_t chunk = 0; batch.chunks.size() != chunks; batch.chunks.push_back(chunk)) {
-            if (!chunks_.take_chunk(chunk)) {
+        for (std::size_t chunks = (further + chunk_size() - 1) / chunk_size(); chunks != 0; --chunks) {
+            const std::optional<std::uint32_t> chunk = chunks_.take_chunk();
+            if (!chunk) {
                 give_back(lane, batch);
                 return false;
             }
+            batch.chunks.push_back(*chunk);
         }
         return true;
     }
 
     /// The position of a batch's object.
-    std::uint32_t position(const newborn_batch& batch, std::size_t object) const noexcept {
+    nursery_position position(const newborn_batch& batch, std::size_t object) const noexcept {
         if (object < batch.in_lane_chunk) {
-            return batch.first + static_cast<std::uint32_t>(object);
+            return nursery_position{batch.first + static_cast<std::uint32_t>(object)};
         }
         std::size_t further = object - batch.in_lane_chunk;
         if (further < batch.vacated.size()) {
-            return batch.vacated[further];
+            return nursery_position{batch.vacated[further]};
         }
         further -= batch.vacated.size();
-        return batch.chunks[further / chunk_size()] * chunk_size() +
-               static_cast<std::uint32_t>(further % chunk_size());
+        return nursery_position{batch.chunks[further / chunk_size()] * chunk_size() +
+                                static_cast<std::uint32_t>(further % chunk_size())};
     }
 
     /// Lane: gives a whole batch back. Wait-free.
@@ -137,7 +148,7 @@ public:
             vacate(lane, position);
         }
         for (std::uint32_t i = batch.in_lane_chunk; i != 0; --i) {
-            give_back(lane, batch.first + i - 1);
+            give_back(lane, nursery_position{batch.first + i - 1});
         }
     }
 
@@ -156,24 +167,24 @@ public:
         for (const std::uint32_t chunk : batch.chunks) {
             chunks_.append(lane.positions, chunk);
         }
-        lane.positions.put = position(batch, count - 1) + 1;
+        lane.positions.put = raw(position(batch, count - 1)) + 1;
     }
 
     /// Lane: stores the handle of the object at the position. Must come before the slot is published, which
     /// makes this store visible.
-    void own(std::uint32_t position, value_type handle) noexcept {
-        owners_[position].store(handle, std::memory_order::relaxed);
+    void own(nursery_position position, value_type handle) noexcept {
+        owners_[raw(position)].store(handle, std::memory_order::relaxed);
     }
 
     /// The handle of the object at a position; a value that is no living handle's when there is none.
-    value_type owner(std::uint32_t position) const noexcept {
-        return owners_[position].load(std::memory_order::relaxed);
+    value_type owner(nursery_position position) const noexcept {
+        return owners_[raw(position)].load(std::memory_order::relaxed);
     }
 
     /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
     /// position is ordered by the freelist of chunks.
-    void disown(std::uint32_t position) noexcept {
-        owners_[position].store(gone, std::memory_order::relaxed);
+    void mark_gone(nursery_position position) noexcept {
+        owners_[raw(position)].store(gone, std::memory_order::relaxed);
     }
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
@@ -186,15 +197,15 @@ public:
     /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is
     /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
     /// number of ranges at the same time.
-    std::uint32_t count_ready(std::uint32_t first, std::uint32_t last,
-                              const slot_table<Config>& slots) noexcept {
+    std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
+                                 const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            const value_type handle = owner(position);
+            const value_type handle = owner(nursery_position{position});
             if (last - position > slots_ahead) {
-                slots.prefetch_slot(layout::index_of(owner(position + slots_ahead)));
+                slots.prefetch_slot(slots.slot_of(owner(nursery_position{position + slots_ahead})));
             }
             const bool ready = names_object(handle)
-                                   ? reached(slots.tag(layout::index_of(handle)), handle) // (4)
+                                   ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
                                    : handle == gone || (handle != empty && pass_vacated(position, handle));
             if (!ready) {
                 return position - first;
@@ -210,8 +221,8 @@ public:
         for (; count != 0; --count) {
             chunks_.follow(lane.positions);
             const std::uint32_t position = lane.positions.get;
-            if (owner(position) != gone) {
-                take(position);
+            if (owner(nursery_position{position}) != gone) {
+                take(nursery_position{position});
             }
             lane.positions.get = position + 1;
         }
@@ -224,23 +235,24 @@ public:
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t position = first; position != last; ++position) {
-                const value_type handle = owner(position);
+                const value_type handle = owner(nursery_position{position});
                 if (names_object(handle) &&
-                    slots.tag(layout::index_of(handle)) == layout::tag_of(handle) + 1) { // (4)
+                    slots.tag(slots.slot_of(handle)) == slots.erased(layout::tag_of(handle))) { // (4)
                     found(handle);
                 }
             }
         });
     }
 
-    /// Compaction: gives the drained chunks back, after `recycled(first position)` of each.
+    /// Compaction: gives the drained chunks back, after `recycled(first position)` of each, a
+    /// nursery_position.
     template <class Recycled>
     void recycle(Recycled recycled) {
         chunks_.recycle([&](std::uint32_t first) {
             for (std::uint32_t position = first; position != first + chunk_size(); ++position) {
                 owners_[position].store(empty, std::memory_order::relaxed); // carried by the freelist's tail
             }
-            recycled(first);
+            recycled(nursery_position{first});
         });
     }
 
@@ -272,33 +284,34 @@ private:
     /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
     /// or one further when it was erased already. Anything else stood there before.
     static bool reached(typename layout::tag_type tag, value_type handle) noexcept {
-        return tag == layout::tag_of(handle) || tag == layout::tag_of(handle) + 1;
+        return tag == layout::tag_of(handle) || tag == slot_table<Config>::erased(layout::tag_of(handle));
     }
 
     /// Lane: marks a position without an object as vacated, because later ones were already taken.
     void vacate(chain& lane, std::uint32_t position) noexcept {
         links_[position] = lane.vacant;
-        lane.vacant = position + 1;
+        lane.vacant = link_to(position);
         // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
         owners_[position].store(no_object(first_vacated + lane.lane), std::memory_order::release);
         add(lane.vacated, 1);
     }
 
     /// Lane: takes the last vacated position, if compaction has not passed it.
-    bool take_vacated(chain& lane, std::uint32_t& position) noexcept {
-        if (lane.vacant == 0) {
-            return false;
+    std::optional<std::uint32_t> take_vacated(chain& lane) noexcept {
+        if (lane.vacant == link::none) {
+            return std::nullopt;
         }
-        position = lane.vacant - 1;
+        const std::uint32_t position = target_of(lane.vacant);
         value_type mine = no_object(first_vacated + lane.lane);
         // Relaxed: whoever wrote there did so in this lane.
         if (!owners_[position].compare_exchange_strong(mine, empty, std::memory_order::relaxed,
                                                        std::memory_order::relaxed)) {
-            lane.vacant = 0; // passed: its link may be another lane's by now, and most of the others are, too
-            return false;
+            // Passed: its link may be another lane's by now, and most of the others are passed, too.
+            lane.vacant = link::none;
+            return std::nullopt;
         }
         lane.vacant = links_[position];
-        return true;
+        return position;
     }
 
     /// Compaction: passes a vacated position, unless its lane has taken it again.
@@ -310,8 +323,7 @@ private:
 
     chunk_pool<policy, index_supply<policy, typename Config::freelist>> chunks_;
     typename policy::template array<typename policy::template atomic<value_type>> owners_;
-    typename policy::template array<typename policy::template plain<std::uint32_t>>
-        links_; // of vacated positions
+    typename policy::template array<typename policy::template plain<link>> links_; // of vacated positions
 };
 
 } // namespace handlepool::detail

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <handlepool/detail/counter.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,21 +23,22 @@ class place {
 
 public:
     place(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
-        if (!parts_.supply.take(lane_, slot_)) {
+        slot_ = parts_.supply.take(lane_);
+        if (slot_ == slot_index::none) {
             return;
         }
-        taken_ = parts_.newborns.take(lane_.newborns, position_);
-        if (!taken_) {
+        position_ = parts_.newborns.take(lane_.newborns);
+        if (!position_) {
             parts_.supply.give_back(slot_);
             return;
         }
-        parts_.dense.prefetch_object(location() + newborns_ahead);
-        parts_.dense.unpoison_objects(location());
+        parts_.dense.prefetch_object(where(), newborns_ahead);
+        parts_.dense.unpoison_objects(where());
     }
     ~place() {
-        if (taken_) {
-            parts_.dense.poison_objects(location());
-            parts_.newborns.give_back(lane_.newborns, position_);
+        if (position_) {
+            parts_.dense.poison_objects(where());
+            parts_.newborns.give_back(lane_.newborns, *position_);
             parts_.supply.give_back(slot_);
         }
     }
@@ -44,27 +47,25 @@ public:
     place& operator=(const place&) = delete;
 
     /// False when there is no room.
-    bool taken() const noexcept { return taken_; }
-    void* memory() noexcept { return parts_.dense.storage(location()); }
+    bool taken() const noexcept { return position_.has_value(); }
+    void* memory() noexcept { return parts_.dense.storage(where()); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {
-        taken_ = false;
         add(lane_.created, 1); // before anybody can erase it
-        return parts_.publish(slot_, position_);
+        return parts_.publish(slot_, *std::exchange(position_, std::nullopt));
     }
 
 private:
     // How many objects ahead of the one that is made the memory of the nursery is asked for.
-    static constexpr std::uint32_t newborns_ahead = 8;
+    static constexpr std::size_t newborns_ahead = 8;
 
-    std::uint32_t location() const noexcept { return parts_.location_of(position_); }
+    location where() const noexcept { return parts_.dense.location_of(*position_); }
 
     parts_type& parts_;
     lane_type& lane_;
-    std::uint32_t slot_ = 0;
-    std::uint32_t position_ = 0;
-    bool taken_ = false;
+    slot_index slot_ = slot_index::none;
+    std::optional<nursery_position> position_; // while both are taken
 };
 
 /// The places of objects of which nobody may see any before all are made.
@@ -85,16 +86,16 @@ public:
     }
     ~place_batch() {
         if (taken() && constructed_ != slots_.size()) {
-            parts_.dense.poison_objects(location(constructed_));
+            parts_.dense.poison_objects(where(constructed_));
         }
         for (; constructed_ != 0; --constructed_) {
-            parts_.dense.destroy(location(constructed_ - 1));
+            parts_.dense.destroy(where(constructed_ - 1));
         }
         if (positions_taken_) {
             parts_.newborns.give_back(lane_.newborns, positions_);
         }
         for (; slots_taken_ != 0; --slots_taken_) {
-            parts_.supply.give_back(slots_[slots_taken_ - 1]);
+            parts_.supply.give_back(slot(slots_taken_ - 1));
         }
     }
 
@@ -108,7 +109,7 @@ public:
     template <class Construct>
     void construct_all(Construct construct) {
         for (; constructed_ != slots_.size(); ++constructed_) {
-            const std::uint32_t next = location(constructed_);
+            const location next = where(constructed_);
             parts_.dense.unpoison_objects(next);
             construct(parts_.dense.storage(next));
         }
@@ -124,22 +125,23 @@ public:
         add(lane_.created, count); // before anybody can erase one
         for (std::size_t i = 0; i != count; ++i) {
             if (i + slots_ahead < count) {
-                parts_.slots.prefetch_slot(slots_[i + slots_ahead]);
+                parts_.slots.prefetch_slot(slot(i + slots_ahead));
             }
-            made(i, parts_.publish(slots_[i], parts_.newborns.position(positions_, i)));
+            made(i, parts_.publish(slot(i), parts_.newborns.position(positions_, i)));
         }
     }
 
 private:
     static constexpr std::size_t slots_ahead = 16;
 
-    std::uint32_t location(std::size_t object) const noexcept {
-        return parts_.location_of(parts_.newborns.position(positions_, object));
+    slot_index slot(std::size_t object) const noexcept { return slot_index{slots_[object]}; }
+    location where(std::size_t object) const noexcept {
+        return parts_.dense.location_of(parts_.newborns.position(positions_, object));
     }
 
     parts_type& parts_;
     lane_type& lane_;
-    std::vector<std::uint32_t> slots_;
+    std::vector<std::uint32_t> slots_; // as the freelist has written them
     newborn_batch positions_;
     std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;

@@ -149,7 +149,8 @@ public:
     void clear() noexcept {
         expect_in_use();
         for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
-            erase(layout::value_of(index, parts_.slots.tag(index)));
+            const slot_index slot{static_cast<std::uint32_t>(index)};
+            erase(parts_.slots.handle_of(slot, parts_.slots.tag(slot)));
         }
     }
 
@@ -200,12 +201,12 @@ public:
         if constexpr (checked) {
             expect(contains(handle), name_, "operator[] was given a stale handle");
         }
-        return parts_.dense.at(parts_.slots.location(layout::index_of(handle)));
+        return parts_.dense.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
     }
 
     T* first() const noexcept {
         expect_in_use();
-        return parts_.dense.at(0);
+        return parts_.dense.at(location{});
     }
     std::size_t dense_size() const noexcept { return parts_.dense.size(); }
     const object_type<T>& type() const noexcept { return parts_.dense.type(); }
@@ -217,20 +218,21 @@ public:
                                     std::to_string(position) + "; the dense store has " +
                                     std::to_string(dense_size())));
         }
-        return handle_in_slot(parts_.dense.owner(static_cast<std::uint32_t>(position)));
+        return handle_in_slot(parts_.dense.owner(dense_position{static_cast<std::uint32_t>(position)}));
     }
 
     value_type handle_of(const void* object) const noexcept {
         expect_in_use();
-        const std::size_t location = parts_.dense.location_of(object);
-        if (location < dense_size()) {
-            return handle_in_slot(parts_.dense.owner(static_cast<std::uint32_t>(location)));
-        }
-        if (location < parts_.dense.capacity() || location >= parts_.dense.locations()) {
+        const location where = parts_.dense.location_of(object);
+        if (where == location::nowhere) {
             return 0;
         }
-        const value_type owner =
-            parts_.newborns.owner(static_cast<std::uint32_t>(location) - parts_.dense.capacity());
+        if (parts_.dense.is_dense(where)) {
+            return raw(where) < dense_size()
+                       ? handle_in_slot(parts_.dense.owner(parts_.dense.dense_position_of(where)))
+                       : 0;
+        }
+        const value_type owner = parts_.newborns.owner(parts_.dense.nursery_position_of(where));
         return layout::is_alive(layout::tag_of(owner)) ? owner : 0;
     }
 
@@ -351,19 +353,18 @@ private:
         }
     }
 
-    value_type handle_in_slot(std::uint32_t slot) const noexcept {
-        if (slot == no_slot) {
-            return 0;
-        }
-        // An even tag is one past its object's; only after a compaction can the slot advance further.
-        const tag_type tag = (parts_.slots.known_tag(slot) - 1) | 1U;
-        return layout::value_of(slot, tag);
+    value_type handle_in_slot(slot_index slot) const noexcept {
+        // Only after a compaction can the slot advance further than to the end of its object.
+        return slot == slot_index::none
+                   ? 0
+                   : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
     }
 
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
         for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
-            highest = max<std::uint32_t>(highest, layout::generation_of(parts_.slots.tag(index)));
+            const tag_type tag = parts_.slots.tag(slot_index{static_cast<std::uint32_t>(index)});
+            highest = max<std::uint32_t>(highest, layout::generation_of(tag));
         }
         return (highest + 1) & ~1U;
     }

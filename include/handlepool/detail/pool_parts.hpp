@@ -3,6 +3,7 @@
 #include <handlepool/detail/dense_store.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/message.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
@@ -46,18 +47,15 @@ struct pool_parts {
     pool_parts(const pool_parts&) = delete;
     pool_parts& operator=(const pool_parts&) = delete;
 
-    /// The location of a position of the nursery.
-    std::uint32_t location_of(std::uint32_t position) const noexcept { return dense.capacity() + position; }
-
     /// Slots ever used are the first ones.
     std::size_t slots_in_service() const noexcept { return supply.list().fresh(); }
 
     /// Makes the complete object at a position of the nursery the slot's, and returns its handle's value.
-    value_type publish(std::uint32_t slot, std::uint32_t position) noexcept {
+    value_type publish(slot_index slot, nursery_position position) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
-        const value_type handle = layout::value_of(slot, tag);
+        const value_type handle = slots.handle_of(slot, tag);
         newborns.own(position, handle);
-        slots.publish(slot, tag, location_of(position));
+        slots.publish(slot, tag, dense.location_of(position));
         return handle;
     }
 

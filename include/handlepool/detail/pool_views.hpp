@@ -43,12 +43,13 @@ refused_handle examine(typename Config::layout::value_type handle, const pool_pa
                          .first_generation = layout::generation_of(parts.fresh_tag),
                          .slots_in_service = parts.slots_in_service()};
     if (index < parts.slots.size()) {
-        found.slot_generation = layout::generation_of(parts.slots.known_tag(index));
+        const slot_index slot = parts.slots.slot_of(handle);
+        found.slot_generation = layout::generation_of(parts.slots.tag_relaxed(slot));
         if (const auto& history = compactions.history(); history.remembers()) {
             const std::uint64_t now = compactions.runs();
             // What no compaction has seen yet was created, or erased, since the last one.
-            found.frames_since_birth = history.frames_since_birth(index, tag, now).value_or(0);
-            found.frames_since_death = history.frames_since_death(index, tag, now).value_or(0);
+            found.frames_since_birth = history.frames_since_birth(slot, tag, now).value_or(0);
+            found.frames_since_death = history.frames_since_death(slot, tag, now).value_or(0);
         }
     }
     return found;
@@ -62,15 +63,16 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
     std::vector<aged_handle> alive;
     const auto& history = compactions.history();
     for (std::size_t index = 0, last = parts.slots_in_service(); index < last; ++index) {
-        const auto tag = parts.slots.tag(index);
+        const slot_index slot{static_cast<std::uint32_t>(index)};
+        const auto tag = parts.slots.tag(slot);
         if (layout::is_alive(tag)) {
             const std::uint32_t frames =
-                history.remembers() ? history.frames_since_birth(index, tag, compactions.runs()).value_or(0)
+                history.remembers() ? history.frames_since_birth(slot, tag, compactions.runs()).value_or(0)
                                     : 0;
             alive.push_back({.frames = frames,
                              .generation = layout::generation_of(tag),
                              .index = index,
-                             .handle = layout::value_of(index, tag)});
+                             .handle = parts.slots.handle_of(slot, tag)});
         }
     }
     keep_oldest(alive, most);

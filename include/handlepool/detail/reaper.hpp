@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/erase_hooks.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/slot_history.hpp>
 #include <handlepool/executor.hpp>
@@ -56,16 +57,13 @@ public:
     /// called in this thread, without the executor.
     template <executor Executor>
     reaped reap(Executor& executor, std::uint64_t frame) {
-        const auto destroy_range = [this, frame](std::size_t first, std::size_t last) noexcept {
-            for (std::size_t i = first; i != last; ++i) {
-                prefetch_for(i, last);
-                locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
-            }
-        };
         if (hooks_.empty()) {
-            executor.for_ranges(removal_count_, policy::compaction_grain, destroy_range);
+            executor.for_ranges(removal_count_, policy::compaction_grain,
+                                [this, frame](std::size_t first, std::size_t last) noexcept {
+                                    destroy_range(first, last, frame);
+                                });
         } else {
-            destroy_range(0, removal_count_);
+            destroy_range(0, removal_count_, frame);
         }
         return free_slots();
     }
@@ -74,12 +72,12 @@ public:
     /// has none, or one that comes later and is then recognized by destroy().
     reaped sweep(std::uint64_t frame) {
         removal_count_ = 0;
-        for (std::uint32_t position = 0, last = parts_.dense.size(); position != last; ++position) {
-            const std::uint32_t slot = parts_.dense.owner(position);
-            if (slot != no_slot) {
+        for (std::uint32_t i = 0, last = parts_.dense.size(); i != last; ++i) {
+            const slot_index slot = parts_.dense.owner(dense_position{i});
+            if (slot != slot_index::none) {
                 const tag_type tag = parts_.slots.tag(slot); // (4)
                 if (!layout::is_alive(tag)) {
-                    removals_[removal_count_++] = {slot, tag - 1};
+                    removals_[removal_count_++] = {slot, parts_.slots.last_object(tag)};
                 }
             }
         }
@@ -87,15 +85,13 @@ public:
             parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
                                   [this](value_type handle) { add_removal(handle); });
         }
-        for (std::size_t i = 0; i != removal_count_; ++i) {
-            locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
-        }
+        destroy_range(0, removal_count_, frame);
         return free_slots();
     }
 
-    /// The holes since collect(), as positions of the dense store.
+    /// The holes in the dense store since collect().
     std::size_t hole_count() const noexcept { return hole_count_; }
-    std::uint32_t hole(std::size_t i) const noexcept { return holes_[i]; }
+    dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
@@ -114,12 +110,9 @@ private:
     static_assert(sizeof(tag_type) == sizeof(std::uint32_t), "history has 32 bits for a tag");
 
     struct removal {
-        plain<std::uint32_t> slot;
+        plain<slot_index> slot;
         plain<tag_type> tag; // of the object
     };
-
-    // Instead of a location: there was nothing to destroy.
-    static constexpr std::uint32_t nowhere = 0xffff'ffff;
 
     // How many records ahead of the one that is destroyed its memory is asked for: first the slot, then what
     // the slot leads to.
@@ -131,8 +124,14 @@ private:
     }
 
     void add_removal(value_type handle) noexcept {
-        removals_[removal_count_++] = {static_cast<std::uint32_t>(layout::index_of(handle)),
-                                       layout::tag_of(handle)};
+        removals_[removal_count_++] = {parts_.slots.slot_of(handle), layout::tag_of(handle)};
+    }
+
+    void destroy_range(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
+        for (std::size_t i = first; i != last; ++i) {
+            prefetch_for(i, last);
+            locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
+        }
     }
 
     void prefetch_for(std::size_t i, std::size_t last) const noexcept {
@@ -140,41 +139,43 @@ private:
             parts_.slots.prefetch_slot(removals_[i + slots_ahead].slot);
         }
         if (i + objects_ahead < last) {
-            const std::uint32_t location = parts_.slots.location(removals_[i + objects_ahead].slot);
-            if (location < parts_.dense.capacity()) {
-                parts_.dense.prefetch_owner(location);
+            const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
+            if (parts_.dense.is_dense(where)) {
+                parts_.dense.prefetch_owner(parts_.dense.dense_position_of(where));
             }
             if (parts_.dense.type().has_destructor()) {
-                parts_.dense.prefetch_object(location);
+                parts_.dense.prefetch_object(where);
             }
         }
     }
 
-    /// Returns where the object was.
-    std::uint32_t destroy(std::uint32_t slot, tag_type tag, std::uint64_t frame) noexcept {
-        const std::uint32_t location = parts_.slots.location(slot); // carried by (8) or (4)
+    /// Returns where the object was; nowhere when there was none to destroy.
+    location destroy(slot_index slot, tag_type tag, std::uint64_t frame) noexcept {
+        const location where = parts_.slots.location_of(slot); // carried by (8) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
         // tag has moved on; or the slot is free and its location an old one, and no place in use has the
         // record's owner.
-        if (parts_.slots.known_tag(slot) != tag + 1) {
-            return nowhere;
+        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag)) {
+            return location::nowhere;
         }
-        if (location < parts_.dense.capacity()) {
-            if (location >= parts_.dense.size() || parts_.dense.owner(location) != slot) {
-                return nowhere;
+        const value_type handle = parts_.slots.handle_of(slot, tag);
+        if (parts_.dense.is_dense(where)) {
+            const dense_position position = parts_.dense.dense_position_of(where);
+            if (raw(position) >= parts_.dense.size() || parts_.dense.owner(position) != slot) {
+                return location::nowhere;
             }
-            parts_.dense.set_owner(location, no_slot);
+            parts_.dense.set_owner(position, slot_index::none);
         } else {
-            const std::uint32_t position = location - parts_.dense.capacity();
-            if (parts_.newborns.owner(position) != layout::value_of(slot, tag)) {
-                return nowhere;
+            const nursery_position position = parts_.dense.nursery_position_of(where);
+            if (parts_.newborns.owner(position) != handle) {
+                return location::nowhere;
             }
-            parts_.newborns.disown(position);
+            parts_.newborns.mark_gone(position);
         }
-        hooks_.call(layout::value_of(slot, tag), parts_.dense.at(location));
-        parts_.dense.destroy(location);
+        hooks_.call(handle, parts_.dense.at(where));
+        parts_.dense.destroy(where);
         history_.died(slot, tag, frame);
-        return location;
+        return where;
     }
 
     /// Frees or retires the slots of the destroyed objects, in the order of their records, and lists the
@@ -182,8 +183,8 @@ private:
     reaped free_slots() {
         reaped done;
         for (std::size_t i = 0; i != removal_count_; ++i) {
-            const std::uint32_t location = locations_[i];
-            if (location == nowhere) {
+            const location where = locations_[i];
+            if (where == location::nowhere) {
                 continue;
             }
             ++done.removed;
@@ -192,8 +193,8 @@ private:
             } else {
                 parts_.supply.release(removals_[i].slot);
             }
-            if (location < parts_.dense.capacity()) {
-                holes_[hole_count_++] = location;
+            if (parts_.dense.is_dense(where)) {
+                holes_[hole_count_++] = parts_.dense.dense_position_of(where);
             } else {
                 ++done.newborn;
             }
@@ -209,8 +210,8 @@ private:
     hooks_type hooks_;
     // The lists keep their memory for the next compaction.
     typename policy::template array<removal> removals_;
-    typename policy::template array<plain<std::uint32_t>> locations_; // of the removals' objects
-    typename policy::template array<plain<std::uint32_t>> holes_;
+    typename policy::template array<plain<location>> locations_; // of the removals' objects
+    typename policy::template array<plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};
     plain<std::size_t> hole_count_{0};
 };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace handlepool::detail {
@@ -42,13 +43,15 @@ public:
     /// Lane: false when its queue is full. Wait-free.
     bool push(chain& lane, value_type record) noexcept {
         const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
-        std::uint32_t position = 0;
         // A count of drained records that is seen late only makes the queue look fuller than it is.
-        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_ ||
-            !chunks_.take(lane.records, position, policy::removal_claim_tries)) {
+        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_) {
             return false;
         }
-        records_[position] = record;
+        const std::optional<std::uint32_t> position = chunks_.take(lane.records, policy::removal_claim_tries);
+        if (!position) {
+            return false;
+        }
+        records_[*position] = record;
         // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
         // complete
         lane.queued.store(queued + 1, std::memory_order::release);

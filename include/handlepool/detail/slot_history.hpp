@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -22,26 +23,26 @@ public:
 
     bool remembers() const noexcept { return lives_.has_value(); }
 
-    void born(std::uint32_t slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+    void born(slot_index slot, std::uint32_t tag, std::uint64_t frame) noexcept {
         if (remembers()) {
-            (*lives_)[slot].birth.store(stamp(tag, frame), std::memory_order::relaxed);
+            (*lives_)[raw(slot)].birth.store(stamp(tag, frame), std::memory_order::relaxed);
         }
     }
-    void died(std::uint32_t slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+    void died(slot_index slot, std::uint32_t tag, std::uint64_t frame) noexcept {
         if (remembers()) {
-            (*lives_)[slot].death.store(stamp(tag, frame), std::memory_order::relaxed);
+            (*lives_)[raw(slot)].death.store(stamp(tag, frame), std::memory_order::relaxed);
         }
     }
 
     /// How many frames before the frame `now` the object with this tag was born or died there, modulo 2^32.
     /// Nothing when that has not happened, or was another object's. Only when it remembers.
-    std::optional<std::uint32_t> frames_since_birth(std::uint64_t slot, std::uint32_t tag,
+    std::optional<std::uint32_t> frames_since_birth(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        return frames_since((*lives_)[slot].birth.load(std::memory_order::relaxed), tag, now);
+        return frames_since((*lives_)[raw(slot)].birth.load(std::memory_order::relaxed), tag, now);
     }
-    std::optional<std::uint32_t> frames_since_death(std::uint64_t slot, std::uint32_t tag,
+    std::optional<std::uint32_t> frames_since_death(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        return frames_since((*lives_)[slot].death.load(std::memory_order::relaxed), tag, now);
+        return frames_since((*lives_)[raw(slot)].death.load(std::memory_order::relaxed), tag, now);
     }
 
     void reset() noexcept {

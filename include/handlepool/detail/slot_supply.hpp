@@ -3,6 +3,7 @@
 #include <handlepool/detail/index_supply.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
@@ -33,21 +34,20 @@ public:
                            .waiting_limit = geometry.object_limit,
                            .reuse_delay = geometry.reuse_delay}) {}
 
-    /// Lane: takes a slot. False only when at some moment of the call no slot was left. Wait-free while the
+    /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// lane has one, else lock-free.
-    bool take(lane<policy>& mine, std::uint32_t& index) noexcept {
+    slot_index take(lane<policy>& mine) noexcept {
         std::uint32_t held = mine.held.load(std::memory_order::relaxed);
         if (held == 0) {
             held = refill(mine);
             if (held == 0) {
-                return false;
+                return slot_index::none;
             }
         }
         const std::uint32_t next = mine.claim_end - held;
-        index = mine.claimed[next];
-        slots_.prefetch_slot(mine.claimed[next + lane<policy>::read_ahead]);
+        slots_.prefetch_slot(slot_index{mine.claimed[next + lane<policy>::read_ahead]});
         mine.held.store(held - 1, std::memory_order::relaxed);
-        return true;
+        return slot_index{mine.claimed[next]};
     }
 
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
@@ -68,13 +68,13 @@ public:
         }
     }
 
-    /// Lane: takes `count` slots, and returns how many. Fewer only when at some moment of the call no more
-    /// were left. Lock-free.
+    /// Lane: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
+    /// when at some moment of the call no more were left. Lock-free.
     std::size_t take_many(lane<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
         std::size_t taken = 0;
         // Those that the lane holds come first, so that it doesn't look idle beside them.
-        while (taken != count && mine.held.load(std::memory_order::relaxed) != 0 && take(mine, out[taken])) {
-            ++taken;
+        while (taken != count && mine.held.load(std::memory_order::relaxed) != 0) {
+            out[taken++] = raw(take(mine));
         }
         while (taken != count) {
             std::size_t more = claim(out + taken, min(count - taken, most_at_once), 0);
@@ -90,10 +90,10 @@ public:
     }
 
     /// Any thread: gives back a slot that was taken and not used, to whoever wants it next. Wait-free.
-    void give_back(std::uint32_t index) noexcept { free_.give_back(index); }
+    void give_back(slot_index slot) noexcept { free_.give_back(raw(slot)); }
 
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
-    void release(std::uint32_t index) noexcept { free_.release(index); }
+    void release(slot_index slot) noexcept { free_.release(raw(slot)); }
     /// Compaction: a slot was used up and stays out for ever.
     void retire(std::size_t count) noexcept { retired_.store(retired() + count, std::memory_order::relaxed); }
     void publish() noexcept { free_.publish(); }

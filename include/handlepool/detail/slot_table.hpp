@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -11,9 +12,6 @@
 #include <string_view>
 
 namespace handlepool::detail {
-
-/// No slot has this index: it marks a place of the dense store whose object is gone.
-inline constexpr std::uint32_t no_slot = 0xffff'ffff;
 
 /// The sparse table: an entry for each handle index, two words that change independently of each other.
 ///
@@ -34,19 +32,33 @@ public:
 
     std::size_t size() const noexcept { return slots_.size(); }
 
+    /// The slot that a handle names, which must be of this table.
+    static constexpr slot_index slot_of(value_type handle) noexcept {
+        return slot_index{static_cast<std::uint32_t>(layout::index_of(handle))};
+    }
+    /// The handle of the object that a slot holds under this tag.
+    static constexpr value_type handle_of(slot_index slot, tag_type tag) noexcept {
+        return layout::value_of(raw(slot), tag);
+    }
+
+    /// What erasing makes of the tag of a living object.
+    static constexpr tag_type erased(tag_type tag) noexcept { return tag + 1; }
+    /// The tag of the last object that had this tag, alive or erased.
+    static constexpr tag_type last_object(tag_type tag) noexcept { return (tag - 1) | 1U; }
+
     /// The handle's object in the store of all objects, or null when it doesn't live. It stays there until
     /// compaction. Wait-free.
     template <class Objects>
-    auto find(value_type handle, Objects&& objects) const noexcept -> decltype(objects.at(0)) {
+    auto find(value_type handle, Objects&& objects) const noexcept -> decltype(objects.at(location{})) {
         if (!could_live(handle)) {
             return nullptr;
         }
-        const slot& named = slots_[layout::index_of(handle)];
+        const entry& named = slots_[layout::index_of(handle)];
         // (2) acquire: pairs with (1), so that the object is seen complete
         if (named.tag.load(std::memory_order::acquire) != layout::tag_of(handle)) {
             return nullptr;
         }
-        return objects.at(named.location.load(std::memory_order::relaxed));
+        return objects.at(named.where.load(std::memory_order::relaxed));
     }
 
     /// Does the handle's object live? Wait-free.
@@ -65,45 +77,45 @@ public:
                // (3) acquire: pairs with (1), so that any thread that learns of the erase from this one sees
                // the complete object; a failed exchange reads nothing that is used
                slots_[layout::index_of(handle)].tag.compare_exchange_strong(
-                   tag, tag + 1, std::memory_order::acquire, std::memory_order::relaxed);
+                   tag, erased(tag), std::memory_order::acquire, std::memory_order::relaxed);
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.
     /// @param fresh_tag tag, not alive, that a slot starts from when it was never used
-    tag_type next_tag(std::uint32_t index, tag_type fresh_tag) const noexcept {
-        const tag_type tag = slots_[index].tag.load(std::memory_order::relaxed);
+    tag_type next_tag(slot_index slot, tag_type fresh_tag) const noexcept {
+        const tag_type tag = tag_relaxed(slot);
         return (tag == 0 ? fresh_tag : tag) + 1;
     }
 
-    /// Makes the object at `location` the slot's: from here on its handle resolves. Only for the slot's
+    /// Makes the object at this location the slot's: from here on its handle resolves. Only for the slot's
     /// owner.
-    void publish(std::uint32_t index, tag_type tag, std::uint32_t location) noexcept {
-        slots_[index].location.store(location, std::memory_order::relaxed); // carried by (1)
+    void publish(slot_index slot, tag_type tag, location where) noexcept {
+        slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
         // (1) release: pairs with (2) in find and contains, (3) in erase, (4) in compaction and its sweep
-        slots_[index].tag.store(tag, std::memory_order::release);
+        slots_[raw(slot)].tag.store(tag, std::memory_order::release);
     }
 
     /// The slot's tag, with all that was done before it was published.
-    tag_type tag(std::uint64_t index) const noexcept {
+    tag_type tag(slot_index slot) const noexcept {
         // (4) acquire: pairs with (1)
-        return slots_[index].tag.load(std::memory_order::acquire);
+        return slots_[raw(slot)].tag.load(std::memory_order::acquire);
     }
 
     /// The slot's tag as another access has made it visible already.
-    tag_type known_tag(std::uint64_t index) const noexcept {
-        return slots_[index].tag.load(std::memory_order::relaxed);
+    tag_type tag_relaxed(slot_index slot) const noexcept {
+        return slots_[raw(slot)].tag.load(std::memory_order::relaxed);
     }
 
-    std::uint32_t location(std::uint64_t index) const noexcept {
-        return slots_[index].location.load(std::memory_order::relaxed);
+    location location_of(slot_index slot) const noexcept {
+        return slots_[raw(slot)].where.load(std::memory_order::relaxed);
     }
 
     /// Says where the slot's object is now. Only for compaction.
-    void set_location(std::uint64_t index, std::uint32_t location) noexcept {
-        slots_[index].location.store(location, std::memory_order::relaxed);
+    void set_location(slot_index slot, location where) noexcept {
+        slots_[raw(slot)].where.store(where, std::memory_order::relaxed);
     }
 
-    void prefetch_slot(std::uint64_t index) const noexcept { prefetch(slots_.data(), index); }
+    void prefetch_slot(slot_index slot) const noexcept { prefetch(slots_.data(), raw(slot)); }
 
     /// Forgets everything. Only while nobody else uses the table.
     void reset() noexcept { slots_.discard(); }
@@ -111,9 +123,9 @@ public:
     memory_use memory() const noexcept { return memory_of(slots_); }
 
 private:
-    struct slot {
+    struct entry {
         typename policy::template atomic<tag_type> tag;
-        typename policy::template atomic<std::uint32_t> location;
+        typename policy::template atomic<location> where;
     };
 
     /// Does the handle name a slot of this table, and an object that was alive in some pool?
@@ -122,7 +134,7 @@ private:
                layout::fits(handle);
     }
 
-    typename policy::template array<slot> slots_;
+    typename policy::template array<entry> slots_;
 };
 
 } // namespace handlepool::detail

@@ -25,7 +25,8 @@ public:
     /// waits for a place in it.
     explicit tbb_executor(tbb::task_arena& arena) noexcept : arena_(&arena) {}
 
-    /// Runs a loop, and returns when it is done. Blocking.
+    /// Runs a loop, and returns when it is done.
+    /// Blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) const {
         if (count <= grain) {
