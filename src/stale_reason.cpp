@@ -16,7 +16,7 @@ std::string frames_ago(std::uint32_t frames) {
     }
 }
 
-std::string reason(const refused_handle& handle) {
+std::string reason(const handle_report& handle) {
     if (!handle.fits_layout) {
         return "bits are set that its layout leaves out";
     }
@@ -45,7 +45,7 @@ std::string reason(const refused_handle& handle) {
 
 } // namespace
 
-std::string describe_refusal(std::string_view pool, const refused_handle& handle) {
+std::string describe_refusal(std::string_view pool, const handle_report& handle) {
     if (handle.null) {
         return quoted_pool(pool) + ": the null handle names no object";
     }
@@ -54,7 +54,7 @@ std::string describe_refusal(std::string_view pool, const refused_handle& handle
            " is stale: " + reason(handle);
 }
 
-std::string describe_handle(std::string_view pool, bool alive, const refused_handle& handle) {
+std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle) {
     if (handle.null) {
         return std::string(pool) + " null";
     }

@@ -35,8 +35,8 @@ class compactor_rig : public pool_parts<counted, pool_config<Layout, Policy>> {
 public:
     using typename parts::value_type;
     using chain_lane = lane<Policy>;
-    using parts::dense, parts::fresh_tag, parts::lanes, parts::newborns, parts::removals, parts::slots,
-        parts::supply;
+    using parts::objects, parts::fresh_tag, parts::lanes, parts::newborns, parts::removals, parts::slots,
+        parts::allocator;
 
     explicit compactor_rig(std::size_t capacity = 100, std::size_t queue_size = 1000)
         : parts("rig",
@@ -50,7 +50,7 @@ public:
                 Layout::make_tag(pool_id, 0)) {}
 
     ~compactor_rig() {
-        for (std::uint32_t index = 0; index != supply.list().fresh(); ++index) {
+        for (std::uint32_t index = 0; index != allocator.list().fresh(); ++index) {
             if (const auto tag = slots.tag(slot_index{index}); Layout::is_alive(tag)) {
                 erase(Layout::value_of(index, tag));
             }
@@ -66,13 +66,13 @@ public:
         location where = location::nowhere;
     };
     unpublished construct(std::uint64_t value) {
-        const slot_index slot = supply.take(mine());
+        const slot_index slot = allocator.take(mine());
         EXPECT_NE(slot, slot_index::none);
         const auto position = newborns.take(mine().newborns);
         EXPECT_TRUE(position);
-        const location where = dense.location_of(position.value_or(nursery_position{}));
-        dense.unpoison_objects(where);
-        ::new (dense.storage(where)) counted(people, value);
+        const location where = objects.location_of(position.value_or(nursery_position{}));
+        objects.unpoison_objects(where);
+        ::new (objects.storage(where)) counted(people, value);
         newborns.own(*position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
         return {slot, where};
     }
@@ -112,8 +112,8 @@ public:
 
     /// Owner and slot agree both ways, for each object of the dense store.
     void expect_consistent() {
-        for (std::uint32_t position = 0; position != dense.size(); ++position) {
-            const slot_index slot = dense.owner(dense_position{position});
+        for (std::uint32_t position = 0; position != objects.size(); ++position) {
+            const slot_index slot = objects.owner(dense_position{position});
             ASSERT_NE(slot, slot_index::none);
             ASSERT_EQ(slots.location_of(slot), location{position});
         }
@@ -121,12 +121,12 @@ public:
 
     std::vector<std::uint64_t> values() {
         std::vector<std::uint64_t> all;
-        for (std::uint32_t position = 0; position != dense.size(); ++position) {
-            all.push_back(dense.at(location{position})->value());
+        for (std::uint32_t position = 0; position != objects.size(); ++position) {
+            all.push_back(objects.at(location{position})->value());
         }
         return all;
     }
-    std::uint64_t value(value_type handle) { return slots.find(handle, dense)->value(); }
+    std::uint64_t value(value_type handle) { return slots.find(handle, objects)->value(); }
 
     chain_lane& mine() { return *lanes.mine(); }
 
@@ -277,7 +277,7 @@ TYPED_TEST(compactor_test, a_freed_slot_is_used_again_and_old_handles_stay_dead)
         this->parts.run();
         old.push_back(handle);
     }
-    EXPECT_LE(this->parts.supply.list().fresh(), 100U);
+    EXPECT_LE(this->parts.allocator.list().fresh(), 100U);
     for (const auto handle : old) {
         ASSERT_FALSE(this->parts.slots.is_alive(handle));
     }
@@ -349,8 +349,8 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wher
     rig.kill(victim); // its record is late
     rig.work.demand_sweep();
     EXPECT_EQ(rig.run().swept, 1U);
-    const auto capacity = rig.dense.capacity();
-    const auto locations = static_cast<std::uint32_t>(rig.dense.locations());
+    const auto capacity = rig.objects.capacity();
+    const auto locations = static_cast<std::uint32_t>(rig.objects.locations());
     for (const std::uint32_t number : {0U, 1U, capacity - 1, capacity, birthplace, locations - 1}) {
         SCOPED_TRACE(number);
         rig.slots.set_location(slot, location{number});
@@ -398,7 +398,7 @@ TYPED_TEST(compactor_test, a_slot_at_its_last_generation_is_retired) {
         retired += rig.run().retired;
     }
     EXPECT_EQ(retired, 1U);
-    EXPECT_EQ(rig.supply.retired(), 1U);
+    EXPECT_EQ(rig.allocator.retired(), 1U);
     const auto next = rig.emplace(0);
     EXPECT_NE(small::index_of(next), 0U);
     for (const auto handle : handles) {

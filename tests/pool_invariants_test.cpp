@@ -239,7 +239,7 @@ TEST(invariant_3, no_lookup_succeeds_after_the_erase_of_which_it_knows) {
     EXPECT_EQ(wrong, 0U);
 }
 
-TEST(invariant_4, dense_store_is_exactly_the_living_objects) {
+TEST(invariant_4, object_store_is_exactly_the_living_objects) {
     random_source random(4);
     numbers pool({.name = "numbers", .capacity = 3000});
     std::map<std::uint64_t, numbers::handle_type> living;

@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A handle of an object that lives, but for what a test changes.
-refused_handle living() {
+handle_report living() {
     return {.index = 1021,
             .generation = 7,
             .pool_id = 3,
@@ -27,7 +27,7 @@ refused_handle living() {
 }
 
 TEST(stale_reason_test, every_reason_comes_with_pool_and_parts_of_the_handle) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.slot_generation = 8;
     EXPECT_EQ(describe_refusal("ships", handle),
               "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased");
@@ -38,13 +38,13 @@ TEST(stale_reason_test, null) {
 }
 
 TEST(stale_reason_test, a_handle_of_another_pool) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.own_pool_id = 4;
     EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("another pool"), HasSubstr("pool id 4")));
 }
 
 TEST(stale_reason_test, a_handle_from_before_a_reset) {
-    refused_handle handle = living();
+    handle_report handle = living();
     for (const unsigned first : {8U, 100U}) {
         handle.first_generation = first;
         EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("reset, or lived in a former pool"));
@@ -54,7 +54,7 @@ TEST(stale_reason_test, a_handle_from_before_a_reset) {
 }
 
 TEST(stale_reason_test, a_slot_that_was_never_used) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.index = 2000;
     EXPECT_THAT(describe_refusal("ships", handle),
                 AllOf(HasSubstr("no such slot was ever used"), HasSubstr("2000")));
@@ -63,7 +63,7 @@ TEST(stale_reason_test, a_slot_that_was_never_used) {
 }
 
 TEST(stale_reason_test, a_generation_that_no_object_has) {
-    refused_handle handle = living();
+    handle_report handle = living();
     for (const unsigned forged : {0U, 2U, 6U, 8U}) { // whatever the pool's own begin with
         handle.generation = forged;
         EXPECT_THAT(describe_refusal("ships", handle), HasSubstr("an object's is odd"));
@@ -72,13 +72,13 @@ TEST(stale_reason_test, a_generation_that_no_object_has) {
 }
 
 TEST(stale_reason_test, a_generation_that_is_still_to_come) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.generation = 9;
     EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("yet"), HasSubstr("is at 7")));
 }
 
 TEST(stale_reason_test, a_slot_that_was_used_again) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.slot_generation = 11;
     EXPECT_THAT(describe_refusal("ships", handle),
                 AllOf(HasSubstr("erased, and"), HasSubstr("used again"), HasSubstr("generation 11")));
@@ -91,7 +91,7 @@ TEST(describe_handle_test, alive) {
 }
 
 TEST(describe_handle_test, alive_and_since_when) {
-    refused_handle handle = living();
+    handle_report handle = living();
     const auto since = [&](std::uint32_t frames) {
         handle.frames_since_birth = frames;
         return describe_handle("ships", true, handle);
@@ -103,14 +103,14 @@ TEST(describe_handle_test, alive_and_since_when) {
 }
 
 TEST(describe_handle_test, erased) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.slot_generation = 8;
     handle.frames_since_birth = 5; // tells nothing of its end
     EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased");
 }
 
 TEST(describe_handle_test, erased_and_since_when) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.slot_generation = 8;
     const auto since = [&](std::uint32_t frames) {
         handle.frames_since_death = frames;
@@ -124,7 +124,7 @@ TEST(describe_handle_test, erased_and_since_when) {
 }
 
 TEST(describe_handle_test, a_slot_that_was_used_again) {
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.slot_generation = 11;
     handle.frames_since_death = 0; // what is not known counts as this frame, and is not said
     EXPECT_EQ(
@@ -134,7 +134,7 @@ TEST(describe_handle_test, a_slot_that_was_used_again) {
 
 TEST(describe_handle_test, the_other_reasons) {
     EXPECT_EQ(describe_handle("ships", false, {.null = true}), "ships null");
-    refused_handle handle = living();
+    handle_report handle = living();
     handle.own_pool_id = 4;
     EXPECT_EQ(describe_handle("ships", false, handle),
               "ships #1021 generation 7: it belongs to another pool; this one has pool id 4");

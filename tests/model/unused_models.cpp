@@ -3,7 +3,7 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -23,9 +23,9 @@ using namespace detail;
 namespace {
 
 /// Two threads claim indices, change what belongs to them, and give them back unused.
-class unused_indices_pass_on : public model {
+class returned_indices_pass_on : public model {
 public:
-    unused_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {
+    returned_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {
         std::uint32_t index = 0;
         supply_.claim(&index, 1, 1);
         supply_.give_back(index);
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    index_supply<model_policy, fifo_freelist<model_policy>> supply_;
+    index_allocator<model_policy, fifo_freelist<model_policy>> supply_;
     std::array<model_plain<std::uint32_t>, 2> things_;
     std::uint32_t claims_ = 0;
 };
@@ -245,7 +245,7 @@ private:
 } // namespace
 
 void add_unused_models(std::vector<model_entry>& to) {
-    to.push_back(entry<unused_indices_pass_on>(
+    to.push_back(entry<returned_indices_pass_on>(
         "unused indices pass on", 2, "an index given back unused has one owner, who sees what came before"));
     to.push_back(entry<unused_slots_held_by_a_lane>(
         "unused slots held by a lane", 2,

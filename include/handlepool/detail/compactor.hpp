@@ -82,7 +82,7 @@ public:
 
         add(destroyed_, stats.removed);
         add(runs_, 1);
-        stats.size = parts_.dense.size();
+        stats.size = parts_.objects.size();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
@@ -154,10 +154,10 @@ private:
     /// Last of all, what others may now use again.
     void give_back_memory() {
         parts_.newborns.recycle([this](nursery_position first) {
-            parts_.dense.poison_objects(parts_.dense.location_of(first), parts_.newborns.chunk_size());
+            parts_.objects.poison_objects(parts_.objects.location_of(first), parts_.newborns.chunk_size());
         });
         parts_.removals.recycle();
-        parts_.supply.publish();
+        parts_.allocator.publish();
     }
 
     parts_type& parts_;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/counter.hpp>
-#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -321,7 +321,7 @@ private:
                                                          std::memory_order::relaxed);
     }
 
-    chunk_pool<policy, index_supply<policy, typename Config::freelist>> chunks_;
+    chunk_store<policy, index_allocator<policy, typename Config::freelist>> chunks_;
     typename policy::template array<typename policy::template atomic<value_type>> owners_;
     typename policy::template array<typename policy::template plain<link>> links_; // of vacated positions
 };

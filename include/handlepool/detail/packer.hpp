@@ -58,7 +58,7 @@ public:
             }
             parts_.newborns.drain(parts_.lanes[lane].newborns, ready, [&](nursery_position position) {
                 const std::size_t newborn = move_count_++;
-                moves_[newborn] = {parts_.dense.location_of(position), place_of(newborn, holes)};
+                moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
             });
         }
         return move_count_;
@@ -74,20 +74,20 @@ public:
                     if (i + objects_ahead < last) {
                         const move& next = moves_[i + objects_ahead];
                         parts_.slots.prefetch_slot(parts_.slots.slot_of(newborn_at(next.from)));
-                        parts_.dense.prefetch_object(parts_.dense.location_of(next.to));
-                        parts_.dense.prefetch_owner(next.to);
+                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
+                        parts_.objects.prefetch_owner(next.to);
                     }
                     const location from = moves_[i].from;
                     const value_type handle = newborn_at(from);
                     const slot_index slot = parts_.slots.slot_of(handle);
                     apply(moves_[i], slot);
                     history_.born(slot, layout::tag_of(handle), frame);
-                    parts_.newborns.mark_gone(parts_.dense.nursery_position_of(from));
+                    parts_.newborns.mark_gone(parts_.objects.nursery_position_of(from));
                 }
             });
         if (move_count_ > holes.hole_count()) {
-            parts_.dense.resize(
-                static_cast<std::uint32_t>(parts_.dense.size() + (move_count_ - holes.hole_count())));
+            parts_.objects.resize(
+                static_cast<std::uint32_t>(parts_.objects.size() + (move_count_ - holes.hole_count())));
         }
     }
 
@@ -99,10 +99,10 @@ public:
         if (holes.hole_count() <= filled) {
             return 0;
         }
-        const auto size = static_cast<std::uint32_t>(parts_.dense.size() - (holes.hole_count() - filled));
+        const auto size = static_cast<std::uint32_t>(parts_.objects.size() - (holes.hole_count() - filled));
         // As many holes lie before the cut as survivors after it.
         move_count_ = 0;
-        std::uint32_t survivor = parts_.dense.size();
+        std::uint32_t survivor = parts_.objects.size();
         for (std::size_t i = filled; i != holes.hole_count(); ++i) {
             if (const dense_position hole = holes.hole(i); raw(hole) < size) {
                 do {
@@ -117,12 +117,12 @@ public:
                                     if (i + objects_ahead < last) {
                                         const move& next = moves_[i + objects_ahead];
                                         parts_.slots.prefetch_slot(owner_of(next));
-                                        parts_.dense.prefetch_object(parts_.dense.location_of(next.to));
+                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
                                     }
                                     apply(moves_[i], owner_of(moves_[i]));
                                 }
                             });
-        parts_.dense.resize(size);
+        parts_.objects.resize(size);
         return move_count_;
     }
 
@@ -174,26 +174,26 @@ private:
     dense_position place_of(std::size_t newborn, const reaper_type& holes) const noexcept {
         return newborn < holes.hole_count() ? holes.hole(newborn)
                                             : dense_position{static_cast<std::uint32_t>(
-                                                  parts_.dense.size() + (newborn - holes.hole_count()))};
+                                                  parts_.objects.size() + (newborn - holes.hole_count()))};
     }
 
     value_type newborn_at(location where) const noexcept {
-        return parts_.newborns.owner(parts_.dense.nursery_position_of(where));
+        return parts_.newborns.owner(parts_.objects.nursery_position_of(where));
     }
     slot_index owner_at(std::uint32_t position) const noexcept {
-        return parts_.dense.owner(dense_position{position});
+        return parts_.objects.owner(dense_position{position});
     }
     slot_index owner_of(const move& survivor) const noexcept {
-        return parts_.dense.owner(parts_.dense.dense_position_of(survivor.from));
+        return parts_.objects.owner(parts_.objects.dense_position_of(survivor.from));
     }
 
     /// Moves an object and updates its slot's location. The location is a plain store, whether the object is
     /// being erased or not: an erase touches the tag alone.
     void apply(const move& one, slot_index slot) noexcept {
         const dense_position position = one.to;
-        const location to = parts_.dense.location_of(position);
-        parts_.dense.relocate(one.from, to);
-        parts_.dense.set_owner(position, slot);
+        const location to = parts_.objects.location_of(position);
+        parts_.objects.relocate(one.from, to);
+        parts_.objects.set_owner(position, slot);
         parts_.slots.set_location(slot, to);
     }
 

@@ -4,8 +4,8 @@
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/detail/contract.hpp>
+#include <handlepool/detail/creation.hpp>
 #include <handlepool/detail/min_max.hpp>
-#include <handlepool/detail/place.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_holder.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -75,7 +75,7 @@ public:
         if (mine == nullptr) {
             return 0;
         }
-        place<T, Config> taken(parts_, *mine);
+        creation<T, Config> taken(parts_, *mine);
         if (!taken.taken()) {
             return 0;
         }
@@ -95,7 +95,7 @@ public:
         if (mine == nullptr) {
             return false;
         }
-        place_batch<T, Config> taken(parts_, *mine, count);
+        creation_batch<T, Config> taken(parts_, *mine, count);
         if (!taken.taken()) {
             return false;
         }
@@ -113,7 +113,7 @@ public:
     /// Why nothing could be created.
     [[noreturn]] void throw_refusal() {
         lane_or_throw();
-        if (parts_.supply.used_up()) {
+        if (parts_.allocator.used_up()) {
             raise(pool_used_up(name_, parts_.geometry.slot_limit));
         }
         raise(pool_exhausted(name_, parts_.geometry.capacity));
@@ -185,7 +185,7 @@ public:
 
     T* find(value_type handle) const noexcept {
         expect_in_use();
-        return parts_.slots.find(handle, parts_.dense);
+        return parts_.slots.find(handle, parts_.objects);
     }
 
     T* at(value_type handle) const {
@@ -201,15 +201,15 @@ public:
         if constexpr (checked) {
             expect(contains(handle), name_, "operator[] was given a stale handle");
         }
-        return parts_.dense.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
+        return parts_.objects.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
     }
 
     T* first() const noexcept {
         expect_in_use();
-        return parts_.dense.at(location{});
+        return parts_.objects.at(location{});
     }
-    std::size_t dense_size() const noexcept { return parts_.dense.size(); }
-    const object_type<T>& type() const noexcept { return parts_.dense.type(); }
+    std::size_t dense_size() const noexcept { return parts_.objects.size(); }
+    const object_type<T>& type() const noexcept { return parts_.objects.type(); }
 
     value_type handle_at(std::size_t position) const {
         expect_in_use();
@@ -218,21 +218,21 @@ public:
                                     std::to_string(position) + "; the dense store has " +
                                     std::to_string(dense_size())));
         }
-        return handle_in_slot(parts_.dense.owner(dense_position{static_cast<std::uint32_t>(position)}));
+        return handle_in_slot(parts_.objects.owner(dense_position{static_cast<std::uint32_t>(position)}));
     }
 
     value_type handle_of(const void* object) const noexcept {
         expect_in_use();
-        const location where = parts_.dense.location_of(object);
+        const location where = parts_.objects.location_of(object);
         if (where == location::nowhere) {
             return 0;
         }
-        if (parts_.dense.is_dense(where)) {
+        if (parts_.objects.is_dense(where)) {
             return raw(where) < dense_size()
-                       ? handle_in_slot(parts_.dense.owner(parts_.dense.dense_position_of(where)))
+                       ? handle_in_slot(parts_.objects.owner(parts_.objects.dense_position_of(where)))
                        : 0;
         }
-        const value_type owner = parts_.newborns.owner(parts_.dense.nursery_position_of(where));
+        const value_type owner = parts_.newborns.owner(parts_.objects.nursery_position_of(where));
         return layout::is_alive(layout::tag_of(owner)) ? owner : 0;
     }
 
@@ -314,7 +314,7 @@ public:
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        parts_.dense.shrink();
+        parts_.objects.shrink();
         compactor_.shrink();
     }
 
@@ -370,7 +370,7 @@ private:
     }
 
     void destroy_all() noexcept {
-        if (parts_.dense.type().has_destructor() || !compactor_.hooks().empty()) {
+        if (parts_.objects.type().has_destructor() || !compactor_.hooks().empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {

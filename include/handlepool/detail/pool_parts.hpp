@@ -1,15 +1,15 @@
 #pragma once
 
-#include <handlepool/detail/dense_store.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/object_store.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/removal_queue.hpp>
-#include <handlepool/detail/slot_supply.hpp>
+#include <handlepool/detail/slot_allocator.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -36,10 +36,10 @@ struct pool_parts {
         : geometry(sizes),
           fresh_tag(first_tag),
           slots(quoted_pool(pool) + " slots", sizes.slot_limit, sizes.capacity),
-          dense(quoted_pool(pool), sizes.object_limit, sizes.nursery_chunks * policy::nursery_chunk,
-                sizes.capacity, type),
+          objects(quoted_pool(pool), sizes.object_limit, sizes.nursery_chunks * policy::nursery_chunk,
+                  sizes.capacity, type),
           lanes(quoted_pool(pool) + " lanes", sizes.max_threads),
-          supply(quoted_pool(pool) + " freelist", sizes, slots, lanes),
+          allocator(quoted_pool(pool) + " freelist", sizes, slots, lanes),
           newborns(quoted_pool(pool) + " nursery", sizes.nursery_chunks, policy::nursery_chunk),
           removals(quoted_pool(pool) + " removal queues", sizes.removal_chunks, policy::removal_chunk,
                    sizes.removal_queue_size) {}
@@ -48,14 +48,14 @@ struct pool_parts {
     pool_parts& operator=(const pool_parts&) = delete;
 
     /// Slots ever used are the first ones.
-    std::size_t slots_in_service() const noexcept { return supply.list().fresh(); }
+    std::size_t slots_in_service() const noexcept { return allocator.list().fresh(); }
 
     /// Makes the complete object at a position of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, nursery_position position) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
         const value_type handle = slots.handle_of(slot, tag);
         newborns.own(position, handle);
-        slots.publish(slot, tag, dense.location_of(position));
+        slots.publish(slot, tag, objects.location_of(position));
         return handle;
     }
 
@@ -66,20 +66,22 @@ struct pool_parts {
             lanes[i].reset();
         }
         slots.reset();
-        dense.reset();
+        objects.reset();
         newborns.reset();
         removals.reset();
-        supply.reset(used_up);
+        allocator.reset(used_up);
     }
 
-    memory_use memory() const noexcept { return memory_of(slots, dense, lanes, supply, newborns, removals); }
+    memory_use memory() const noexcept {
+        return memory_of(slots, objects, lanes, allocator, newborns, removals);
+    }
 
     pool_geometry geometry;
     typename policy::template plain<tag_type> fresh_tag;
     slot_table<Config> slots;
-    dense_store<T, policy> dense;
+    object_store<T, policy> objects;
     lane_table<policy> lanes;
-    slot_supply<Config> supply;
+    slot_allocator<Config> allocator;
     nursery<Config> newborns;
     removal_queue<Config> removals;
 };

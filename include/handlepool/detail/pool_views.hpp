@@ -29,19 +29,19 @@ std::size_t count_alive(const pool_parts<T, Config>& parts, std::uint64_t erased
 
 /// What is known of a handle.
 template <class T, class Config>
-refused_handle examine(typename Config::layout::value_type handle, const pool_parts<T, Config>& parts,
-                       const compactor<T, Config>& compactions) {
+handle_report examine(typename Config::layout::value_type handle, const pool_parts<T, Config>& parts,
+                      const compactor<T, Config>& compactions) {
     using layout = typename Config::layout;
     const auto tag = layout::tag_of(handle);
     const std::uint64_t index = layout::index_of(handle);
-    refused_handle found{.null = handle == 0,
-                         .fits_layout = layout::fits(handle),
-                         .index = index,
-                         .generation = layout::generation_of(tag),
-                         .pool_id = layout::pool_id_of(tag),
-                         .own_pool_id = layout::pool_id_of(parts.fresh_tag),
-                         .first_generation = layout::generation_of(parts.fresh_tag),
-                         .slots_in_service = parts.slots_in_service()};
+    handle_report found{.null = handle == 0,
+                        .fits_layout = layout::fits(handle),
+                        .index = index,
+                        .generation = layout::generation_of(tag),
+                        .pool_id = layout::pool_id_of(tag),
+                        .own_pool_id = layout::pool_id_of(parts.fresh_tag),
+                        .first_generation = layout::generation_of(parts.fresh_tag),
+                        .slots_in_service = parts.slots_in_service()};
     if (index < parts.slots.size()) {
         const slot_index slot = parts.slots.slot_of(handle);
         found.slot_generation = layout::generation_of(parts.slots.tag_relaxed(slot));
@@ -95,24 +95,24 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.pool_id = Config::layout::pool_id_of(parts.fresh_tag);
     view.capacity = parts.geometry.capacity;
     view.alive = alive;
-    view.dense = parts.dense.size();
+    view.dense = parts.objects.size();
     view.destroyed = compactions.destroyed();
     view.created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
     view.newborn = difference(view.created, compactions.left_nursery());
     view.waiting_removals = difference(view.created, view.alive + view.destroyed);
     view.slots_in_service = parts.slots_in_service();
-    view.slots_free = parts.supply.waiting();
-    view.slots_claimed = parts.supply.held();
-    view.slots_retired = parts.supply.retired();
+    view.slots_free = parts.allocator.waiting();
+    view.slots_claimed = parts.allocator.held();
+    view.slots_retired = parts.allocator.retired();
     view.slot_limit = parts.geometry.slot_limit;
     view.reuse_delay = parts.geometry.reuse_delay;
-    view.smallest_reuse_distance = parts.supply.list().smallest_reuse_distance();
+    view.smallest_reuse_distance = parts.allocator.list().smallest_reuse_distance();
     view.lanes = parts.lanes.count();
     view.compactions = compactions.runs();
     view.sweeps = compactions.sweeps();
     // Before the total, so as never to exceed it.
-    view.bytes_resident_in_objects = parts.dense.memory_of_objects().resident;
+    view.bytes_resident_in_objects = parts.objects.memory_of_objects().resident;
     const memory_use all = memory_of(parts, compactions);
     view.bytes_reserved = all.reserved;
     view.bytes_resident = all.resident;

@@ -72,8 +72,8 @@ public:
     /// has none, or one that comes later and is then recognized by destroy().
     reaped sweep(std::uint64_t frame) {
         removal_count_ = 0;
-        for (std::uint32_t i = 0, last = parts_.dense.size(); i != last; ++i) {
-            const slot_index slot = parts_.dense.owner(dense_position{i});
+        for (std::uint32_t i = 0, last = parts_.objects.size(); i != last; ++i) {
+            const slot_index slot = parts_.objects.owner(dense_position{i});
             if (slot != slot_index::none) {
                 const tag_type tag = parts_.slots.tag(slot); // (4)
                 if (!layout::is_alive(tag)) {
@@ -140,11 +140,11 @@ private:
         }
         if (i + objects_ahead < last) {
             const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
-            if (parts_.dense.is_dense(where)) {
-                parts_.dense.prefetch_owner(parts_.dense.dense_position_of(where));
+            if (parts_.objects.is_dense(where)) {
+                parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
             }
-            if (parts_.dense.type().has_destructor()) {
-                parts_.dense.prefetch_object(where);
+            if (parts_.objects.type().has_destructor()) {
+                parts_.objects.prefetch_object(where);
             }
         }
     }
@@ -159,21 +159,21 @@ private:
             return location::nowhere;
         }
         const value_type handle = parts_.slots.handle_of(slot, tag);
-        if (parts_.dense.is_dense(where)) {
-            const dense_position position = parts_.dense.dense_position_of(where);
-            if (raw(position) >= parts_.dense.size() || parts_.dense.owner(position) != slot) {
+        if (parts_.objects.is_dense(where)) {
+            const dense_position position = parts_.objects.dense_position_of(where);
+            if (raw(position) >= parts_.objects.size() || parts_.objects.owner(position) != slot) {
                 return location::nowhere;
             }
-            parts_.dense.set_owner(position, slot_index::none);
+            parts_.objects.set_owner(position, slot_index::none);
         } else {
-            const nursery_position position = parts_.dense.nursery_position_of(where);
+            const nursery_position position = parts_.objects.nursery_position_of(where);
             if (parts_.newborns.owner(position) != handle) {
                 return location::nowhere;
             }
             parts_.newborns.mark_gone(position);
         }
-        hooks_.call(handle, parts_.dense.at(where));
-        parts_.dense.destroy(where);
+        hooks_.call(handle, parts_.objects.at(where));
+        parts_.objects.destroy(where);
         history_.died(slot, tag, frame);
         return where;
     }
@@ -191,16 +191,16 @@ private:
             if (layout::generation_of(removals_[i].tag) == layout::last_generation) {
                 ++done.retired;
             } else {
-                parts_.supply.release(removals_[i].slot);
+                parts_.allocator.release(removals_[i].slot);
             }
-            if (parts_.dense.is_dense(where)) {
-                holes_[hole_count_++] = parts_.dense.dense_position_of(where);
+            if (parts_.objects.is_dense(where)) {
+                holes_[hole_count_++] = parts_.objects.dense_position_of(where);
             } else {
                 ++done.newborn;
             }
         }
         if (done.retired != 0) {
-            parts_.supply.retire(done.retired);
+            parts_.allocator.retire(done.retired);
         }
         return done;
     }

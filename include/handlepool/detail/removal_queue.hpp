@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -85,7 +85,7 @@ public:
 
 private:
     std::size_t limit_;
-    chunk_pool<policy, typename Config::freelist> chunks_;
+    chunk_store<policy, typename Config::freelist> chunks_;
     typename policy::template array<typename policy::template plain<value_type>> records_;
 };
 

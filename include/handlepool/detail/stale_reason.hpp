@@ -10,7 +10,7 @@
 namespace handlepool::detail {
 
 /// What a pool knows of a handle.
-struct refused_handle {
+struct handle_report {
     bool null = false;
     bool fits_layout = true; ///< are the bits zero that the layout leaves out?
     std::uint64_t index = 0;
@@ -28,10 +28,9 @@ struct refused_handle {
 };
 
 /// "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased, ..."
-HANDLEPOOL_EXPORT std::string describe_refusal(std::string_view pool, const refused_handle& handle);
+HANDLEPOOL_EXPORT std::string describe_refusal(std::string_view pool, const handle_report& handle);
 
 /// "ships #1021 generation 7: erased 3 frames ago"
-HANDLEPOOL_EXPORT std::string describe_handle(std::string_view pool, bool alive,
-                                              const refused_handle& handle);
+HANDLEPOOL_EXPORT std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle);
 
 } // namespace handlepool::detail

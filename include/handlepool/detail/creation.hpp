@@ -17,38 +17,38 @@ namespace handlepool::detail {
 
 /// A slot, and a position of the nursery.
 template <class T, class Config>
-class place {
+class creation {
     using parts_type = pool_parts<T, Config>;
     using lane_type = lane<typename Config::policy>;
 
 public:
-    place(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
-        slot_ = parts_.supply.take(lane_);
+    creation(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
+        slot_ = parts_.allocator.take(lane_);
         if (slot_ == slot_index::none) {
             return;
         }
         position_ = parts_.newborns.take(lane_.newborns);
         if (!position_) {
-            parts_.supply.give_back(slot_);
+            parts_.allocator.give_back(slot_);
             return;
         }
-        parts_.dense.prefetch_object(where(), newborns_ahead);
-        parts_.dense.unpoison_objects(where());
+        parts_.objects.prefetch_object(where(), newborns_ahead);
+        parts_.objects.unpoison_objects(where());
     }
-    ~place() {
+    ~creation() {
         if (position_) {
-            parts_.dense.poison_objects(where());
+            parts_.objects.poison_objects(where());
             parts_.newborns.give_back(lane_.newborns, *position_);
-            parts_.supply.give_back(slot_);
+            parts_.allocator.give_back(slot_);
         }
     }
 
-    place(const place&) = delete;
-    place& operator=(const place&) = delete;
+    creation(const creation&) = delete;
+    creation& operator=(const creation&) = delete;
 
     /// False when there is no room.
     bool taken() const noexcept { return position_.has_value(); }
-    void* memory() noexcept { return parts_.dense.storage(where()); }
+    void* memory() noexcept { return parts_.objects.storage(where()); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {
@@ -60,7 +60,7 @@ private:
     // How many objects ahead of the one that is made the memory of the nursery is asked for.
     static constexpr std::size_t newborns_ahead = 8;
 
-    location where() const noexcept { return parts_.dense.location_of(*position_); }
+    location where() const noexcept { return parts_.objects.location_of(*position_); }
 
     parts_type& parts_;
     lane_type& lane_;
@@ -70,37 +70,37 @@ private:
 
 /// The places of objects of which nobody may see any before all are made.
 template <class T, class Config>
-class place_batch {
+class creation_batch {
     using parts_type = pool_parts<T, Config>;
     using lane_type = lane<typename Config::policy>;
 
 public:
     /// Throws std::bad_alloc.
-    place_batch(parts_type& parts, lane_type& mine, std::size_t count)
+    creation_batch(parts_type& parts, lane_type& mine, std::size_t count)
         : parts_(parts), lane_(mine), slots_(count) {
-        positions_taken_ = parts_.supply.can_give(count) &&
+        positions_taken_ = parts_.allocator.can_give(count) &&
                            parts_.newborns.take(lane_.newborns, count, positions_); // may throw
         if (positions_taken_) {
-            slots_taken_ = parts_.supply.take_many(lane_, slots_.data(), count);
+            slots_taken_ = parts_.allocator.take_many(lane_, slots_.data(), count);
         }
     }
-    ~place_batch() {
+    ~creation_batch() {
         if (taken() && constructed_ != slots_.size()) {
-            parts_.dense.poison_objects(where(constructed_));
+            parts_.objects.poison_objects(where(constructed_));
         }
         for (; constructed_ != 0; --constructed_) {
-            parts_.dense.destroy(where(constructed_ - 1));
+            parts_.objects.destroy(where(constructed_ - 1));
         }
         if (positions_taken_) {
             parts_.newborns.give_back(lane_.newborns, positions_);
         }
         for (; slots_taken_ != 0; --slots_taken_) {
-            parts_.supply.give_back(slot(slots_taken_ - 1));
+            parts_.allocator.give_back(slot(slots_taken_ - 1));
         }
     }
 
-    place_batch(const place_batch&) = delete;
-    place_batch& operator=(const place_batch&) = delete;
+    creation_batch(const creation_batch&) = delete;
+    creation_batch& operator=(const creation_batch&) = delete;
 
     /// False when there is no room for all.
     bool taken() const noexcept { return positions_taken_ && slots_taken_ == slots_.size(); }
@@ -110,8 +110,8 @@ public:
     void construct_all(Construct construct) {
         for (; constructed_ != slots_.size(); ++constructed_) {
             const location next = where(constructed_);
-            parts_.dense.unpoison_objects(next);
-            construct(parts_.dense.storage(next));
+            parts_.objects.unpoison_objects(next);
+            construct(parts_.objects.storage(next));
         }
     }
 
@@ -136,7 +136,7 @@ private:
 
     slot_index slot(std::size_t object) const noexcept { return slot_index{slots_[object]}; }
     location where(std::size_t object) const noexcept {
-        return parts_.dense.location_of(parts_.newborns.position(positions_, object));
+        return parts_.objects.location_of(parts_.newborns.position(positions_, object));
     }
 
     parts_type& parts_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/unused_indices.hpp>
+#include <handlepool/detail/returned_indices.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -13,9 +13,9 @@ namespace handlepool::detail {
 
 /// A freelist whose indices also come back unused: those go out first, to any thread and at once.
 template <class Policy, class Freelist>
-class index_supply {
+class index_allocator {
 public:
-    index_supply(std::string_view what_for, const freelist_options& options)
+    index_allocator(std::string_view what_for, const freelist_options& options)
         : free_(what_for, options), unused_(what_for, options.index_limit) {}
 
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
@@ -47,7 +47,7 @@ public:
 
     const Freelist& list() const noexcept { return free_; }
     /// The indices that came back unused, and went out again.
-    unused_totals unused() const noexcept { return unused_.seen(); }
+    returned_totals unused() const noexcept { return unused_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 
     /// Restores the state after construction, with `fresh` indices in use. Only while nobody else uses it.
@@ -60,7 +60,7 @@ public:
 
 private:
     Freelist free_;
-    unused_indices<Policy> unused_;
+    returned_indices<Policy> unused_;
 };
 
 } // namespace handlepool::detail

@@ -1,4 +1,4 @@
-#include <handlepool/detail/chunk_pool.hpp>
+#include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
@@ -16,7 +16,7 @@ using namespace detail;
 
 namespace {
 
-using chunks_type = chunk_pool<default_policy, fifo_freelist<default_policy>>;
+using chunks_type = chunk_store<default_policy, fifo_freelist<default_policy>>;
 using chain_type = chunk_chain<default_policy>;
 using positions = std::vector<std::uint32_t>;
 
@@ -56,15 +56,15 @@ void recycle(chunks_type& chunks) {
     chunks.recycle([](std::uint32_t) {});
 }
 
-class chunk_pool_test : public testing::TestWithParam<std::size_t> {
+class chunk_store_test : public testing::TestWithParam<std::size_t> {
 protected:
     std::size_t chunk_size = GetParam();
     chunks_type chunks{"test", 4, chunk_size};
     chain_type chain;
 };
-INSTANTIATE_TEST_SUITE_P(chunks_of, chunk_pool_test, testing::Values(1, 2, 3, 64));
+INSTANTIATE_TEST_SUITE_P(chunks_of, chunk_store_test, testing::Values(1, 2, 3, 64));
 
-TEST_P(chunk_pool_test, has_so_many_positions_and_gives_each_out_once) {
+TEST_P(chunk_store_test, has_so_many_positions_and_gives_each_out_once) {
     EXPECT_EQ(chunks.positions(), 4 * chunk_size);
     EXPECT_EQ(chunks.chunk_size(), chunk_size);
     const positions all = take(chunks, chain, 1000);
@@ -73,13 +73,13 @@ TEST_P(chunk_pool_test, has_so_many_positions_and_gives_each_out_once) {
     EXPECT_LT(*std::max_element(all.begin(), all.end()), chunks.positions());
 }
 
-TEST_P(chunk_pool_test, the_consumer_passes_the_positions_in_the_producers_order) {
+TEST_P(chunk_store_test, the_consumer_passes_the_positions_in_the_producers_order) {
     const positions taken = take(chunks, chain, 4 * chunk_size);
     EXPECT_EQ(consume(chunks, chain, taken.size()), taken);
     EXPECT_FALSE(chunks.follow(chain));
 }
 
-TEST_P(chunk_pool_test, two_chains_share_no_chunk) {
+TEST_P(chunk_store_test, two_chains_share_no_chunk) {
     chain_type other;
     const positions mine = take(chunks, chain, chunk_size + 1);
     const positions others = take(chunks, other, chunk_size + 1);
@@ -90,12 +90,12 @@ TEST_P(chunk_pool_test, two_chains_share_no_chunk) {
     EXPECT_EQ(consume(chunks, chain, mine.size()), mine);
 }
 
-TEST_P(chunk_pool_test, a_consumer_finds_nothing_before_the_first_position) {
+TEST_P(chunk_store_test, a_consumer_finds_nothing_before_the_first_position) {
     EXPECT_FALSE(chunks.follow(chain));
     EXPECT_EQ(pending(chunks, chain), positions{});
 }
 
-TEST_P(chunk_pool_test, passed_chunks_come_back_with_recycle_and_not_before) {
+TEST_P(chunk_store_test, passed_chunks_come_back_with_recycle_and_not_before) {
     take(chunks, chain, 4 * chunk_size);
     consume(chunks, chain, 3 * chunk_size + 1);
     EXPECT_EQ(take(chunks, chain, 1), positions{});
@@ -108,7 +108,7 @@ TEST_P(chunk_pool_test, passed_chunks_come_back_with_recycle_and_not_before) {
     EXPECT_EQ(take(chunks, chain, 1000).size(), 3 * chunk_size);
 }
 
-TEST_P(chunk_pool_test, a_chunk_goes_out_again_only_when_it_was_cleared) {
+TEST_P(chunk_store_test, a_chunk_goes_out_again_only_when_it_was_cleared) {
     take(chunks, chain, 4 * chunk_size);
     consume(chunks, chain, 3 * chunk_size + 1);
     chain_type other;
@@ -121,7 +121,7 @@ TEST_P(chunk_pool_test, a_chunk_goes_out_again_only_when_it_was_cleared) {
     EXPECT_EQ(take(chunks, other, 1000).size(), 3 * chunk_size);
 }
 
-TEST_P(chunk_pool_test, the_chunk_that_the_consumer_stands_at_is_kept) {
+TEST_P(chunk_store_test, the_chunk_that_the_consumer_stands_at_is_kept) {
     const positions taken = take(chunks, chain, chunk_size);
     consume(chunks, chain, chunk_size);
     recycle(chunks);
@@ -131,7 +131,7 @@ TEST_P(chunk_pool_test, the_chunk_that_the_consumer_stands_at_is_kept) {
     EXPECT_EQ(consume(chunks, chain, 1), next);
 }
 
-TEST_P(chunk_pool_test, pending_are_the_positions_from_the_consumer_to_the_end_of_the_producers_chunk) {
+TEST_P(chunk_store_test, pending_are_the_positions_from_the_consumer_to_the_end_of_the_producers_chunk) {
     const positions taken = take(chunks, chain, 3 * chunk_size);
     EXPECT_EQ(pending(chunks, chain), taken);
     consume(chunks, chain, chunk_size + 1);
@@ -141,7 +141,7 @@ TEST_P(chunk_pool_test, pending_are_the_positions_from_the_consumer_to_the_end_o
     EXPECT_EQ(pending(chunks, chain), positions{});
 }
 
-TEST_P(chunk_pool_test, without_a_try_only_the_chunk_at_hand_is_used) {
+TEST_P(chunk_store_test, without_a_try_only_the_chunk_at_hand_is_used) {
     EXPECT_FALSE(chunks.take(chain, 0));
     ASSERT_TRUE(chunks.take(chain, 1));
     for (std::size_t i = 1; i != chunk_size; ++i) {
@@ -150,7 +150,7 @@ TEST_P(chunk_pool_test, without_a_try_only_the_chunk_at_hand_is_used) {
     EXPECT_FALSE(chunks.take(chain, 0));
 }
 
-TEST_P(chunk_pool_test, after_reset_all_chunks_are_free) {
+TEST_P(chunk_store_test, after_reset_all_chunks_are_free) {
     take(chunks, chain, 4 * chunk_size);
     consume(chunks, chain, 2 * chunk_size + 1); // some of them passed and not recycled
     chunks.reset();
@@ -162,7 +162,7 @@ TEST_P(chunk_pool_test, after_reset_all_chunks_are_free) {
     EXPECT_EQ(consume(chunks, chain, 1000), taken);
 }
 
-TEST_P(chunk_pool_test, random_operations_agree_with_simple_queues) {
+TEST_P(chunk_store_test, random_operations_agree_with_simple_queues) {
     test::random_source random;
     chunks_type many("test", 10, chunk_size);
     chain_type chains[3];

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/index_supply.hpp>
+#include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
@@ -21,12 +21,12 @@ namespace handlepool::detail {
 /// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
 /// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
 template <class Config>
-class slot_supply {
+class slot_allocator {
 public:
     using layout = typename Config::layout;
     using policy = typename Config::policy;
-    slot_supply(std::string_view what_for, const pool_geometry& geometry, slot_table<Config>& slots,
-                const lane_table<policy>& lanes)
+    slot_allocator(std::string_view what_for, const pool_geometry& geometry, slot_table<Config>& slots,
+                   const lane_table<policy>& lanes)
         : geometry_(geometry),
           slots_(slots),
           lanes_(lanes),
@@ -54,7 +54,7 @@ public:
     /// meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) const noexcept {
         while (true) {
-            const unused_totals unused_before = free_.unused();
+            const returned_totals unused_before = free_.unused();
             const std::size_t in_use = list().in_use();
             const std::size_t retired_before = retired();
             const std::size_t idle = held();
@@ -146,7 +146,7 @@ private:
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         while (true) {
             // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
-            const unused_totals unused_before = free_.unused();
+            const returned_totals unused_before = free_.unused();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
             const std::size_t claimed = claim(out, 1, min(idle, geometry_.lane_slack));
@@ -164,7 +164,7 @@ private:
     pool_geometry geometry_;
     slot_table<Config>& slots_;
     const lane_table<policy>& lanes_;
-    index_supply<policy, typename Config::freelist> free_;
+    index_allocator<policy, typename Config::freelist> free_;
     typename policy::template atomic<std::size_t> retired_{0};
 };
 

@@ -41,13 +41,13 @@ struct chunk_chain {
 /// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
 /// order and given back by the consumer of all chains, compaction.
 ///
-/// @tparam Supply the freelist of the chunks, or an index_supply for those that give chunks back unused
+/// @tparam Supply the freelist of the chunks, or an index_allocator for those that give chunks back unused
 template <class Policy, class Supply>
-class chunk_pool {
+class chunk_store {
 public:
     using chain = chunk_chain<Policy>;
 
-    chunk_pool(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
+    chunk_store(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
           free_(std::string(what_for) + " chunks",
                 {.index_limit = chunks, .waiting_limit = chunks, .reuse_delay = 0}),

@@ -13,14 +13,14 @@
 namespace handlepool::detail {
 
 /// Totals of indices given back unused, and of those claimed again.
-struct unused_totals {
+struct returned_totals {
     std::uint64_t given_back = 0;
     std::uint64_t claimed = 0;
 
     std::size_t waiting() const noexcept {
         return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
     }
-    friend bool operator==(unused_totals, unused_totals) = default;
+    friend bool operator==(returned_totals, returned_totals) = default;
 };
 
 /// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they
@@ -29,15 +29,15 @@ struct unused_totals {
 /// A claim takes bits of one word by compare-exchange. Nothing is linked, so there is no ABA, and a thread
 /// that is stopped in a claim holds no more than it asked for.
 template <class Policy>
-class unused_indices {
+class returned_indices {
 public:
     /// For indices below `limit`.
-    unused_indices(std::string_view what_for, std::size_t limit)
+    returned_indices(std::string_view what_for, std::size_t limit)
         : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
 
     /// A moment's view. What the claims counted here have taken is counted as given back, too.
-    unused_totals seen() const noexcept {
-        unused_totals now;
+    returned_totals seen() const noexcept {
+        returned_totals now;
         // (36) acquire: pairs with (35), for what the claiming threads did before
         now.claimed = claimed_.load(std::memory_order::acquire);
         now.given_back = given_back_.load(std::memory_order::relaxed);

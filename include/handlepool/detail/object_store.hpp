@@ -23,11 +23,11 @@ namespace handlepool::detail {
 /// looking one up need not know where it lives. For each position of the dense store it records whose the
 /// object is. T is void when the objects' type is known at run time.
 template <class T, class Policy>
-class dense_store {
+class object_store {
 public:
     /// `capacity` positions of the dense store, and `behind` more.
-    dense_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected,
-                const object_type<T>& type = {})
+    object_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected,
+                 const object_type<T>& type = {})
         : type_(type),
           capacity_(static_cast<std::uint32_t>(capacity)),
           locations_(capacity + behind),
@@ -36,10 +36,10 @@ public:
           owners_(std::string(what_for) + " owners", capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
-    ~dense_store() { unpoison_objects(location{}, locations_); }
+    ~object_store() { unpoison_objects(location{}, locations_); }
 
-    dense_store(const dense_store&) = delete;
-    dense_store& operator=(const dense_store&) = delete;
+    object_store(const object_store&) = delete;
+    object_store& operator=(const object_store&) = delete;
 
     /// Which of its users may change an object, the pool decides: constness ends here.
     T* at(location where) const noexcept {

@@ -1,5 +1,5 @@
-#include <handlepool/detail/dense_store.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/object_store.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/policy.hpp>
 
@@ -22,7 +22,7 @@ constexpr std::uint32_t capacity = 20;
 constexpr std::uint32_t behind = 8;
 
 template <class T>
-class dense_store_test : public testing::Test {
+class object_store_test : public testing::Test {
 protected:
     template <class... Args>
     T* put(std::uint32_t place, Args&&... args) {
@@ -30,14 +30,14 @@ protected:
         return ::new (store.storage(location{place})) T(std::forward<Args>(args)...);
     }
 
-    dense_store<T, default_policy> store{"store", capacity, behind, 0};
+    object_store<T, default_policy> store{"store", capacity, behind, 0};
 };
 
 using types =
     testing::Types<std::uint64_t, sized<1>, sized<3>, sized<1000>, over_aligned<64>, over_aligned<4096>>;
-TYPED_TEST_SUITE(dense_store_test, types);
+TYPED_TEST_SUITE(object_store_test, types);
 
-TYPED_TEST(dense_store_test, objects_are_contiguous_and_aligned_nursery_and_all) {
+TYPED_TEST(object_store_test, objects_are_contiguous_and_aligned_nursery_and_all) {
     EXPECT_EQ(this->store.locations(), capacity + behind);
     EXPECT_EQ(this->store.capacity(), capacity);
     for (std::uint32_t place = 0; place != capacity + behind; ++place) {
@@ -48,7 +48,7 @@ TYPED_TEST(dense_store_test, objects_are_contiguous_and_aligned_nursery_and_all)
     }
 }
 
-TYPED_TEST(dense_store_test, a_location_is_a_position_of_the_dense_store_or_of_the_nursery) {
+TYPED_TEST(object_store_test, a_location_is_a_position_of_the_dense_store_or_of_the_nursery) {
     for (std::uint32_t place = 0; place != capacity; ++place) {
         const location where = this->store.location_of(dense_position{place});
         EXPECT_EQ(where, location{place});
@@ -63,7 +63,7 @@ TYPED_TEST(dense_store_test, a_location_is_a_position_of_the_dense_store_or_of_t
     }
 }
 
-TYPED_TEST(dense_store_test, an_object_of_elsewhere_has_no_location) {
+TYPED_TEST(object_store_test, an_object_of_elsewhere_has_no_location) {
     const auto elsewhere = std::make_unique<TypeParam>(TypeParam(1));
     auto* const first = this->store.at(location{0});
     EXPECT_EQ(this->store.location_of(elsewhere.get()), location::nowhere);
@@ -71,7 +71,7 @@ TYPED_TEST(dense_store_test, an_object_of_elsewhere_has_no_location) {
     EXPECT_EQ(this->store.location_of(first - 1), location::nowhere);
 }
 
-TYPED_TEST(dense_store_test, owners_are_kept_for_each_position) {
+TYPED_TEST(object_store_test, owners_are_kept_for_each_position) {
     for (std::uint32_t position = 0; position != capacity; ++position) {
         EXPECT_EQ(this->store.owner(dense_position{position}), slot_index{0});
         this->store.set_owner(dense_position{position}, slot_index{position + 100});
@@ -82,7 +82,7 @@ TYPED_TEST(dense_store_test, owners_are_kept_for_each_position) {
     EXPECT_EQ(this->store.owner(dense_position{capacity - 1}), slot_index{capacity + 99});
 }
 
-TYPED_TEST(dense_store_test, reset_forgets_size_objects_and_owners) {
+TYPED_TEST(object_store_test, reset_forgets_size_objects_and_owners) {
     this->put(0, TypeParam(7));
     this->store.set_owner(dense_position{0}, slot_index{5});
     this->store.resize(1);
@@ -92,13 +92,13 @@ TYPED_TEST(dense_store_test, reset_forgets_size_objects_and_owners) {
     EXPECT_EQ(this->store.owner(dense_position{0}), slot_index{0});
 }
 
-TYPED_TEST(dense_store_test, reserves_for_objects_and_owners) {
+TYPED_TEST(object_store_test, reserves_for_objects_and_owners) {
     EXPECT_GE(this->store.memory().reserved, (capacity + behind) * sizeof(TypeParam) + capacity * 4);
 }
 
-TEST(dense_store_relocate_test, moves_an_object_and_ends_the_old_one) {
+TEST(object_store_relocate_test, moves_an_object_and_ends_the_old_one) {
     census people;
-    dense_store<counted, default_policy> store("store", capacity, behind, 0);
+    object_store<counted, default_policy> store("store", capacity, behind, 0);
     ::new (store.storage(location{25})) counted(people, 7);
     store.relocate(location{25}, location{3});
     EXPECT_EQ(store.at(location{3})->value(), 7U);
@@ -110,24 +110,24 @@ TEST(dense_store_relocate_test, moves_an_object_and_ends_the_old_one) {
     EXPECT_EQ(people.misused(), 0);
 }
 
-TEST(dense_store_relocate_test, moves_what_cannot_be_copied) {
-    dense_store<move_only, default_policy> store("store", capacity, behind, 0);
+TEST(object_store_relocate_test, moves_what_cannot_be_copied) {
+    object_store<move_only, default_policy> store("store", capacity, behind, 0);
     ::new (store.storage(location{25})) move_only(7);
     store.relocate(location{25}, location{0});
     EXPECT_EQ(store.at(location{0})->value(), 7U);
     store.destroy(location{0});
 }
 
-TEST(dense_store_relocate_test, copies_trivial_objects_whole) {
-    dense_store<sized<1000>, default_policy> store("store", capacity, behind, 0);
+TEST(object_store_relocate_test, copies_trivial_objects_whole) {
+    object_store<sized<1000>, default_policy> store("store", capacity, behind, 0);
     ::new (store.storage(location{25})) sized<1000>(7);
     store.relocate(location{25}, location{0});
     EXPECT_TRUE(store.at(location{0})->is_whole());
     EXPECT_EQ(store.at(location{0})->value(), 7U);
 }
 
-TEST(dense_store_relocate_test, a_location_can_be_used_again_and_again) {
-    dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
+TEST(object_store_relocate_test, a_location_can_be_used_again_and_again) {
+    object_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
     for (std::uint64_t i = 0; i != 10; ++i) {
         store.unpoison_objects(location{5});
         ::new (store.storage(location{5})) std::uint64_t(i);
@@ -137,9 +137,9 @@ TEST(dense_store_relocate_test, a_location_can_be_used_again_and_again) {
     }
 }
 
-TEST(dense_store_shrink_test, keeps_the_objects_and_the_nursery_and_gives_back_the_rest) {
+TEST(object_store_shrink_test, keeps_the_objects_and_the_nursery_and_gives_back_the_rest) {
     constexpr std::uint32_t large = 100'000;
-    dense_store<std::uint64_t, default_policy> store("store", large, 100, 0);
+    object_store<std::uint64_t, default_policy> store("store", large, 100, 0);
     for (std::uint32_t place = 0; place != large + 100; ++place) {
         ::new (store.storage(location{place})) std::uint64_t(place);
     }
@@ -159,9 +159,9 @@ TEST(dense_store_shrink_test, keeps_the_objects_and_the_nursery_and_gives_back_t
     }
 }
 
-TEST(dense_store_shrink_test, a_full_or_empty_store_shrinks_too) {
+TEST(object_store_shrink_test, a_full_or_empty_store_shrinks_too) {
     for (const std::uint32_t size : {0U, 1U, capacity - 1, capacity}) {
-        dense_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
+        object_store<std::uint64_t, default_policy> store("store", capacity, behind, 0);
         for (std::uint32_t place = 0; place != capacity + behind; ++place) {
             ::new (store.storage(location{place})) std::uint64_t(place);
         }
