@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -69,7 +70,7 @@ public:
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
     /// Memory of the blocks and their ring. Asks the system about each page.
-    memory_use memory() const noexcept { return memory_of(blocks_, entries_); }
+    memory_use memory() const noexcept { return detail::memory_of(blocks_, entries_); }
 
 private:
     using word = typename Policy::template atomic<std::uint32_t>;

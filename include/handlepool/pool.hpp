@@ -348,13 +348,14 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
         ~handles() { self.erase(made); }
         pool& self;
         std::vector<handle_type> made;
-    } all{*this, std::vector<handle_type>(count)};
+    } all{*this, {}};
+    all.made.reserve(count);
     if (!core_.create_many(
             count,
             [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
                 ::new (memory) T(args...);
             },
-            [&](std::size_t i, auto value) { all.made[i] = handle_type::from_value(value); })) {
+            [&](auto value) { all.made.push_back(handle_type::from_value(value)); })) {
         return std::nullopt;
     }
     for (const handle_type each : all.made) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>

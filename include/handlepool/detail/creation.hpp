@@ -115,7 +115,7 @@ public:
         }
     }
 
-    /// Calls `made(object's number, value of its handle)` for each.
+    /// Calls `made(value of its handle)` for each, in the order of their construction.
     template <class Made>
     void publish_all(Made made) noexcept {
         const std::size_t count = std::exchange(constructed_, 0);
@@ -127,7 +127,7 @@ public:
             if (i + slots_ahead < count) {
                 parts_.slots.prefetch_slot(slot(i + slots_ahead));
             }
-            made(i, parts_.publish(slot(i), parts_.newborns.position(positions_, i)));
+            made(parts_.publish(slot(i), parts_.newborns.position(positions_, i)));
         }
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/returned_indices.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>

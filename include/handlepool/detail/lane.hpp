@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/memory_use.hpp>

@@ -3,6 +3,7 @@
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/index_allocator.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/slot_table.hpp>

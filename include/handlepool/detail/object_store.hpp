@@ -151,7 +151,7 @@ public:
     }
 
     memory_use memory_of_objects() const noexcept { return bytes_.memory(); }
-    memory_use memory() const noexcept { return memory_of(bytes_, owners_); }
+    memory_use memory_of_owners() const noexcept { return owners_.memory(); }
 
 private:
     /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
@@ -72,8 +73,8 @@ struct pool_parts {
         allocator.reset(used_up);
     }
 
-    memory_use memory() const noexcept {
-        return memory_of(slots, objects, lanes, allocator, newborns, removals);
+    memory_use memory_beside_objects() const noexcept {
+        return memory_of(slots, lanes, allocator, newborns, removals) + objects.memory_of_owners();
     }
 
     pool_geometry geometry;

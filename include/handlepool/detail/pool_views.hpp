@@ -111,9 +111,10 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.lanes = parts.lanes.count();
     view.compactions = compactions.runs();
     view.sweeps = compactions.sweeps();
-    // Before the total, so as never to exceed it.
-    view.bytes_resident_in_objects = parts.objects.memory_of_objects().resident;
-    const memory_use all = memory_of(parts, compactions);
+    const memory_use of_objects =
+        parts.objects.memory_of_objects(); // once: the system is asked about each page
+    const memory_use all = of_objects + parts.memory_beside_objects() + compactions.memory();
+    view.bytes_resident_in_objects = of_objects.resident;
     view.bytes_reserved = all.reserved;
     view.bytes_resident = all.resident;
     return view;

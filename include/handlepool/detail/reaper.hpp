@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/erase_hooks.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/slot_history.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/chunk_store.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>

@@ -1,15 +1,18 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
+#include <handlepool/policy.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace handlepool::detail {
 
@@ -127,6 +130,7 @@ private:
         typename policy::template atomic<tag_type> tag;
         typename policy::template atomic<location> where;
     };
+    static_assert(!std::is_same_v<policy, default_policy> || sizeof(entry) == 8, "a slot is two words");
 
     /// Does the handle name a slot of this table, and an object that was alive in some pool?
     bool could_live(value_type handle) const noexcept {
