@@ -21,14 +21,17 @@ namespace {
 template <class List>
 struct full_list {
     full_list(std::uint32_t size, std::size_t delay, std::uint64_t position = 0)
-        : list("list", {.index_limit = size, .waiting_limit = size, .reuse_delay = delay}) {
-        if (position != 0) {
-            list.preset(position);
-        }
+        : list({.index_limit = size, .waiting_limit = size, .reuse_delay = delay}, position) {
         free_all(list, claim(list, size));
     }
 
-    List list;
+    /// Late in its life.
+    struct late_list : List {
+        late_list(freelist_options options, std::uint64_t position) : List("list", options) {
+            List::start_at(0, position);
+        }
+    };
+    late_list list;
 };
 
 template <class Policy>

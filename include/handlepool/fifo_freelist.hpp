@@ -58,10 +58,6 @@ public:
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept { start_at(fresh, 0); }
 
-    /// Starts the counters at `position`, as if that many indices had been claimed. Only before the first
-    /// use; for tests of what happens late in a pool's life.
-    void preset(std::uint64_t position) noexcept { start_at(0, position); }
-
     /// A moment's view, described in the concept `freelist`. Any thread; wait-free.
     std::size_t in_use() const noexcept { return counters_.in_use(); }
     std::size_t waiting() const noexcept { return counters_.waiting(); }
@@ -71,6 +67,20 @@ public:
 
     /// Memory of the blocks and their ring. Asks the system about each page.
     memory_use memory() const noexcept { return detail::memory_of(blocks_, entries_); }
+
+protected:
+    /// Starts with `fresh` indices in use, and with the counters at `position`, as if that many indices had
+    /// been freed and claimed.
+    void start_at(std::size_t fresh, std::uint64_t position) noexcept {
+        counters_.set(fresh, position);
+        freed_ = position;
+        passed_ = position / block_size;
+        blocks_used_ = 0;
+        if (position % block_size != 0) {
+            start_block();
+            write_ = write_ + position % block_size;
+        }
+    }
 
 private:
     using word = typename Policy::template atomic<std::uint32_t>;
@@ -110,17 +120,6 @@ private:
             position += part;
             count -= part;
             out += part;
-        }
-    }
-
-    void start_at(std::size_t fresh, std::uint64_t position) noexcept {
-        counters_.set(fresh, position);
-        freed_ = position;
-        passed_ = position / block_size;
-        blocks_used_ = 0;
-        if (position % block_size != 0) {
-            start_block();
-            write_ = write_ + position % block_size;
         }
     }
 

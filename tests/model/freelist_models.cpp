@@ -70,10 +70,7 @@ private:
 /// entries lie in three blocks, as far from each other as they can.
 class ring_comes_round : public model {
 public:
-    ring_comes_round() : list_("list", {.index_limit = 4, .waiting_limit = 4, .reuse_delay = 0}) {
-        list_.preset(5); // in the middle of a block; two blocks on, the ring begins anew
-        free_all(list_, claim(list_, 4, 4));
-    }
+    ring_comes_round() { free_all(list_, claim(list_, 4, 4)); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -98,7 +95,14 @@ public:
     }
 
 private:
-    fifo_freelist<pair_policy> list_;
+    // In the middle of a block; two blocks on, the ring begins anew.
+    struct late_list : fifo_freelist<pair_policy> {
+        late_list() : fifo_freelist("list", {.index_limit = 4, .waiting_limit = 4, .reuse_delay = 0}) {
+            start_at(0, 5);
+        }
+    };
+
+    late_list list_;
     std::array<model_plain<std::uint32_t>, 4> things_;
     indices held_;
 };
