@@ -3,7 +3,8 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/per_thread_table.hpp>
+#include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/service_compactor.hpp>
@@ -206,9 +207,9 @@ public:
 
     /// Holds the service's compaction off while the guard lives; waits and throws like pool::access. Guards
     /// of a service and of its pools may be taken in any order.
-    [[nodiscard]] guard_type access();
+    [[nodiscard]] guard_type access() { return gate_.access(); }
     /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
-    [[nodiscard]] guard_type try_access() noexcept;
+    [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
 
     // ---- Frames: one thread at a time
 
@@ -260,11 +261,10 @@ private:
         }
         return *added;
     }
-    detail::lane<Policy>& lane_or_throw();
 
     std::function<void(const std::string& text)> report_leaks_;
-    detail::lane_table<Policy> lanes_;
-    detail::access_gate<Policy> gate_;
+    detail::per_thread_table<detail::pin<Policy>> pins_;
+    detail::access_gate<detail::pin<Policy>> gate_;
     detail::pool_directory<Layout, Policy> pools_;
     detail::service_compactor<Layout, Policy> compactor_;
 };
@@ -279,8 +279,8 @@ extern template class basic_service<default_layout>;
 template <class Layout, class Policy>
 basic_service<Layout, Policy>::basic_service(service_options options)
     : report_leaks_(std::move(options.report_leaks)),
-      lanes_("service lanes", options.max_threads),
-      gate_(lanes_, "service"),
+      pins_("service guards", options.max_threads),
+      gate_(pins_, "service"),
       pools_(std::move(options.limits)),
       compactor_(gate_, pools_) {}
 
@@ -304,26 +304,6 @@ std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
     }
     return "#" + std::to_string(handle.index()) + " generation " + std::to_string(handle.generation()) +
            ": no pool of the service has pool id " + std::to_string(handle.pool_id());
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::lane_or_throw() -> detail::lane<Policy>& {
-    detail::lane<Policy>* const mine = lanes_.mine();
-    if (mine == nullptr) {
-        detail::throw_without_lane("service", lanes_.is_of_this_module(), lanes_.size());
-    }
-    return *mine;
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::access() -> guard_type {
-    return guard_type(gate_, lane_or_throw());
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::try_access() noexcept -> guard_type {
-    detail::lane<Policy>* const mine = lanes_.mine();
-    return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
 }
 
 template <class Layout, class Policy>

@@ -3,6 +3,7 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/message.hpp>
+#include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/service_stats.hpp>
@@ -22,7 +23,7 @@ public:
     using pool_type = any_pool<Layout>;
 
     /// `gate` keeps guards of the service off while it works.
-    service_compactor(access_gate<Policy>& gate, pool_directory<Layout, Policy>& pools)
+    service_compactor(access_gate<pin<Policy>>& gate, pool_directory<Layout, Policy>& pools)
         : gate_(gate), pools_(pools) {}
 
     /// Waits for guards. Throws compaction_conflict as the service's compact() says.
@@ -38,7 +39,7 @@ private:
     template <class CompactOne>
     service_compaction compact_all(bool may_wait, CompactOne compact_one);
 
-    access_gate<Policy>& gate_;
+    access_gate<pin<Policy>>& gate_;
     pool_directory<Layout, Policy>& pools_;
     typename Policy::template atomic<std::uint64_t> frames_{0};
 };
