@@ -45,10 +45,10 @@ struct gate_rig {
     using policy = noticed_wait<Base>;
 
     lane<policy>& mine() { return *lanes.mine(); }
-    std::uint32_t pins() { return mine().pins.load(std::memory_order::relaxed); }
+    std::uint32_t pins() { return mine().guards(); }
 
     lane_table<policy> lanes{"lanes", 1000};
-    access_gate<policy> gate{lanes, "pool 'ships'"};
+    access_gate<lane<policy>> gate{lanes, "pool 'ships'"};
 };
 
 class access_gate_test : public testing::Test, protected gate_rig<default_policy> {};
@@ -56,7 +56,7 @@ class access_gate_test : public testing::Test, protected gate_rig<default_policy
 TEST_F(access_gate_test, a_guard_pins_its_lane_while_it_lives) {
     EXPECT_FALSE(gate.pinned());
     {
-        const access_guard<policy> guard(gate, mine());
+        const auto guard = gate.access();
         EXPECT_TRUE(gate.pinned());
     }
     EXPECT_FALSE(gate.pinned());
@@ -64,7 +64,7 @@ TEST_F(access_gate_test, a_guard_pins_its_lane_while_it_lives) {
 
 TEST_F(access_gate_test, try_close_succeeds_only_while_no_guard_is_held) {
     {
-        const access_guard<policy> guard(gate, mine());
+        const auto guard = gate.access();
         EXPECT_FALSE(gate.try_close());
         EXPECT_FALSE(gate.try_close()); // the failure left the gate open
     }
@@ -77,9 +77,9 @@ TEST_F(access_gate_test, try_close_succeeds_only_while_no_guard_is_held) {
 
 TEST_F(access_gate_test, guards_nest) {
     {
-        const access_guard<policy> outer(gate, mine());
+        const auto outer = gate.access();
         {
-            const access_guard<policy> inner(gate, mine());
+            const auto inner = gate.access();
             EXPECT_EQ(pins(), 2U);
             EXPECT_FALSE(gate.try_close());
         }
@@ -93,8 +93,7 @@ TEST_F(access_gate_test, guards_nest) {
 
 TEST_F(access_gate_test, close_waits_for_a_guard) {
     std::atomic<bool> closed = false;
-    mine();
-    gate.enter(mine());
+    auto guard = gate.access();
     std::jthread compaction([&] {
         gate.close_or_throw();
         closed = true;
@@ -102,31 +101,31 @@ TEST_F(access_gate_test, close_waits_for_a_guard) {
     });
     policy::await_a_waiting_thread();
     EXPECT_FALSE(closed);
-    gate.leave(mine());
+    guard.unlock();
     compaction.join();
     EXPECT_TRUE(closed);
 }
 
 // It would wait for a compaction that waits for it.
 TEST_F(access_gate_test, a_nested_guard_does_not_wait_for_a_compaction_that_waits) {
-    gate.enter(mine());
+    auto outer = gate.access();
     std::jthread compaction([&] {
         gate.close_or_throw();
         gate.open();
     });
     policy::await_a_waiting_thread();
     {
-        const access_guard<policy> inner(gate, mine());
+        const auto inner = gate.access();
     }
     EXPECT_EQ(pins(), 1U);
-    gate.leave(mine());
+    outer.unlock();
 }
 
 TEST_F(access_gate_test, a_guard_waits_for_a_running_compaction) {
     std::atomic<bool> entered = false;
     gate.close_or_throw();
     std::jthread user([&] {
-        const access_guard<policy> guard(gate, mine());
+        const auto guard = gate.access();
         entered = true;
     });
     policy::await_a_waiting_thread();
@@ -148,7 +147,7 @@ std::string conflict(Call call) {
 }
 
 TEST_F(access_gate_test, close_by_a_thread_with_a_guard_is_a_conflict) {
-    const access_guard<policy> guard(gate, mine());
+    const auto guard = gate.access();
     EXPECT_THAT(
         conflict([&] { gate.close_or_throw(); }),
         testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("has made an access guard")));
@@ -169,25 +168,25 @@ TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) 
 
 TEST_F(access_gate_test, a_guard_in_the_compacting_thread_is_a_conflict_and_pins_nothing) {
     gate.close_or_throw();
-    EXPECT_THAT(conflict([&] { const access_guard<policy> guard(gate, mine()); }),
+    EXPECT_THAT(conflict([&] { const auto guard = gate.access(); }),
                 testing::HasSubstr("in a thread that is compacting"));
     EXPECT_EQ(pins(), 0U);
     gate.open();
     {
-        const access_guard<policy> guard(gate, mine());
+        const auto guard = gate.access();
     }
     EXPECT_TRUE(gate.try_close());
-    EXPECT_THROW(gate.enter(mine()), compaction_conflict);
+    EXPECT_THROW(static_cast<void>(gate.access()), compaction_conflict);
     gate.open();
 }
 
 TEST_F(access_gate_test, a_guard_may_be_moved_and_ended_early) {
-    access_guard<policy> guard(gate, mine());
+    auto guard = gate.access();
     access_guard<policy> moved(std::move(guard));
     EXPECT_FALSE(guard);
     EXPECT_TRUE(moved);
     EXPECT_EQ(pins(), 1U);
-    access_guard<policy> other(gate, mine());
+    auto other = gate.access();
     EXPECT_EQ(pins(), 2U);
     other = std::move(moved);
     EXPECT_TRUE(other);
@@ -200,12 +199,12 @@ TEST_F(access_gate_test, a_guard_may_be_moved_and_ended_early) {
 
 TEST_F(access_gate_test, an_attempt_gives_an_empty_guard_where_it_would_wait_or_throw) {
     {
-        const auto guard = access_guard<policy>::attempt(gate, mine());
+        const auto guard = gate.try_access();
         EXPECT_TRUE(guard);
         EXPECT_TRUE(gate.pinned());
     }
     gate.close_or_throw();
-    EXPECT_FALSE(access_guard<policy>::attempt(gate, mine()));
+    EXPECT_FALSE(gate.try_access());
     EXPECT_FALSE(gate.pinned());
     gate.open();
 }
@@ -223,11 +222,11 @@ TEST_F(access_gate_test, guards_may_end_in_another_thread_while_their_maker_make
         }
     });
     for (int i = 0; i != rounds; ++i) {
-        auto made = std::make_unique<access_guard<policy>>(gate, mine());
+        auto made = std::make_unique<access_guard<policy>>(gate.access());
         access_guard<policy>* nobody_has = nullptr;
         while (!handed.compare_exchange_strong(nobody_has, made.get())) {
             nobody_has = nullptr;
-            const access_guard<policy> another(gate, mine());
+            const auto another = gate.access();
         }
         static_cast<void>(made.release());
     }
@@ -245,11 +244,11 @@ TEST_F(access_gate_test, guards_of_two_gates_in_any_order_beside_waiting_compact
         std::latch held(2);
         std::latch wanted(4);
         const auto hold = [&](auto& first, auto& second) {
-            const access_guard<policy> outer(first.gate, first.mine());
+            const auto outer = first.gate.access();
             held.arrive_and_wait();
             wanted.arrive_and_wait();
             std::this_thread::sleep_for(std::chrono::milliseconds(1)); // most likely they wait by now
-            const access_guard<policy> inner(second.gate, second.mine());
+            const auto inner = second.gate.access();
         };
         const auto compact = [&](auto& one) {
             held.wait();
@@ -267,7 +266,7 @@ TEST_F(access_gate_test, guards_of_two_gates_in_any_order_beside_waiting_compact
 
 TEST_F(access_gate_test, while_a_compaction_waits_inside_another_gate_guards_of_that_gate_pass) {
     gate_rig<default_policy> service;
-    gate.enter(mine());
+    auto held = gate.access();
     std::jthread compaction([&] {
         service.gate.close_or_throw();
         EXPECT_EQ(gate.close(&service.gate), gate_refusal::none);
@@ -278,8 +277,8 @@ TEST_F(access_gate_test, while_a_compaction_waits_inside_another_gate_guards_of_
     });
     policy::await_a_waiting_thread();
     {
-        const access_guard<policy> passes(service.gate, service.mine()); // holds a guard of the inner gate
-        gate.leave(mine());
+        const auto passes = service.gate.access(); // holds a guard of the inner gate
+        held.unlock();
     }
     compaction.join();
 }
@@ -298,10 +297,10 @@ TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
             threads.emplace_back([&] {
                 start.arrive_and_wait();
                 for (int round = 0; round != rounds; ++round) {
-                    const access_guard<policy> guard(gate, mine());
+                    const auto guard = gate.access();
                     reading.fetch_add(1, std::memory_order::relaxed);
                     const std::uint64_t before = data;
-                    const access_guard<policy> nested(gate, mine());
+                    const auto nested = gate.access();
                     changed.fetch_add(before != data ? 1 : 0, std::memory_order::relaxed);
                     reading.fetch_sub(1, std::memory_order::relaxed);
                 }
@@ -328,14 +327,15 @@ TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
 // Counted by a load and a store, one of the two would be lost.
 TEST(access_gate_step_test, a_guard_that_ends_elsewhere_while_its_maker_makes_another_is_counted) {
     struct rig_with_a_guard : gate_rig<support::step_policy> {
-        rig_with_a_guard() : maker(mine()) { gate.enter(maker); }
-        lane<policy>& maker;
+        rig_with_a_guard() : first(gate.access()) {}
+        access_guard<policy> first;
+        access_guard<policy> second;
     };
-    test::stop_at_every_access<rig_with_a_guard>([](rig_with_a_guard& at) { at.gate.leave(at.maker); },
-                                                 [](rig_with_a_guard& at) { at.gate.enter(at.maker); },
+    test::stop_at_every_access<rig_with_a_guard>([](rig_with_a_guard& at) { at.first.unlock(); },
+                                                 [](rig_with_a_guard& at) { at.second = at.gate.access(); },
                                                  [](rig_with_a_guard& at) {
                                                      EXPECT_EQ(at.pins(), 1U);
-                                                     at.gate.leave(at.maker);
+                                                     at.second.unlock();
                                                      EXPECT_TRUE(at.gate.try_close());
                                                  });
 }
@@ -349,11 +349,10 @@ TEST(access_gate_step_test, a_guard_stopped_at_any_step_and_a_compaction_exclude
         gate_rig<support::step_policy> rig;
         std::atomic<bool> inside = false;
         support::stepper victim(step, [&] {
-            rig.gate.enter(rig.mine());
+            const auto guard = rig.gate.access();
             inside = true;
             rig.pins(); // somewhere to stop
             inside = false;
-            rig.gate.leave(rig.mine());
         });
         stopped = victim.stopped();
         if (rig.gate.try_close()) {
@@ -398,7 +397,7 @@ TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude
         std::atomic<bool> inside = false;
         std::atomic<bool> leave = false;
         std::jthread user([&] {
-            const access_guard guard(rig.gate, rig.mine());
+            const auto guard = rig.gate.access();
             inside = true;
             while (!leave) {
                 std::this_thread::yield();
@@ -445,7 +444,7 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
             }
             compaction.finish();
         });
-        EXPECT_NO_THROW(const access_guard guard(rig.gate, rig.mine()));
+        EXPECT_NO_THROW(const auto guard = rig.gate.access());
         done = true;
     }
 }

@@ -112,7 +112,7 @@ TYPED_TEST(slot_allocator_test, what_idle_lanes_hold_does_not_count_against_the_
     EXPECT_EQ(rig.allocator.held(), idle);
     // They can use what they hold.
     for (std::uint32_t lane = 1; lane != 8; ++lane) {
-        const std::size_t held = rig.lane_of(lane).held.load();
+        const std::size_t held = rig.lane_of(lane).claim.left();
         EXPECT_EQ(rig.take(lane, held).size(), held);
     }
     EXPECT_LE(rig.allocator.list().fresh(), rig.geometry.object_limit);
@@ -149,7 +149,7 @@ TYPED_TEST(slot_allocator_test, slots_given_back_unused_go_to_any_thread_at_once
         for (const auto slot : taken) {
             rig.allocator.give_back(slot_index{slot});
         }
-        EXPECT_LE(rig.lane_of(lane).held.load(), 500U / 128);
+        EXPECT_LE(rig.lane_of(lane).claim.left(), 500U / 128);
         EXPECT_EQ(rig.allocator.held() + rig.allocator.waiting(), rig.allocator.list().in_use());
     }
     // Any other thread gets them, at once, each of them once.

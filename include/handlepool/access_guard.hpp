@@ -1,61 +1,57 @@
 #pragma once
 
-#include <handlepool/detail/access_gate.hpp>
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/pin.hpp>
 
 #include <utility>
 
 namespace handlepool {
 
+namespace detail {
+
+template <class Pin>
+class access_gate;
+
+} // namespace detail
+
 /// Holds compaction off while it lives: pointers, references and items() stay valid. It may be moved, and may
 /// end in a thread other than the one that made it. Guards may be nested, and those of several pools and
-/// services taken in any order. Wait-free and constant, except for access() of a pool or service, which makes
-/// guards.
+/// services taken in any order. They are made by access() and try_access() of pools and services. All
+/// functions are wait-free and constant.
 template <class Policy>
 class [[nodiscard]] access_guard {
 public:
     /// Holds nothing off.
     access_guard() noexcept = default;
-    /// For pools and services, whose access() says when it waits and throws.
-    access_guard(detail::access_gate<Policy>& gate, detail::lane<Policy>& mine) : gate_(&gate), lane_(&mine) {
-        gate.enter(mine);
-    }
-    /// The same for their try_access().
-    static access_guard attempt(detail::access_gate<Policy>& gate, detail::lane<Policy>& mine) noexcept {
-        access_guard made;
-        if (gate.try_enter(mine)) {
-            made.gate_ = &gate;
-            made.lane_ = &mine;
-        }
-        return made;
-    }
     ~access_guard() { unlock(); }
 
     /// Take over what `other` holds; the assignment ends this guard first.
-    access_guard(access_guard&& other) noexcept
-        : gate_(other.gate_), lane_(std::exchange(other.lane_, nullptr)) {}
+    access_guard(access_guard&& other) noexcept : pin_(std::exchange(other.pin_, nullptr)) {}
     access_guard& operator=(access_guard&& other) noexcept {
         if (this != &other) {
             unlock();
-            gate_ = other.gate_;
-            lane_ = std::exchange(other.lane_, nullptr);
+            pin_ = std::exchange(other.pin_, nullptr);
         }
         return *this;
     }
 
     /// Does it hold compaction off?
-    explicit operator bool() const noexcept { return lane_ != nullptr; }
+    explicit operator bool() const noexcept { return pin_ != nullptr; }
 
     /// Ends the guard early. Any thread.
     void unlock() noexcept {
-        if (lane_ != nullptr) {
-            gate_->leave(*std::exchange(lane_, nullptr));
+        if (pin_ != nullptr) {
+            std::exchange(pin_, nullptr)->lower();
         }
     }
 
 private:
-    detail::access_gate<Policy>* gate_ = nullptr;
-    detail::lane<Policy>* lane_ = nullptr;
+    template <class Pin>
+    friend class detail::access_gate;
+
+    /// The pin is raised for it.
+    explicit access_guard(detail::pin<Policy>& raised) noexcept : pin_(&raised) {}
+
+    detail::pin<Policy>* pin_ = nullptr;
 };
 
 } // namespace handlepool

@@ -18,6 +18,13 @@
 
 namespace handlepool {
 
+namespace detail {
+
+template <class Layout, class Policy>
+class service_compactor;
+
+} // namespace detail
+
 /// A pool of objects of any type, as a service sees it. Results, threads, progress, errors and costs are
 /// those of the functions of the same names of pool and raw_pool.
 template <class Layout>
@@ -88,7 +95,7 @@ public:
 
 protected:
     template <class AnyLayout, class Policy>
-    friend class basic_service;
+    friend class detail::service_compactor;
 
     /// Like compact(), for a service: lets guards pass `outer` while it waits for its own, and returns a
     /// refusal instead of throwing it.

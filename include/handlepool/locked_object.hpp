@@ -2,6 +2,7 @@
 
 #include <handlepool/access_guard.hpp>
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -15,13 +16,6 @@ class [[nodiscard]] locked_object {
 public:
     /// Empty.
     locked_object() noexcept = default;
-
-    /// For pools and services: `object` may be null, and then the guard ends here.
-    locked_object(T* object, access_guard<Policy> guard) noexcept : object_(object) {
-        if (object_ != nullptr) {
-            guard_ = std::move(guard);
-        }
-    }
 
     /// Takes over what `other` has.
     locked_object(locked_object&& other) noexcept
@@ -59,6 +53,19 @@ public:
 private:
     template <class Other, class OtherPolicy>
     friend class locked_object;
+    template <class Other, class Layout, class PoolPolicy, template <class> class Freelist>
+    friend class pool;
+    template <class Layout, class PoolPolicy, template <class> class Freelist>
+    friend class raw_pool;
+    template <class Layout, class ServicePolicy>
+    friend class basic_service;
+
+    /// `object` may be null, and then the guard ends here.
+    locked_object(T* object, access_guard<Policy> guard) noexcept : object_(object) {
+        if (object_ != nullptr) {
+            guard_ = std::move(guard);
+        }
+    }
 
     T* object_ = nullptr;
     access_guard<Policy> guard_;

@@ -3,10 +3,11 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
-#include <handlepool/detail/lane.hpp>
-#include <handlepool/detail/mutex.hpp>
-#include <handlepool/detail/pool_as_any.hpp>
+#include <handlepool/detail/per_thread_table.hpp>
+#include <handlepool/detail/pin.hpp>
+#include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
@@ -15,18 +16,11 @@
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service_stats.hpp>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,19 +39,6 @@ struct service_options {
 
     /// Threads that may hold a guard of the service at the same time.
     std::size_t max_threads = 4096;
-};
-
-/// What one compaction of a service did, over all its pools.
-struct service_compaction {
-    std::size_t pools = 0;   ///< pools that were compacted; the others had nothing to do
-    std::size_t skipped = 0; ///< pools that a guard kept from being compacted; only by try_compact
-
-    /// Sums over the compacted pools, of the fields of compaction_stats.
-    std::size_t removed = 0;
-    std::size_t born = 0;
-    std::size_t moved = 0;
-    std::size_t retired = 0;
-    std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
 /// Owns many pools of different types; a program holds one. Handles are routed by the pool id inside them, so
@@ -122,17 +103,17 @@ public:
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     pool_of<T, PoolPolicy, Freelist>* try_add_pool(std::string_view name, const pool_options& options,
                                                    std::string& error) {
-        return try_add<pool_of<T, PoolPolicy, Freelist>>(error, name, options);
+        return pools_.template try_add<pool_of<T, PoolPolicy, Freelist>>(error, name, options);
     }
     raw_pool_type* try_add_raw_pool(std::string_view name, const raw_type& type, const pool_options& options,
                                     std::string& error) {
-        return try_add<raw_pool_type>(error, name, options, type);
+        return pools_.template try_add<raw_pool_type>(error, name, options, type);
     }
 
     /// Removes the pool of this name: from here on its handles are refused, and its name is free. The pool
     /// itself, and references to it, live on until the next compact() begins, which destroys it with its
     /// objects. Returns false when there is no such pool. Linear in the pools.
-    bool remove_pool(std::string_view name);
+    bool remove_pool(std::string_view name) { return pools_.remove(name); }
 
     /// The pool of this name and type, or null. Logarithmic in the pools.
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
@@ -142,14 +123,14 @@ public:
     }
 
     /// The pool of this name, or null. Logarithmic in the pools.
-    pool_type* find_any_pool(std::string_view name);
+    pool_type* find_any_pool(std::string_view name) { return pools_.find(name); }
 
     /// The number of pools, removed ones not counted. Constant.
-    std::size_t size() const;
+    std::size_t size() const { return pools_.size(); }
 
     /// Names in the configuration for which the program has added no pool: misspelt ones, for example.
     /// Linear in those limits.
-    std::vector<std::string> unused_limits() const;
+    std::vector<std::string> unused_limits() const { return pools_.unused_limits(); }
 
     /// From here on, `hook(handle, object)` is called for each object of the pool just before it is
     /// destroyed; see pool::on_erase, also for what is thrown. Waits for guards of the pool. Not while that
@@ -167,20 +148,20 @@ public:
 
     /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept {
-        const pool_type* const owner = pool_with_id_of(handle);
+        const pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->contains(handle);
     }
 
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
     /// pool::erase.
     bool erase(handle_type handle) noexcept {
-        pool_type* const owner = pool_with_id_of(handle);
+        pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->erase(handle);
     }
 
     /// The handle's pool, whether its object is alive or not. Null for the null handle, and when the service
     /// has no pool with its id.
-    pool_type* route(handle_type handle) const noexcept { return handle ? pool_with_id_of(handle) : nullptr; }
+    pool_type* route(handle_type handle) const noexcept { return handle ? pools_.route(handle) : nullptr; }
 
     /// The handle with its type, or the null handle when its pool is not one of T.
     template <class T>
@@ -193,7 +174,7 @@ public:
     /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T.
     template <class T>
     T* find(handle_type handle) const noexcept {
-        pool_type* const owner = pool_with_id_of(handle);
+        pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->template holds<T>() ? static_cast<T*>(owner->find(handle))
                                                               : nullptr;
     }
@@ -226,9 +207,9 @@ public:
 
     /// Holds the service's compaction off while the guard lives; waits and throws like pool::access. Guards
     /// of a service and of its pools may be taken in any order.
-    [[nodiscard]] guard_type access();
+    [[nodiscard]] guard_type access() { return gate_.access(); }
     /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
-    [[nodiscard]] guard_type try_access() noexcept;
+    [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
 
     // ---- Frames: one thread at a time
 
@@ -238,7 +219,7 @@ public:
     /// when a compaction of the service is running or the calling thread holds a guard of it; when that is
     /// true of one of its pools, it throws after the others were compacted.
     service_compaction compact() { return compact(inline_executor()); }
-    service_compaction compact(executor_ref executor);
+    service_compaction compact(executor_ref executor) { return compactor_.compact(executor); }
     template <executor Executor>
     service_compaction compact(Executor&& executor) {
         return compact(executor_ref(executor));
@@ -249,14 +230,16 @@ public:
     /// thread is changing or viewing just then: a pool that is being added may miss this frame, and a removed
     /// one may live a frame longer.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
-    std::optional<service_compaction> try_compact(executor_ref executor);
+    std::optional<service_compaction> try_compact(executor_ref executor) {
+        return compactor_.try_compact(executor);
+    }
     template <executor Executor>
     std::optional<service_compaction> try_compact(Executor&& executor) {
         return try_compact(executor_ref(executor));
     }
 
     /// Compactions so far. Any thread, at any time; wait-free, constant.
-    std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
+    std::uint64_t frames() const noexcept { return compactor_.frames(); }
 
     // ---- Views: any thread, at any time; these block each other and what adds and removes pools, briefly.
     // A removed pool lives until all views that it is in were taken. They throw std::bad_alloc.
@@ -269,55 +252,21 @@ public:
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
-    using pool_list = std::vector<pool_type*>;
-    using lock_type = std::unique_lock<typename Policy::mutex>;
-    class view;
-    // It was in the lists of all versions before `since`.
-    struct removed_pool {
-        std::unique_ptr<pool_type> pool;
-        std::uint64_t since;
-    };
-
-    pool_type* pool_with_id_of(handle_type handle) const noexcept {
-        // (18) acquire: pairs with (17), so that the pool is seen complete
-        return routes_[Layout::pool_id_of(handle.tag())].load(std::memory_order::acquire);
-    }
-    template <class Pool, class... Args>
-    Pool* try_add(std::string& error, std::string_view name, const pool_options& options,
-                  const Args&... args);
     template <class Pool, class... Args>
     Pool& add(std::string_view name, const pool_options& options, const Args&... args) {
         std::string error;
-        Pool* const added = try_add<Pool>(error, name, options, args...);
+        Pool* const added = pools_.template try_add<Pool>(error, name, options, args...);
         if (added == nullptr) {
             detail::raise(std::invalid_argument(error));
         }
         return *added;
     }
-    template <class LockNow, class Compact>
-    service_compaction compact_all(LockNow lock_now, Compact compact_one);
-    detail::lane<Policy>& lane_or_throw();
 
-    service_options options_;
-
-    detail::lane_table<Policy> lanes_;
-    detail::access_gate<Policy> gate_;
-
-    // By pool id.
-    typename Policy::template array<typename Policy::template atomic<pool_type*>> routes_;
-
-    // Held briefly, for what follows.
-    mutable typename Policy::mutex mutex_;
-    std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
-    std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::vector<removed_pool> removed_;                                           // until the next compaction
-    std::set<std::string, std::less<>> limits_taken_;                             // by a pool
-    std::shared_ptr<const pool_list> list_ = std::make_shared<const pool_list>(); // of pools_
-    std::uint64_t version_ = 0;                                                   // of list_
-    mutable std::map<std::uint64_t, std::size_t> views_; // being taken, by the version that they see
-
-    std::shared_ptr<const pool_list> frame_list_ = list_; // compaction's
-    typename Policy::template atomic<std::uint64_t> frames_{0};
+    std::function<void(const std::string& text)> report_leaks_;
+    detail::per_thread_table<detail::pin<Policy>> pins_;
+    detail::access_gate<detail::pin<Policy>> gate_;
+    detail::pool_directory<Layout, Policy> pools_;
+    detail::service_compactor<Layout, Policy> compactor_;
 };
 
 /// A service with handles of the default layout.
@@ -329,123 +278,20 @@ extern template class basic_service<default_layout>;
 
 template <class Layout, class Policy>
 basic_service<Layout, Policy>::basic_service(service_options options)
-    : options_(std::move(options)),
-      lanes_("service lanes", options_.max_threads),
-      gate_(lanes_, "service"),
-      routes_("service routes", std::size_t{Layout::pool_id_mask} + 1, 0) {}
+    : report_leaks_(std::move(options.report_leaks)),
+      pins_("service guards", options.max_threads),
+      gate_(pins_, "service"),
+      pools_(std::move(options.limits)),
+      compactor_(gate_, pools_) {}
 
 template <class Layout, class Policy>
 basic_service<Layout, Policy>::~basic_service() {
-    if (options_.report_leaks) {
+    if (report_leaks_) {
         if (const auto found = leaks(); !found.empty()) {
-            options_.report_leaks(to_text(found));
+            report_leaks_(to_text(found));
         }
     }
-    // Each is unhooked before its objects are destroyed, which may still ask the service, and remove pools.
-    while (!removed_.empty() || !pools_.empty()) {
-        std::exchange(removed_, {}).clear();
-        if (!pools_.empty()) {
-            remove_pool(std::string(pools_.back()->name()));
-        }
-    }
-}
-
-template <class Layout, class Policy>
-template <class Pool, class... Args>
-Pool* basic_service<Layout, Policy>::try_add(std::string& error, std::string_view name,
-                                             const pool_options& options, const Args&... args) {
-    if (name.empty()) {
-        error = "handlepool: a pool of a service needs a name";
-        return nullptr;
-    }
-    const auto is_taken = [&] {
-        if (by_name_.contains(name)) {
-            error = "handlepool: the service has a pool '" + std::string(name) + "' already";
-            return true;
-        }
-        return false;
-    };
-    pool_options wanted = options;
-    wanted.name = name;
-    {
-        const lock_type lock(mutex_);
-        if (is_taken()) {
-            return nullptr;
-        }
-        if (const auto limits = options_.limits.find(name); limits != options_.limits.end()) {
-            wanted = limits->second.applied_to(std::move(wanted));
-        }
-    }
-    if (std::string refusal = Pool::refusal_of(wanted, args...); !refusal.empty()) {
-        error = std::move(refusal);
-        return nullptr;
-    }
-    // Not under the lock: it asks the system for address space.
-    auto made = std::make_unique<detail::pool_as_any<Pool>>(wanted, args...);
-    Pool& result = made->get();
-
-    const lock_type lock(mutex_);
-    if (is_taken()) {
-        return nullptr;
-    }
-    auto list = std::make_shared<pool_list>(*list_);
-    list->push_back(made.get());
-    pools_.reserve(pools_.size() + 1);
-    limits_taken_.insert(wanted.name);
-    by_name_.try_emplace(wanted.name, made.get());
-    // What follows can't fail.
-    list_ = std::move(list);
-    // (17) release: pairs with (18)
-    routes_[made->id()].store(made.get(), std::memory_order::release);
-    pools_.push_back(std::move(made));
-    ++version_;
-    return &result;
-}
-
-template <class Layout, class Policy>
-bool basic_service<Layout, Policy>::remove_pool(std::string_view name) {
-    const lock_type lock(mutex_);
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) {
-        return false;
-    }
-    removed_.reserve(removed_.size() + 1);
-    auto list = std::make_shared<pool_list>(*list_);
-    std::erase(*list, found->second);
-    // What follows can't fail.
-    list_ = std::move(list);
-    const auto position =
-        std::ranges::find(pools_, found->second, [](const auto& owned) { return owned.get(); });
-    routes_[found->second->id()].store(nullptr, std::memory_order::relaxed);
-    removed_.push_back({std::move(*position), ++version_});
-    pools_.erase(position);
-    by_name_.erase(found);
-    return true;
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::find_any_pool(std::string_view name) -> pool_type* {
-    const lock_type lock(mutex_);
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
-}
-
-template <class Layout, class Policy>
-std::size_t basic_service<Layout, Policy>::size() const {
-    const lock_type lock(mutex_);
-    return pools_.size();
-}
-
-template <class Layout, class Policy>
-std::vector<std::string> basic_service<Layout, Policy>::unused_limits() const {
-    const lock_type lock(mutex_);
-    std::vector<std::string> names;
-    for (const auto& [name, limits] : options_.limits) {
-        if (!limits_taken_.contains(name)) {
-            names.push_back(name);
-        }
-    }
-    return names;
+    pools_.destroy_all(); // while all of the service can still be used, as their objects may
 }
 
 template <class Layout, class Policy>
@@ -461,144 +307,8 @@ std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
 }
 
 template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::lane_or_throw() -> detail::lane<Policy>& {
-    detail::lane<Policy>* const mine = lanes_.mine();
-    if (mine == nullptr) {
-        detail::throw_without_lane("service", lanes_.is_of_this_module(), lanes_.size());
-    }
-    return *mine;
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::access() -> guard_type {
-    return guard_type(gate_, lane_or_throw());
-}
-
-template <class Layout, class Policy>
-auto basic_service<Layout, Policy>::try_access() noexcept -> guard_type {
-    detail::lane<Policy>* const mine = lanes_.mine();
-    return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
-}
-
-/// Runs with the gate closed. Calls `compact_one(pool)` for the pools that have something to do. `lock_now()`
-/// locks the mutex, or not if it would have to wait.
-template <class Layout, class Policy>
-template <class LockNow, class Compact>
-service_compaction basic_service<Layout, Policy>::compact_all(LockNow lock_now, Compact compact_one) {
-    const auto start = std::chrono::steady_clock::now();
-    service_compaction sum;
-    std::size_t ending = 0;
-    if (const lock_type lock = lock_now()) {
-        // Both at once: no pool of the list is destroyed before the list is taken anew.
-        frame_list_ = list_;
-        // Those that a view sees live on; one that begins later doesn't find them.
-        const std::uint64_t oldest = views_.empty() ? version_ : views_.begin()->first;
-        ending = static_cast<std::size_t>(std::ranges::count_if(
-            removed_, [oldest](const removed_pool& one) { return one.since <= oldest; }));
-    }
-    for (std::size_t kept = 0; ending != 0; --ending) {
-        pool_type* next = nullptr;
-        if (const lock_type lock = lock_now()) {
-            next = removed_[kept].pool.get();
-        }
-        if (next == nullptr) {
-            break;
-        }
-        const bool unguarded = compact_one(*next).has_value();
-        sum.skipped += unguarded ? 0 : 1;
-        std::unique_ptr<pool_type> ended; // not destroyed under the lock: objects may ask the service
-        if (const lock_type lock = lock_now(); lock && unguarded) {
-            const auto position = removed_.begin() + static_cast<std::ptrdiff_t>(kept);
-            ended = std::move(position->pool);
-            removed_.erase(position);
-        } else {
-            ++kept;
-        }
-    }
-    for (pool_type* const pool : *frame_list_) {
-        if (pool->idle()) {
-            pool->skip_frame();
-        } else if (const std::optional<compaction_stats> done = compact_one(*pool)) {
-            ++sum.pools;
-            sum.removed += done->removed;
-            sum.born += done->born;
-            sum.moved += done->moved;
-            sum.retired += done->retired;
-        } else {
-            ++sum.skipped;
-        }
-    }
-    frames_.store(frames() + 1, std::memory_order::relaxed);
-    sum.duration = std::chrono::steady_clock::now() - start;
-    return sum;
-}
-
-template <class Layout, class Policy>
-service_compaction basic_service<Layout, Policy>::compact(executor_ref executor) {
-    gate_.close_or_throw();
-    const detail::closed_gate closed(gate_);
-    const pool_type* refused = nullptr;
-    detail::gate_refusal refusal = detail::gate_refusal::none;
-    const service_compaction sum = compact_all([&] { return lock_type(mutex_); },
-                                               [&](pool_type& pool) -> std::optional<compaction_stats> {
-                                                   const detail::compaction_attempt attempt =
-                                                       pool.compact_inside(&gate_, executor);
-                                                   if (attempt.refusal == detail::gate_refusal::none) {
-                                                       return attempt.done;
-                                                   }
-                                                   if (refused == nullptr) {
-                                                       refused = &pool;
-                                                       refusal = attempt.refusal;
-                                                   }
-                                                   return std::nullopt;
-                                               });
-    if (refused != nullptr) {
-        detail::throw_refused(detail::quoted_pool(refused->name()), refusal);
-    }
-    return sum;
-}
-
-template <class Layout, class Policy>
-std::optional<service_compaction> basic_service<Layout, Policy>::try_compact(executor_ref executor) {
-    if (!gate_.try_close()) {
-        return std::nullopt;
-    }
-    const detail::closed_gate closed(gate_);
-    return compact_all([&] { return lock_type(mutex_, std::try_to_lock); },
-                       [&](pool_type& pool) { return pool.try_compact(executor); });
-}
-
-/// The pools of a service, none of which is destroyed while it lives.
-template <class Layout, class Policy>
-class basic_service<Layout, Policy>::view {
-public:
-    explicit view(const basic_service& whose) : service_(whose) {
-        const lock_type lock(service_.mutex_);
-        ++service_.views_[service_.version_]; // may throw
-        list_ = service_.list_;
-        version_ = service_.version_;
-    }
-    ~view() {
-        const lock_type lock(service_.mutex_);
-        if (const auto mine = service_.views_.find(version_); --mine->second == 0) {
-            service_.views_.erase(mine);
-        }
-    }
-
-    view(const view&) = delete;
-    view& operator=(const view&) = delete;
-
-    const pool_list& pools() const noexcept { return *list_; }
-
-private:
-    const basic_service& service_;
-    std::shared_ptr<const pool_list> list_;
-    std::uint64_t version_ = 0;
-};
-
-template <class Layout, class Policy>
 service_stats basic_service<Layout, Policy>::stats() const {
-    const view now(*this);
+    const typename detail::pool_directory<Layout, Policy>::view now(pools_);
     service_stats result;
     result.frames = frames();
     for (const pool_type* const pool : now.pools()) {
@@ -609,7 +319,7 @@ service_stats basic_service<Layout, Policy>::stats() const {
 
 template <class Layout, class Policy>
 std::vector<pool_leak> basic_service<Layout, Policy>::leaks(std::size_t most) const {
-    const view now(*this);
+    const typename detail::pool_directory<Layout, Policy>::view now(pools_);
     std::vector<pool_leak> found;
     for (const pool_type* const pool : now.pools()) {
         if (const std::size_t objects = pool->size(); objects != 0) {

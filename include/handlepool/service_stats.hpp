@@ -3,6 +3,7 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/stats.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +15,19 @@ namespace handlepool {
 struct service_stats {
     std::uint64_t frames = 0;      ///< compactions of the service
     std::vector<pool_stats> pools; ///< one for each pool
+};
+
+/// What one compaction of a service did, over all its pools.
+struct service_compaction {
+    std::size_t pools = 0;   ///< pools that were compacted; the others had nothing to do
+    std::size_t skipped = 0; ///< pools that a guard kept from being compacted; only by try_compact
+
+    /// Sums over the compacted pools, of the fields of compaction_stats.
+    std::size_t removed = 0;
+    std::size_t born = 0;
+    std::size_t moved = 0;
+    std::size_t retired = 0;
+    std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
 // ---- Texts: any thread, at any time; linear in the pools. They throw std::bad_alloc.

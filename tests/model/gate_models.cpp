@@ -22,13 +22,13 @@ struct gate_scene : model {
     gate_scene() : lanes("lanes", 3), gate(lanes, "model") {}
 
     void read() {
-        const access_guard<model_policy> guard(gate, *lanes.mine());
+        const auto guard = gate.access();
         static_cast<void>(std::uint32_t{data}); // a race, if something changes under a guard
     }
     void change() { data = data + 1; }
 
     lane_table<model_policy> lanes;
-    access_gate<model_policy> gate;
+    access_gate<lane<model_policy>> gate;
     model_plain<std::uint32_t> data;
 };
 
@@ -86,7 +86,7 @@ class nested_guard : public gate_scene {
 public:
     void run(unsigned index) override {
         if (index == 0) {
-            const access_guard<model_policy> outer(gate, *lanes.mine());
+            const auto outer = gate.access();
             read();
             const std::uint32_t before = data;
             model_policy::wait(); // where others may come in between
@@ -118,7 +118,7 @@ class guard_that_ends_elsewhere : public gate_scene {
 public:
     void run(unsigned index) override {
         if (index == 0) {
-            access_guard<model_policy> made(gate, *lanes.mine());
+            auto made = gate.access();
             handed_ = std::move(made);
             told_.store(1, std::memory_order::release);
             read();
@@ -150,8 +150,8 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            const access_guard<model_policy> first(gate, *lanes.mine());
-            const access_guard<model_policy> second(outer_, *lanes_of_outer_.mine());
+            const auto first = gate.access();
+            const auto second = outer_.access();
             static_cast<void>(std::uint32_t{data});
             static_cast<void>(std::uint32_t{outer_data_});
         } else {
@@ -168,7 +168,7 @@ public:
 
 private:
     lane_table<model_policy> lanes_of_outer_{"lanes", 3};
-    access_gate<model_policy> outer_;
+    access_gate<lane<model_policy>> outer_;
     model_plain<std::uint32_t> outer_data_;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <handlepool/access_guard.hpp>
 #include <handlepool/detail/config.hpp>
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/per_thread_table.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/stats.hpp>
@@ -42,7 +43,7 @@ protected:
     ~outer_gate() = default;
 };
 
-/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard pins its lane and
+/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard raises its pin and
 /// then looks at the state, compaction sets the state and then looks at the pins, each in the one order of
 /// sequentially consistent accesses, so that one of them sees the other. The state also keeps compactions
 /// apart.
@@ -50,49 +51,53 @@ protected:
 /// A compaction that still waits for guards makes new ones wait too, or it might never begin. But only for a
 /// while: a thread that holds a guard of one pool, and waits for one of another, may be what keeps the
 /// compaction waiting. So guards may be taken in any order.
-template <class Policy>
+///
+/// @tparam Pin a pin, or what is derived from it
+template <class Pin>
 class access_gate final : public outer_gate {
 public:
-    /// `owner`, "pool 'ships'" say, is for messages.
-    access_gate(lane_table<Policy>& lanes, std::string owner) : lanes_(lanes), owner_(std::move(owner)) {}
+    using policy = typename Pin::policy;
+    using guard_type = access_guard<policy>;
 
-    /// Guard: comes back when no compaction runs, and none can start until leave(). Waits for a running one,
-    /// and for some time for one that waits. Throws compaction_conflict when the calling thread itself runs
-    /// it.
-    void enter(lane<Policy>& mine) {
+    /// Keeps the guards of these pins off. `owner`, "pool 'ships'" say, is for messages.
+    access_gate(per_thread_table<Pin>& pins, std::string owner) : pins_(pins), owner_(std::move(owner)) {}
+
+    /// A guard of the calling thread, made when no compaction runs: none can start until it ends. Waits for a
+    /// running one, and for some time for one that waits. Throws compaction_conflict when the calling thread
+    /// itself runs it, and foreign_module or too_many_threads when the thread has no pin.
+    guard_type access() {
+        Pin& mine = pins_.mine_or_throw(owner_);
         std::uint64_t waits_since = 0; // for a compaction that waits
         for (bool impatient = false; !pass(mine, impatient);) {
-            if (compacting_thread_.load(std::memory_order::relaxed) == lanes_.thread_index()) {
+            if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
                 raise(compaction_conflict(
                     "handlepool: an access guard was asked for in a thread that is compacting"));
             }
             std::uint32_t state = state_.load(std::memory_order::relaxed);
             for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
                 if (state == wanted) {
-                    const std::uint64_t now = Policy::now();
+                    const std::uint64_t now = policy::now();
                     waits_since = waits_since == 0 ? now : waits_since;
-                    impatient = now - waits_since >= Policy::guard_patience;
+                    impatient = now - waits_since >= policy::guard_patience;
                 }
-                Policy::wait();
+                policy::wait();
             }
         }
+        return guard_type(mine);
     }
 
-    /// Guard: the same, but returns false where it would wait or throw. Wait-free.
-    bool try_enter(lane<Policy>& mine) noexcept { return pass(mine, false); }
-
-    /// Ends a guard that was made in this lane. Any thread; wait-free.
-    void leave(lane<Policy>& maker) noexcept {
-        // (26) release: pairs with (25), so that the compaction comes after what the guard protected
-        maker.pins.fetch_sub(1, std::memory_order::release);
+    /// The same, but an empty guard where it would wait or throw. Wait-free.
+    guard_type try_access() noexcept {
+        Pin* const mine = pins_.mine();
+        return mine != nullptr && pass(*mine, false) ? guard_type(*mine) : guard_type();
     }
 
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
     /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
     /// pass `outer`.
     [[nodiscard]] gate_refusal close(outer_gate* outer = nullptr) noexcept {
-        const lane<Policy>* const mine = lanes_.mine();
-        if (mine != nullptr && mine->pins.load(std::memory_order::relaxed) != 0) {
+        const Pin* const mine = pins_.mine();
+        if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
         }
         if (!try_set()) {
@@ -149,10 +154,10 @@ public:
 
     /// Is any guard held?
     bool pinned() const noexcept {
-        // (9) seq_cst: the number of lanes is part of the protocol
-        for (std::size_t i = 0, last = lanes_.count(); i < last; ++i) {
-            // (25) seq_cst: see (22); acquire: pairs with (26)
-            if (lanes_[i].pins.load(std::memory_order::seq_cst) != 0) {
+        // (9) seq_cst: the number of pins is part of the protocol
+        for (std::size_t i = 0, last = pins_.count(); i < last; ++i) {
+            // (25) in is_raised
+            if (pins_[i].is_raised()) {
                 return true;
             }
         }
@@ -171,19 +176,19 @@ private:
         return state == open_to_all || (state == wanted && impatient);
     }
 
-    /// Pins the lane, unless it would have to wait.
-    bool pass(lane<Policy>& mine, bool impatient) noexcept {
-        // (22) seq_cst: with (23), (24) and (25) the Dekker protocol
-        if (mine.pins.fetch_add(1, std::memory_order::seq_cst) != 0) {
-            // Another guard of this lane keeps compactions off. To look at the state would be to wait for one
-            // that waits for this thread.
+    /// Raises the pin, unless it would have to wait.
+    bool pass(Pin& mine, bool impatient) noexcept {
+        // (22) in raise
+        if (!mine.raise()) {
+            // Another guard of this thread keeps compactions off. To look at the state would be to wait for
+            // one that waits for this thread.
             return true;
         }
         // (23) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did
         if (may_pass(state_.load(std::memory_order::seq_cst), impatient)) {
             return true;
         }
-        leave(mine);
+        mine.lower();
         return false;
     }
 
@@ -195,7 +200,7 @@ private:
                                             std::memory_order::relaxed)) {
             return false;
         }
-        compacting_thread_.store(lanes_.thread_index(), std::memory_order::relaxed);
+        compacting_thread_.store(pins_.thread_index(), std::memory_order::relaxed);
         return true;
     }
 
@@ -211,30 +216,30 @@ private:
 
     void wait_for_guards() const noexcept {
         while (pinned()) {
-            Policy::wait();
+            policy::wait();
         }
     }
 
-    lane_table<Policy>& lanes_;
+    per_thread_table<Pin>& pins_;
     std::string owner_;
-    alignas(cache_line) typename Policy::template atomic<std::uint32_t> state_{open_to_all};
+    alignas(cache_line) typename policy::template atomic<std::uint32_t> state_{open_to_all};
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
-    typename Policy::template atomic<std::uint32_t> compacting_thread_{nobody};
+    typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
 };
 
 /// Opens the gate at its end.
-template <class Policy>
+template <class Pin>
 class closed_gate {
 public:
     /// The gate is closed, by this thread.
-    explicit closed_gate(access_gate<Policy>& gate) noexcept : gate_(gate) {}
+    explicit closed_gate(access_gate<Pin>& gate) noexcept : gate_(gate) {}
     ~closed_gate() { gate_.open(); }
 
     closed_gate(const closed_gate&) = delete;
     closed_gate& operator=(const closed_gate&) = delete;
 
 private:
-    access_gate<Policy>& gate_;
+    access_gate<Pin>& gate_;
 };
 
 } // namespace handlepool::detail

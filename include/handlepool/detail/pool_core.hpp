@@ -112,7 +112,8 @@ public:
 
     /// Why nothing could be created.
     [[noreturn]] void throw_refusal() {
-        lane_or_throw();
+        expect_in_use();
+        parts_.lanes.mine_or_throw(gate_.owner());
         if (parts_.allocator.used_up()) {
             raise(pool_used_up(name_, parts_.geometry.slot_limit));
         }
@@ -236,11 +237,13 @@ public:
         return layout::is_alive(layout::tag_of(owner)) ? owner : 0;
     }
 
-    guard_type access() { return guard_type(gate_, lane_or_throw()); }
+    guard_type access() {
+        expect_in_use();
+        return gate_.access();
+    }
     guard_type try_access() noexcept {
         expect_in_use();
-        lane_type* const mine = parts_.lanes.mine();
-        return mine == nullptr ? guard_type() : guard_type::attempt(gate_, *mine);
+        return gate_.try_access();
     }
 
     // ---- Frames
@@ -330,16 +333,6 @@ private:
           compactor_(quoted_pool(name_) + " compaction", parts_),
           gate_(parts_.lanes, quoted_pool(name_)) {}
 
-    lane_type& lane_or_throw() {
-        expect_in_use();
-        lane_type* const mine = parts_.lanes.mine();
-        if (mine == nullptr) {
-            throw_without_lane(quoted_pool(name_), parts_.lanes.is_of_this_module(),
-                               parts_.geometry.max_threads);
-        }
-        return *mine;
-    }
-
     /// The gate is closed.
     template <executor Executor>
     compaction_stats compact_alone(Executor& executor) {
@@ -395,7 +388,7 @@ private:
     pool_id_holder id_;
     pool_parts<T, Config> parts_;
     compactor<T, Config> compactor_;
-    access_gate<policy> gate_;
+    access_gate<lane_type> gate_;
     // Erasures by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane_{0};
     std::uint32_t in_use_ = in_use_mark;

@@ -24,6 +24,12 @@ struct removal_chain {
     bool empty() const noexcept {
         return queued.load(std::memory_order::relaxed) == drained.load(std::memory_order::relaxed);
     }
+
+    /// Makes it as new, but for the totals. Only while nobody uses it.
+    void reset() noexcept {
+        records.reset();
+        drained.store(queued.load(std::memory_order::relaxed), std::memory_order::relaxed);
+    }
 };
 
 /// Queues of erased handles, one for each lane, from its thread to compaction: one producer, one consumer.

@@ -38,17 +38,9 @@ public:
     /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// lane has one, else lock-free.
     slot_index take(lane<policy>& mine) noexcept {
-        std::uint32_t held = mine.held.load(std::memory_order::relaxed);
-        if (held == 0) {
-            held = refill(mine);
-            if (held == 0) {
-                return slot_index::none;
-            }
-        }
-        const std::uint32_t next = mine.claim_end - held;
-        slots_.prefetch_slot(slot_index{mine.claimed[next + lane<policy>::read_ahead]});
-        mine.held.store(held - 1, std::memory_order::relaxed);
-        return slot_index{mine.claimed[next]};
+        const slot_index taken = mine.claim.left() != 0 ? mine.claim.take() : refill(mine.claim);
+        slots_.prefetch_slot(mine.claim.later());
+        return taken;
     }
 
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
@@ -74,7 +66,7 @@ public:
     std::size_t take_many(lane<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
         std::size_t taken = 0;
         // Those that the lane holds come first, so that it doesn't look idle beside them.
-        while (taken != count && mine.held.load(std::memory_order::relaxed) != 0) {
+        while (taken != count && mine.claim.left() != 0) {
             out[taken++] = raw(take(mine));
         }
         while (taken != count) {
@@ -106,8 +98,7 @@ public:
 
     /// Slots that lanes hold and don't use.
     std::size_t held() const noexcept {
-        return static_cast<std::size_t>(
-            lanes_.sum([](const lane<policy>& one) { return one.held.load(std::memory_order::relaxed); }));
+        return static_cast<std::size_t>(lanes_.sum([](const lane<policy>& one) { return one.claim.left(); }));
     }
     /// Slots that wait for their next object, freed or given back unused.
     std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused().waiting(); }
@@ -127,19 +118,16 @@ private:
     // A claim that loses its exchange reads all entries again.
     static constexpr std::size_t most_at_once = 1024;
 
-    std::uint32_t refill(lane<policy>& mine) noexcept {
+    slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
         const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
-        // Stored before the claim and published by its exchange, (11) or (15): a thread that finds the pool
-        // full because of this claim also sees its unused slots.
-        mine.held.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
-        std::size_t claimed = claim(mine.claimed, wanted, 0);
-        if (claimed == 0) {
-            mine.held.store(0, std::memory_order::relaxed);
-            claimed = claim_beyond_capacity(mine.claimed);
-        }
-        mine.claim_end = static_cast<std::uint32_t>(claimed);
-        return static_cast<std::uint32_t>(claimed);
+        // What will be left is counted before the claim, and published by its exchange, (11) or (15): a
+        // thread that finds the pool full because of this claim also sees its unused slots.
+        const slot_index first =
+            mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
+        return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
+            return claim_beyond_capacity(out);
+        });
     }
 
     /// Takes one slot beyond the capacity, as long as idle lanes hold at least as many unused. Returns how

@@ -8,8 +8,8 @@
 
 namespace handlepool::detail {
 
-/// Slots that a thread has claimed for its next objects. The thread takes them and claims more; any thread may
-/// ask how many are left.
+/// Slots that a thread has claimed for its next objects. The thread takes them and claims more; any thread
+/// may ask how many are left.
 template <class Policy>
 class slot_claim {
 public:
@@ -46,7 +46,7 @@ public:
 
 private:
     // Padding after the slots, so that prefetching may read past them.
-    static constexpr std::size_t read_ahead = 8;
+    static constexpr std::uint32_t read_ahead = 8;
 
     // The last `left_` of the first `end_` of `slots_`.
     typename Policy::template atomic<std::uint32_t> left_{0};

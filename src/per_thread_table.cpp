@@ -1,10 +1,10 @@
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/per_thread_table.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
 
 namespace handlepool::detail {
 
-void throw_without_lane(std::string_view owner, bool of_this_module, std::size_t max_threads) {
+void throw_thread_refused(std::string_view owner, bool of_this_module, std::size_t max_threads) {
     if (!of_this_module) {
         raise(foreign_module(owner));
     }

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <handlepool/any_pool.hpp>
+#include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/pin.hpp>
+#include <handlepool/detail/pool_directory.hpp>
+#include <handlepool/executor_ref.hpp>
+#include <handlepool/service_stats.hpp>
+#include <handlepool/stats.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace handlepool::detail {
+
+/// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other.
+template <class Layout, class Policy>
+class service_compactor {
+public:
+    using pool_type = any_pool<Layout>;
+
+    /// `gate` keeps guards of the service off while it works.
+    service_compactor(access_gate<pin<Policy>>& gate, pool_directory<Layout, Policy>& pools)
+        : gate_(gate), pools_(pools) {}
+
+    /// Waits for guards. Throws compaction_conflict as the service's compact() says.
+    service_compaction compact(executor_ref executor);
+
+    /// Nothing where it can't start at once.
+    std::optional<service_compaction> try_compact(executor_ref executor);
+
+    /// Compactions so far. Any thread; wait-free.
+    std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
+
+private:
+    template <class CompactOne>
+    service_compaction compact_all(bool may_wait, CompactOne compact_one);
+
+    access_gate<pin<Policy>>& gate_;
+    pool_directory<Layout, Policy>& pools_;
+    typename Policy::template atomic<std::uint64_t> frames_{0};
+};
+
+// -----------------------------------------------------------------------------------------------------------
+
+template <class Layout, class Policy>
+service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor) {
+    gate_.close_or_throw();
+    const closed_gate closed(gate_);
+    const pool_type* refused = nullptr;
+    gate_refusal refusal = gate_refusal::none;
+    const service_compaction sum = compact_all(true, [&](pool_type& pool) -> std::optional<compaction_stats> {
+        const compaction_attempt attempt = pool.compact_inside(&gate_, executor);
+        if (attempt.refusal == gate_refusal::none) {
+            return attempt.done;
+        }
+        if (refused == nullptr) {
+            refused = &pool;
+            refusal = attempt.refusal;
+        }
+        return std::nullopt;
+    });
+    if (refused != nullptr) {
+        throw_refused(quoted_pool(refused->name()), refusal);
+    }
+    return sum;
+}
+
+template <class Layout, class Policy>
+std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact(executor_ref executor) {
+    if (!gate_.try_close()) {
+        return std::nullopt;
+    }
+    const closed_gate closed(gate_);
+    return compact_all(false, [&](pool_type& pool) { return pool.try_compact(executor); });
+}
+
+/// Calls `compact_one(pool)`, which may refuse, for the pools that have something to do. The gate is closed.
+/// `may_wait` says whether it may wait for threads that change or view the directory.
+template <class Layout, class Policy>
+template <class CompactOne>
+service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait, CompactOne compact_one) {
+    const auto start = std::chrono::steady_clock::now();
+    service_compaction sum;
+    pools_.begin_frame(may_wait);
+    auto& ending = pools_.ending();
+    for (auto next = ending.begin(); next != ending.end();) {
+        if (compact_one(*next->pool)) {
+            next = ending.erase(next);
+        } else {
+            ++sum.skipped;
+            ++next;
+        }
+    }
+    for (pool_type* const pool : pools_.of_frame()) {
+        if (pool->idle()) {
+            pool->skip_frame();
+        } else if (const std::optional<compaction_stats> done = compact_one(*pool)) {
+            ++sum.pools;
+            sum.removed += done->removed;
+            sum.born += done->born;
+            sum.moved += done->moved;
+            sum.retired += done->retired;
+        } else {
+            ++sum.skipped;
+        }
+    }
+    frames_.store(frames() + 1, std::memory_order::relaxed);
+    sum.duration = std::chrono::steady_clock::now() - start;
+    return sum;
+}
+
+} // namespace handlepool::detail
