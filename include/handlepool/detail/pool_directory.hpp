@@ -1,9 +1,12 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/pool_as_any.hpp>
 #include <handlepool/detail/route_table.hpp>
+#include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/pool_options.hpp>
 
@@ -30,7 +33,7 @@ namespace handlepool::detail {
 /// Any thread may call what nothing else is said of; these functions block each other briefly, except
 /// route().
 template <class Layout, class Policy>
-class pool_directory {
+class HANDLEPOOL_EXPORT pool_directory {
 public:
     using pool_type = any_pool<Layout>;
     using handle_type = handle<void, Layout>;
@@ -136,6 +139,8 @@ private:
     std::shared_ptr<const pool_list> list_;
     std::uint64_t version_ = 0;
 };
+
+extern template class pool_directory<default_layout, default_policy>;
 
 // -----------------------------------------------------------------------------------------------------------
 
