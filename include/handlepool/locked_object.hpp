@@ -2,6 +2,7 @@
 
 #include <handlepool/access_guard.hpp>
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
