@@ -187,7 +187,8 @@ public:
         return {find<T>(handle), std::move(guard)};
     }
 
-    /// The same, but also empty where lock() would wait or throw. Wait-free.
+    /// The same, but also empty where lock() would wait or throw.
+    /// Wait-free.
     template <class T>
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
@@ -208,7 +209,8 @@ public:
     /// Holds the service's compaction off while the guard lives; waits and throws like pool::access. Guards
     /// of a service and of its pools may be taken in any order.
     [[nodiscard]] guard_type access() { return gate_.access(); }
-    /// The same, but returns an empty guard where access() would wait or throw. Wait-free.
+    /// The same, but returns an empty guard where access() would wait or throw.
+    /// Wait-free.
     [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
 
     // ---- Frames: one thread at a time

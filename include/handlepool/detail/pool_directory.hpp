@@ -1,10 +1,13 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/mutex.hpp>
 #include <handlepool/detail/pool_as_any.hpp>
 #include <handlepool/detail/route_table.hpp>
+#include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/pool_options.hpp>
 
@@ -31,7 +34,7 @@ namespace handlepool::detail {
 /// Any thread may call what nothing else is said of; these functions block each other briefly, except
 /// route().
 template <class Layout, class Policy>
-class pool_directory {
+class HANDLEPOOL_EXPORT pool_directory {
 public:
     using pool_type = any_pool<Layout>;
     using handle_type = handle<void, Layout>;
@@ -137,6 +140,8 @@ private:
     std::shared_ptr<const pool_list> list_;
     std::uint64_t version_ = 0;
 };
+
+extern template class pool_directory<default_layout, default_policy>;
 
 // -----------------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,14 @@
 
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/executor_ref.hpp>
+#include <handlepool/fwd.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/service_stats.hpp>
 #include <handlepool/stats.hpp>
 
@@ -18,7 +22,7 @@ namespace handlepool::detail {
 
 /// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other.
 template <class Layout, class Policy>
-class service_compactor {
+class HANDLEPOOL_EXPORT service_compactor {
 public:
     using pool_type = any_pool<Layout>;
 
@@ -43,6 +47,8 @@ private:
     pool_directory<Layout, Policy>& pools_;
     typename Policy::template atomic<std::uint64_t> frames_{0};
 };
+
+extern template class service_compactor<default_layout, default_policy>;
 
 // -----------------------------------------------------------------------------------------------------------
 
