@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/pin.hpp>
+#include <handlepool/fwd.hpp>
 
 #include <utility>
 

@@ -37,6 +37,28 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 class raw_pool;
 
+template <class Policy = default_policy>
+class access_guard;
+
+template <class T, class Policy = default_policy>
+class locked_object;
+
+template <class Layout = default_layout>
+class HANDLEPOOL_EXPORT any_pool;
+
+template <class Layout, class Policy = default_policy>
+class HANDLEPOOL_EXPORT basic_service;
+
+/// A service with handles of the default layout.
+using service = basic_service<default_layout>;
+
+struct pool_options;
+struct pool_stats;
+struct compaction_stats;
+struct raw_type;
+class executor_ref;
+class HANDLEPOOL_EXPORT timeline;
+
 namespace detail {
 
 template <class Pool>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/fwd.hpp>
 
 #include <concepts>
 #include <type_traits>

@@ -51,7 +51,7 @@ struct service_options {
 /// @tparam Layout how the bits of a handle are divided, in all pools
 /// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their
 /// own
-template <class Layout, class Policy = default_policy>
+template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT basic_service {
 public:
     /// What its functions take and return.
@@ -270,9 +270,6 @@ private:
     detail::pool_directory<Layout, Policy> pools_;
     detail::service_compactor<Layout, Policy> compactor_;
 };
-
-/// A service with handles of the default layout.
-using service = basic_service<default_layout>;
 
 extern template class basic_service<default_layout>;
 
