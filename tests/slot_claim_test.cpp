@@ -1,5 +1,5 @@
+#include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/numbers.hpp>
-#include <handlepool/detail/slot_claim.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/packer.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>

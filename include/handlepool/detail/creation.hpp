@@ -1,6 +1,5 @@
 #pragma once
 
-#include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 

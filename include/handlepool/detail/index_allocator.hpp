@@ -1,16 +1,118 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
-#include <handlepool/detail/returned_indices.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 
 namespace handlepool::detail {
+
+/// Totals of indices given back unused, and of those claimed again.
+struct returned_totals {
+    std::uint64_t given_back = 0;
+    std::uint64_t claimed = 0;
+
+    std::size_t waiting() const noexcept {
+        return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
+    }
+    friend bool operator==(returned_totals, returned_totals) = default;
+};
+
+/// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they
+/// come from any thread, need no delay, and go out in no particular order.
+///
+/// A claim takes bits of one word by compare-exchange. Nothing is linked, so there is no ABA, and a thread
+/// that is stopped in a claim holds no more than it asked for.
+template <class Policy>
+class returned_indices {
+public:
+    /// For indices below `limit`.
+    returned_indices(std::string_view what_for, std::size_t limit)
+        : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
+
+    /// A moment's view. What the claims counted here have taken is counted as given back, too.
+    returned_totals seen() const noexcept {
+        returned_totals now;
+        // (36) acquire: pairs with (35), for what the claiming threads did before
+        now.claimed = claimed_.load(std::memory_order::acquire);
+        now.given_back = given_back_.load(std::memory_order::relaxed);
+        return now;
+    }
+
+    /// Any thread: the calling thread has claimed the index, and no object was published in it since.
+    /// Wait-free.
+    void give_back(std::uint32_t index) noexcept {
+        const std::size_t word = index / bits_per_word;
+        hint_.store(word, std::memory_order::relaxed);
+        given_back_.fetch_add(1, std::memory_order::relaxed); // before anybody can claim it
+        // (32) release: pairs with (33), for the count, and for what the claim of the index had made visible
+        // to this thread
+        words_[word].fetch_or(std::uint64_t{1} << (index % bits_per_word), std::memory_order::release);
+    }
+
+    /// Any thread: takes up to `wanted` indices of those below `in_service`, writes them to `out` and returns
+    /// how many. Lock-free; linear in `in_service` / 64 at the worst.
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_service) noexcept {
+        const std::size_t words = (in_service + bits_per_word - 1) / bits_per_word;
+        std::size_t count = 0;
+        std::size_t word = hint_.load(std::memory_order::relaxed);
+        for (std::size_t visited = 0; visited < words && count != wanted; ++visited, ++word) {
+            word = word < words ? word : 0;
+            count += claim_of(word, out + count, wanted - count);
+        }
+        return count;
+    }
+
+    /// Forgets all. Only while nobody else uses it.
+    void reset() noexcept {
+        words_.discard();
+        claimed_.store(given_back_.load(std::memory_order::relaxed), std::memory_order::relaxed);
+    }
+
+    memory_use memory() const noexcept { return words_.memory(); }
+
+private:
+    template <class Word>
+    using atomic = typename Policy::template atomic<Word>;
+
+    static constexpr std::size_t bits_per_word = 64;
+
+    std::size_t claim_of(std::size_t word, std::uint32_t* out, std::size_t wanted) noexcept {
+        // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the lane that took
+        // it says it holds
+        std::uint64_t bits = words_[word].load(std::memory_order::acquire);
+        while (bits != 0) {
+            std::uint64_t left = bits;
+            std::size_t count = 0;
+            for (; left != 0 && count != wanted; left &= left - 1) {
+                out[count++] = static_cast<std::uint32_t>(word * bits_per_word) +
+                               static_cast<std::uint32_t>(std::countr_zero(left));
+            }
+            // (33) acq_rel: acquire pairs with (32), release with (34). A failure needs no order: who finds
+            // nothing looks at the words once more before it gives up
+            if (words_[word].compare_exchange_weak(bits, left, std::memory_order::acq_rel,
+                                                   std::memory_order::relaxed)) {
+                // (35) release: pairs with (36), for the same as (33)
+                claimed_.fetch_add(count, std::memory_order::release);
+                return count;
+            }
+        }
+        return 0;
+    }
+
+    typename Policy::template array<atomic<std::uint64_t>> words_;
+    alignas(cache_line) atomic<std::uint64_t> given_back_{0};
+    atomic<std::uint64_t> claimed_{0};
+    atomic<std::size_t> hint_{0}; // the word that got the last index
+};
 
 /// A freelist whose indices also come back unused: those go out first, to any thread and at once.
 template <class Policy, class Freelist>

@@ -1,17 +1,64 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/per_thread_table.hpp>
 #include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/removal_queue.hpp>
-#include <handlepool/detail/slot_claim.hpp>
 #include <handlepool/policy.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace handlepool::detail {
+
+/// Slots that a thread has claimed for its next objects. The thread takes them and claims more; any thread
+/// may ask how many are left.
+template <class Policy>
+class slot_claim {
+public:
+    /// Slots that were not used yet. Relaxed: whoever must not miss a claim says how it sees it.
+    std::uint32_t left() const noexcept { return left_.load(std::memory_order::relaxed); }
+
+    /// Takes the next slot. There must be one.
+    slot_index take() noexcept {
+        const std::uint32_t left = this->left();
+        left_.store(left - 1, std::memory_order::relaxed);
+        return slot_index{slots_[end_ - left]};
+    }
+
+    /// The slot that comes some calls of take() later, or any value: for prefetching.
+    slot_index later() const noexcept { return slot_index{slots_[end_ - left() + read_ahead - 1]}; }
+
+    /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote, and takes the
+    /// first of them; none when there was none. There must be none left. While it claims, as many as may be
+    /// left afterwards count as left already.
+    template <class Claim>
+    slot_index refill(std::size_t wanted, Claim claim) noexcept {
+        left_.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
+        const auto claimed = static_cast<std::uint32_t>(claim(slots_, wanted));
+        end_ = claimed;
+        left_.store(claimed == 0 ? 0 : claimed - 1, std::memory_order::relaxed);
+        return claimed == 0 ? slot_index::none : slot_index{slots_[0]};
+    }
+
+    /// Forgets them. Only while nobody else looks.
+    void reset() noexcept {
+        left_.store(0, std::memory_order::relaxed);
+        end_ = 0;
+    }
+
+private:
+    // Padding after the slots, so that prefetching may read past them.
+    static constexpr std::uint32_t read_ahead = 8;
+
+    // The last `left_` of the first `end_` of `slots_`.
+    typename Policy::template atomic<std::uint32_t> left_{0};
+    typename Policy::template plain<std::uint32_t> end_{0};
+    std::uint32_t slots_[Policy::claim_size + read_ahead]{};
+};
 
 /// What one thread needs in order to work alone. It belongs to a thread index: when its thread ends, the next
 /// thread with that index finds it as it was left. The words that others read are atomic, and only its thread

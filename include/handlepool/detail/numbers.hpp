@@ -1,8 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
-/// What the numbers inside a pool say, as types that don't turn into each other by themselves.
+/// What the numbers inside a pool say, as types that don't turn into each other by themselves; and counters.
 namespace handlepool::detail {
 
 /// A slot of the slot table.
@@ -32,6 +33,12 @@ constexpr std::uint32_t target_of(link to) noexcept {
 template <class Number>
 constexpr std::uint32_t raw(Number number) noexcept {
     return static_cast<std::uint32_t>(number);
+}
+
+/// Adds to a counter that only the calling thread writes.
+template <class Counter>
+void add(Counter& counter, std::uint64_t amount) noexcept {
+    counter.store(counter.load(std::memory_order::relaxed) + amount, std::memory_order::relaxed);
 }
 
 } // namespace handlepool::detail

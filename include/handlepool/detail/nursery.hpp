@@ -1,7 +1,6 @@
 #pragma once
 
 #include <handlepool/detail/chunk_store.hpp>
-#include <handlepool/detail/counter.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/min_max.hpp>
