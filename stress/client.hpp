@@ -12,7 +12,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <random>
 #include <utility>
+#include <vector>
 
 namespace handlepool::stress {
 
@@ -79,6 +83,20 @@ public:
         return handle;
     }
 
+    // With one number for all. They are added to `made`, or none is.
+    template <class... Args>
+    void create_several(std::size_t count, std::vector<handle_type>& made, Args&&... args) {
+        const std::size_t before = made.size();
+        const std::uint64_t number = next_number_++;
+        const time_stamp begin = now();
+        pool_.emplace_n(count, std::back_inserter(made), std::ref(objects_), number,
+                        std::forward<Args>(args)...);
+        const time_stamp end = now();
+        for (std::size_t i = before; i < made.size(); ++i) {
+            add_creation(made[i], number, begin, end);
+        }
+    }
+
     // Whatever comes of it: other threads may erase the same object. The object of find is looked at, which
     // the frame contract must allow.
     bool erase(handle_type handle) { return erase(handle, answer::open); }
@@ -101,6 +119,14 @@ public:
             try_stale(handle);
         }
     }
+    // The same of one of these; takes it out of them and returns it.
+    handle_type erase_any_of(std::vector<handle_type>& living, std::mt19937_64& random) {
+        std::swap(living[random() % living.size()], living.back());
+        const handle_type chosen = living.back();
+        living.pop_back();
+        erase_living(chosen);
+        return chosen;
+    }
     // The caller knows that the object was erased.
     void try_stale(handle_type handle) {
         counts().stale_lookups += 3;
@@ -121,17 +147,6 @@ public:
         }
     }
 
-    // An object with this number was created in some other way, in this time.
-    void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
-        record(operation::emplace, handle, begin, end, true, answer::open, number);
-        ++counts().created;
-        if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
-            // Others that were destroyed since the slot's object was erased: at least as many as slots were
-            // freed between the slot's own and its next use.
-            const std::uint64_t deaths = objects_.deaths();
-            recorder_.reuse_distances.add(deaths > mark ? deaths - mark : 0);
-        }
-    }
     // Objects whose creation ended by an exception after they were alive.
     void add_undone(std::size_t objects) noexcept { counts().undone += objects; }
 
@@ -184,6 +199,18 @@ private:
         }
         record(operation::find, handle, begin, end, found != nullptr, expected, number);
         return found;
+    }
+
+    // An object with this number was created in this time.
+    void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
+        record(operation::emplace, handle, begin, end, true, answer::open, number);
+        ++counts().created;
+        if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
+            // Others that were destroyed since the slot's object was erased: at least as many as slots were
+            // freed between the slot's own and its next use.
+            const std::uint64_t deaths = objects_.deaths();
+            recorder_.reuse_distances.add(deaths > mark ? deaths - mark : 0);
+        }
     }
 
     void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,

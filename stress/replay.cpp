@@ -1,8 +1,8 @@
 #include "replay.hpp"
 
+#include "numbers.hpp"
 #include "resources.hpp"
 #include "test_run.hpp"
-#include "text.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/ranges.h>
@@ -230,9 +230,9 @@ report replay(const trace& recorded, const replay_options& options) {
     }
     pool.finish();
     run.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
-    run.add_parameter("frame_ms", fmt::to_string(options.frame_ms));
-    run.add_parameter("lookups", fmt::to_string(options.lookups));
-    run.add_parameter("seed", fmt::to_string(options.seed));
+    run.add_parameter("frame_ms", options.frame_ms);
+    run.add_parameter("lookups", options.lookups);
+    run.add_parameter("seed", options.seed);
     return std::move(run.result());
 }
 

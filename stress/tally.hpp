@@ -1,9 +1,11 @@
 #pragma once
 
-#include "count_sum.hpp"
+#include "numbers.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,20 +39,23 @@ struct tally {
 
     bool wants_message() const noexcept { return messages.size() < most_messages; }
 
+    // With no false accept in n tries, their rate is below 3/n with a probability of 95 % (the rule of
+    // three). With some, or without tries, nothing is known.
+    std::optional<double> accepted_bound_95() const {
+        if (stale_lookups == 0 || stale_accepted != 0) {
+            return std::nullopt;
+        }
+        return std::min(1.0, 3.0 / static_cast<double>(stale_lookups));
+    }
+
     // Takes what another thread did and found, with as many of its messages as there is room for.
     tally& operator+=(const tally& other) {
-        add_count(operations, other.operations);
-        add_count(checked, other.checked);
-        add_count(created, other.created);
-        add_count(erased, other.erased);
-        add_count(undone, other.undone);
-        add_count(live_lookups, other.live_lookups);
-        add_count(stale_lookups, other.stale_lookups);
-        add_count(stale_accepted, other.stale_accepted);
-        add_count(forged_lookups, other.forged_lookups);
-        add_count(at_neighbours, other.at_neighbours);
-        add_count(content_mismatches, other.content_mismatches);
-        add_count(violations, other.violations);
+        for (const auto count :
+             {&tally::operations, &tally::checked, &tally::created, &tally::erased, &tally::undone,
+              &tally::live_lookups, &tally::stale_lookups, &tally::stale_accepted, &tally::forged_lookups,
+              &tally::at_neighbours, &tally::content_mismatches, &tally::violations}) {
+            add_count(this->*count, other.*count);
+        }
         for (const std::string& message : other.messages) {
             if (wants_message()) {
                 messages.push_back(message);

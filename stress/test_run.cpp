@@ -36,15 +36,15 @@ test_run::test_run(std::string_view label, const run_options& options)
     : options_(options),
       clock_tolerance_(tolerance_of_this_machine()),
       team_(checked_threads(options)),
-      executor_(options.service, options.threads),
+      executor_(make_executor(options.service, options.threads)),
       progress_(options.place.empty() ? std::string(label) : fmt::format("{}, {}", options.place, label)),
       watchdog_(label),
       start_(clock::now()) {
     result_.command = label;
     result_.threads = options.threads;
     result_.sampled = options.sample;
-    add_parameter("executor", std::string(name_of(options.service.executor)));
-    add_parameter("pools", std::to_string(options.service.pools));
+    add_parameter("executor", name_of(options.service.executor));
+    add_parameter("pools", options.service.pools);
     for (std::size_t thread = 0; thread < options.threads; ++thread) {
         std::seed_seq mixed{options.seed, options.seed >> 32, std::uint64_t{thread}};
         random_.emplace_back(mixed);
@@ -71,7 +71,7 @@ bool test_run::more_frames(std::size_t frame, std::size_t frames) {
 
 void test_run::together(const std::function<void(std::size_t)>& work) {
     watchdog_.show_life();
-    if (handlepool::timeline* const records = options_.service.records) {
+    if (timeline* const records = options_.service.records) {
         team_.run([&](std::size_t thread) {
             const timeline_span span(*records, result_.command);
             work(thread);
@@ -101,21 +101,9 @@ void test_run::add_compaction(std::chrono::nanoseconds duration) {
     ++result_.frames;
 }
 
-void test_run::join(watched& pool) {
-    pools_.push_back(&pool);
-}
-
 void test_run::leave(const watched& pool) {
     operations_of_the_past_ += pool.operations();
     std::erase(pools_, &pool);
-}
-
-void test_run::add_fact(std::string name, std::string value) {
-    result_.facts.emplace_back(std::move(name), std::move(value));
-}
-
-void test_run::add_parameter(std::string name, std::string value) {
-    result_.parameters.emplace_back(std::move(name), std::move(value));
 }
 
 void test_run::stop_clock() {

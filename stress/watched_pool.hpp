@@ -24,7 +24,7 @@ namespace handlepool::stress {
 // A pool of a service whose every answer is checked: by its callers, where they know it, by the histories
 // of its handles, and by what must add up whenever no thread is at work. Object is a tracked_object, or
 // derived from it.
-template <class Object = tracked_object, class Layout = default_layout, class Policy = default_policy>
+template <class Policy = default_policy, class Object = tracked_object, class Layout = default_layout>
 class watched_pool final : public watched {
 public:
     using service_type = basic_service<Layout>;
@@ -139,8 +139,8 @@ private:
     bool balanced_ = true;
 };
 
-template <class Object, class Layout, class Policy>
-watched_pool<Object, Layout, Policy>::watched_pool(test_run& run, const pool_options& options,
+template <class Policy, class Object, class Layout>
+watched_pool<Policy, Object, Layout>::watched_pool(test_run& run, const pool_options& options,
                                                    std::size_t threads)
     : run_(run),
       name_(options.name),
@@ -162,8 +162,8 @@ watched_pool<Object, Layout, Policy>::watched_pool(test_run& run, const pool_opt
     run.join(*this);
 }
 
-template <class Object, class Layout, class Policy>
-watched_pool<Object, Layout, Policy>::~watched_pool() {
+template <class Policy, class Object, class Layout>
+watched_pool<Policy, Object, Layout>::~watched_pool() {
     if (service_) {
         add_findings();
         abandon();
@@ -171,8 +171,8 @@ watched_pool<Object, Layout, Policy>::~watched_pool() {
     run_.leave(*this);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_balance() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_balance() {
     const tally all = total();
     const auto expected = static_cast<std::int64_t>(all.created) - static_cast<std::int64_t>(all.erased);
     const auto alive = static_cast<std::int64_t>(pool_->size());
@@ -182,8 +182,8 @@ void watched_pool<Object, Layout, Policy>::check_balance() {
     require_equal("the number of destructions of no living object", objects_.misuses(), 0);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_quiescent() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_quiescent() {
     if (balanced_) { // what is wrong once stays wrong: once is enough
         const std::uint64_t before = by_main().counts().violations;
         check_balance();
@@ -203,8 +203,8 @@ void watched_pool<Object, Layout, Policy>::check_quiescent() {
 }
 
 // The neighbours must hold what their users know of, and nothing after those have left.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_neighbours() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_neighbours() {
     std::uint64_t created = 0;
     for (const auto& each : clients_) {
         each->at_neighbours().leave_all(each->counts());
@@ -225,8 +225,8 @@ void watched_pool<Object, Layout, Policy>::check_neighbours() {
     require_equal("the number of destructions of no living object there", neighbours_.objects.misuses(), 0);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, std::size_t last, tally& mine) {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last, tally& mine) {
     for (std::size_t position = first; position != last; ++position) {
         const Object& object = pool_->items()[position];
         const handle_type handle = pool_->handle_at(position);
@@ -239,8 +239,8 @@ void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, st
     }
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::finish() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::finish() {
     by_main().compact(run_.executor()); // no frame of the scenario
     check_quiescent();
     check_neighbours();
@@ -276,16 +276,16 @@ void watched_pool<Object, Layout, Policy>::finish() {
 
 // A pool with which something is wrong may never end: its destructor erases until nothing is alive. So it
 // stays, and what refers to it lies where leaks are not looked for.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::abandon() noexcept {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::abandon() noexcept {
     static std::vector<service_type*>& abandoned = *new std::vector<service_type*>;
     abandoned.push_back(service_.release());
     pool_ = nullptr;
 }
 
 // Histories first: they tell more, and there is room for some messages only.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::add_findings() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::add_findings() {
     report& result = run_.result();
     result.all += history_.result();
     result.all += total();
@@ -299,12 +299,10 @@ void watched_pool<Object, Layout, Policy>::add_findings() {
 
 // What several scenarios use is compiled once, in watched_pool.cpp.
 extern template class watched_pool<>;
-extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<1>>;
-extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<2>>;
+extern template class watched_pool<support::tiny_policy<1>>;
+extern template class watched_pool<support::tiny_policy<2>>;
 extern template class client<watched_pool<>::pool_type>;
-extern template class client<
-    watched_pool<tracked_object, default_layout, support::tiny_policy<1>>::pool_type>;
-extern template class client<
-    watched_pool<tracked_object, default_layout, support::tiny_policy<2>>::pool_type>;
+extern template class client<watched_pool<support::tiny_policy<1>>::pool_type>;
+extern template class client<watched_pool<support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

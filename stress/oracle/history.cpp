@@ -45,7 +45,7 @@ void history::check(std::size_t partition, const std::vector<recorder*>& recorde
         remember(mine, thread, log);
     }
     judge(mine);
-    tell(mine);
+    report_violations(mine);
     forget_old_dead(mine);
 }
 
@@ -207,7 +207,7 @@ void history::violate(partition_state& mine, std::uint64_t handle, std::string i
 }
 
 // When all that was recorded is known, the violations themselves among it.
-void history::tell(partition_state& mine) const {
+void history::report_violations(partition_state& mine) const {
     for (const auto& [handle, invariant] : mine.wrong) {
         mine.found.violate(mine.found.wants_message()
                                ? fmt::format("{}\n{}", invariant, story_of(mine, handle))

@@ -107,7 +107,7 @@ private:
     void forget_old_dead(partition_state& mine);
     bool died_long_ago(const partition_state& mine, std::uint64_t handle) const;
     static void violate(partition_state& mine, std::uint64_t handle, std::string invariant);
-    void tell(partition_state& mine) const;
+    void report_violations(partition_state& mine) const;
     std::string story_of(const partition_state& mine, std::uint64_t handle) const;
 
     handle_parts parts_;

@@ -1,6 +1,6 @@
 // Constructors create objects of the same pool, destructors erase them.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "tracked_object.hpp"
 #include "watched_pool.hpp"
 
@@ -76,7 +76,7 @@ private:
 
 template <class Policy>
 void run_until(test_run& run, double part) {
-    using pool_type = watched_pool<parent, default_layout, Policy>;
+    using pool_type = watched_pool<Policy, parent>;
     using handle_type = typename pool_type::handle_type;
     constexpr std::size_t families = 100;
     constexpr std::size_t most_descendants = 5;
@@ -92,9 +92,7 @@ void run_until(test_run& run, double part) {
     std::vector<std::vector<handle_type>> elders(run.threads());
     const auto erase_elders = [&](std::size_t thread, std::size_t kept) {
         while (elders[thread].size() > kept) {
-            std::swap(elders[thread][run.random(thread)() % elders[thread].size()], elders[thread].back());
-            pool.by(thread).erase_living(elders[thread].back());
-            elders[thread].pop_back();
+            pool.by(thread).erase_any_of(elders[thread], run.random(thread));
         }
     };
     while (run.more(part)) {

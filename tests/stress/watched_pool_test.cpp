@@ -209,9 +209,8 @@ struct torn_policy : default_policy {
 
 TEST(watched_pool, finds_two_winners_of_one_erase) {
     test_run run("test", {.threads = 2, .seed = 1});
-    watched_pool<tracked_object, default_layout, torn_policy> pool(
-        run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
-    std::vector<watched_pool<tracked_object, default_layout, torn_policy>::handle_type> victims;
+    watched_pool<torn_policy> pool(run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
+    std::vector<watched_pool<torn_policy>::handle_type> victims;
     for (int i = 0; i < 20'000; ++i) {
         victims.push_back(pool.by_main().create());
     }
@@ -254,8 +253,7 @@ struct forgetful_policy : default_policy {
 
 TEST(watched_pool, finds_a_look_up_that_comes_too_late) {
     test_run run("test", {.threads = 1});
-    watched_pool<tracked_object, default_layout, forgetful_policy> pool(
-        run, {.name = "forgetful", .capacity = 100});
+    watched_pool<forgetful_policy> pool(run, {.name = "forgetful", .capacity = 100});
     const auto handle = pool.by(0).create();
     EXPECT_TRUE(pool.by(0).erase(handle));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

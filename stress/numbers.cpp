@@ -6,10 +6,11 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <locale>
 #include <span>
 #include <string_view>
 
-namespace handlepool::stress::page {
+namespace handlepool::stress {
 
 namespace {
 
@@ -50,10 +51,43 @@ std::string with_unit(double number, std::span<const unit> units) {
     return units[chosen].name.empty() ? text : fmt::format("{}\u00a0{}", text, units[chosen].name);
 }
 
+struct commas : std::numpunct<char> {
+    char do_thousands_sep() const override { return ','; }
+    std::string do_grouping() const override { return "\3"; }
+};
+
 } // namespace
 
-std::string grouped(double number) {
+std::string grouped(std::uint64_t number) {
+    static const std::locale with_commas(std::locale::classic(), new commas); // which owns it
+    return fmt::format(with_commas, "{:L}", number);
+}
+
+std::string grouped_sum(std::uint64_t sum) {
+    return fmt::format("{}{}", sum == largest_sum ? "at least " : "", grouped(sum));
+}
+
+std::string grouped_rounded(double number) {
     return grouped(static_cast<std::uint64_t>(std::clamp(std::round(number), 0.0, 1e19)));
+}
+
+std::string plural(std::uint64_t number, const char* one, const char* many) {
+    return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
+}
+
+std::string plural_sum(std::uint64_t sum, const char* one, const char* many) {
+    return fmt::format("{} {}", grouped_sum(sum), sum == 1 ? one : many);
+}
+
+std::string duration(std::uint64_t nanoseconds) {
+    const auto number = static_cast<double>(nanoseconds);
+    if (number < 1e3) {
+        return fmt::format("{} ns", nanoseconds);
+    }
+    if (number < 1e6) {
+        return fmt::format("{:.1f} us", number / 1e3);
+    }
+    return number < 1e9 ? fmt::format("{:.1f} ms", number / 1e6) : fmt::format("{:.2f} s", number / 1e9);
 }
 
 std::string short_number(double number) {
@@ -105,12 +139,4 @@ std::string small_part_text(double part) {
     return result;
 }
 
-std::string plural(std::uint64_t number, const char* one, const char* many) {
-    return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
-}
-
-std::string plural_sum(std::uint64_t sum, const char* one, const char* many) {
-    return fmt::format("{} {}", grouped_sum(sum), sum == 1 ? one : many);
-}
-
-} // namespace handlepool::stress::page
+} // namespace handlepool::stress
