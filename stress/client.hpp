@@ -22,23 +22,9 @@ namespace handlepool::stress {
 
 using namespace detail;
 
-// For each slot, how many objects had been destroyed when its object was erased.
-class erase_marks {
-public:
-    erase_marks(std::size_t slots) : marks_("marks of erased slots", slots, 0) {}
-
-    // Relaxed, here and below: a mark that comes too late, or is an old one, makes the distance look larger.
-    void set(std::uint64_t slot, std::uint64_t deaths) noexcept {
-        marks_[static_cast<std::size_t>(slot)].store(deaths + 1, std::memory_order::relaxed);
-    }
-    // 0 if the slot was not erased yet, else what was set, plus one.
-    std::uint64_t get(std::uint64_t slot) const noexcept {
-        return marks_[static_cast<std::size_t>(slot)].load(std::memory_order::relaxed);
-    }
-
-private:
-    virtual_array<std::atomic<std::uint64_t>> marks_;
-};
+// For each slot, how many objects had been destroyed when its object was erased, plus one; 0 if it was not
+// erased yet. Relaxed: a mark that comes too late, or is an old one, makes the reuse distance look larger.
+using erase_marks = virtual_array<std::atomic<std::uint64_t>>;
 
 // One thread's way to a pool of a service, which routes all but creations: each operation is timed and
 // recorded, and checked as far as the caller knows the answer. Where it knows none, the histories decide.
@@ -161,7 +147,7 @@ public:
 
     std::uint64_t next_number() noexcept { return next_number_++; }
     lifetime_counts& objects() noexcept { return objects_; }
-    tally& counts() noexcept { return recorder_.counts; }
+    findings& counts() noexcept { return recorder_.counts; }
     recorder& record_of() noexcept { return recorder_; }
 
 private:
@@ -177,9 +163,13 @@ private:
         record(operation::erase, handle, begin, now(), won, expected, 0);
         if (won) {
             ++counts().erased;
-            marks_.set(handle.index(), deaths);
+            mark_of(handle).store(deaths + 1, std::memory_order::relaxed);
         }
         return won;
+    }
+
+    std::atomic<std::uint64_t>& mark_of(handle_type handle) noexcept {
+        return marks_[static_cast<std::size_t>(handle.index())];
     }
 
     bool contains(handle_type handle, answer expected) {
@@ -205,7 +195,7 @@ private:
     void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
         record(operation::emplace, handle, begin, end, true, answer::open, number);
         ++counts().created;
-        if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
+        if (const std::uint64_t mark = mark_of(handle).load(std::memory_order::relaxed); mark != 0) {
             // Others that were destroyed since the slot's object was erased: at least as many as slots were
             // freed between the slot's own and its next use.
             const std::uint64_t deaths = objects_.deaths();

@@ -19,7 +19,7 @@ struct unit {
     std::string_view name;
 };
 
-double three_digits(double number) {
+double round_to_three_digits(double number) {
     if (number <= 0) {
         return 0;
     }
@@ -27,22 +27,15 @@ double three_digits(double number) {
     return std::round(number / last_digit) * last_digit;
 }
 
+// Of a rounded number: without what a double adds to it.
 std::string digits(double number) {
-    const int after_point = number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
-    std::string text = fmt::format("{:.{}f}", number, after_point);
-    if (text.find('.') != std::string::npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') {
-            text.pop_back();
-        }
-    }
-    return text;
+    return fmt::format("{:.12g}", number);
 }
 
 // `units` grow. Rounded before a unit is taken: 999.9 k is 1 M.
 std::string with_unit(double number, std::span<const unit> units) {
     std::size_t chosen = 0;
-    const auto in_chosen = [&] { return three_digits(number / units[chosen].size); };
+    const auto in_chosen = [&] { return round_to_three_digits(number / units[chosen].size); };
     while (chosen + 1 < units.size() &&
            in_chosen() >= units[chosen + 1].size / units[chosen].size * (1 - 1e-9)) {
         ++chosen;
@@ -127,7 +120,7 @@ std::string mebibytes_text(std::uint64_t bytes) {
 
 std::string small_part_text(double part) {
     if (part >= 0.001 || part <= 0) {
-        return digits(three_digits(part));
+        return digits(round_to_three_digits(part));
     }
     constexpr std::array<std::string_view, 10> superscripts{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     const std::string scientific = fmt::format("{:.1e}", part);

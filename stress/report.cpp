@@ -30,7 +30,7 @@ struct report_lines {
 };
 
 // What follows the number of false accepts, or nothing.
-std::string bound_text(const tally& all) {
+std::string bound_text(const findings& all) {
     const std::optional<double> bound = all.accepted_bound_95();
     return bound ? fmt::format(", below {:.1e} of all with 95 % confidence", *bound) : std::string();
 }
@@ -94,7 +94,7 @@ report& report::operator+=(const report& next) {
 
 std::string to_text(const report& result) {
     report_lines line;
-    const tally& all = result.all;
+    const findings& all = result.all;
 
     line("run", result.command);
     for (const auto& [name, value] : result.parameters) {
@@ -168,7 +168,7 @@ std::string table_row(const report& result) {
 }
 
 std::string summary_of(std::span<const report> results) {
-    tally all;
+    findings all;
     double seconds = 0;
     const bool passed =
         std::all_of(results.begin(), results.end(), [](const report& each) { return each.passed(); });

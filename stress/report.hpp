@@ -1,9 +1,9 @@
 #pragma once
 
+#include "findings.hpp"
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
 #include "series.hpp"
-#include "tally.hpp"
 
 #include <handlepool/stats.hpp>
 
@@ -31,7 +31,7 @@ struct report {
     double seconds = 0;
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
     std::size_t sampled = 1;            // the histories of one slot in this many were checked
-    tally all{};
+    findings all{};
     std::size_t alive_peak = 0;                                // at the end of a frame, or of a pool
     std::array<histogram, operation_names.size()> latencies{}; // nanoseconds
     longest_series compactions{};                              // microseconds

@@ -136,7 +136,7 @@ nlohmann::json json_of(const T& object) {
 } // namespace
 
 result result_of(const report& run) {
-    const tally& all = run.all;
+    const findings& all = run.all;
     result figures{.command = run.command};
     if (!run.summary.empty()) {
         figures.name = run.command;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace handlepool::stress {
@@ -79,11 +81,7 @@ void test_run::together(const std::function<void(std::size_t)>& work) {
     } else {
         team_.run(work);
     }
-    std::size_t pending = 0;
-    for (const watched* const pool : pools_) {
-        pending += pool->pending_events();
-    }
-    if (pending >= most_pending * threads()) {
+    if (sum_of_pools(&watched::pending_events) >= most_pending * threads()) {
         check_histories();
     }
 }
@@ -116,12 +114,13 @@ void test_run::stop_clock() {
     result_.timed_operations = operations();
 }
 
+std::uint64_t test_run::sum_of_pools(std::uint64_t (watched::*figure)() const) const {
+    return std::transform_reduce(pools_.begin(), pools_.end(), std::uint64_t{0}, std::plus(),
+                                 [figure](const watched* pool) { return (pool->*figure)(); });
+}
+
 std::uint64_t test_run::operations() const {
-    std::uint64_t sum = operations_of_the_past_;
-    for (const watched* const pool : pools_) {
-        sum += pool->operations();
-    }
-    return sum;
+    return operations_of_the_past_ + sum_of_pools(&watched::operations);
 }
 
 double test_run::seconds() const {
@@ -130,12 +129,9 @@ double test_run::seconds() const {
 
 void test_run::note(double part_done) {
     watchdog_.show_life();
-    std::size_t alive = 0;
-    for (const watched* const pool : pools_) {
-        alive += pool->alive();
-    }
+    const std::uint64_t alive = sum_of_pools(&watched::alive);
     const std::uint64_t done = operations();
-    result_.alive_peak = std::max(result_.alive_peak, alive);
+    result_.alive_peak = std::max<std::size_t>(result_.alive_peak, alive);
     result_.over_time.add({seconds(), done, alive});
     progress_.show(part_done, done);
 }

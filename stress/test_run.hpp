@@ -43,9 +43,9 @@ class watched {
 public:
     virtual ~watched() = default;
 
-    virtual std::size_t pending_events() const = 0;
+    virtual std::uint64_t pending_events() const = 0;
     virtual std::uint64_t operations() const = 0;
-    virtual std::size_t alive() const = 0;
+    virtual std::uint64_t alive() const = 0;
     // Checks a part of the histories, as a thread of the team.
     virtual void check_histories(std::size_t thread) = 0;
 };
@@ -82,9 +82,6 @@ public:
     // Runs `work(thread)` on all threads at once, and returns when all have done their part.
     void together(const std::function<void(std::size_t)>& work);
 
-    // The same, for what is no part of the scenario.
-    void on_all_threads(const std::function<void(std::size_t)>& work) { team_.run(work); }
-
     // Checks all that was recorded since the last time.
     void check_histories();
 
@@ -114,6 +111,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
+    std::uint64_t sum_of_pools(std::uint64_t (watched::*figure)() const) const;
     std::uint64_t operations() const;
     double seconds() const;
     void note(double part_done);

@@ -83,8 +83,8 @@ public:
 
     // ---- For the run
 
-    std::size_t pending_events() const override {
-        std::size_t sum = 0;
+    std::uint64_t pending_events() const override {
+        std::uint64_t sum = 0;
         for (const recorder* const each : recorders_) {
             sum += each->pending();
         }
@@ -97,19 +97,19 @@ public:
         }
         return sum;
     }
-    std::size_t alive() const override { return pool_ != nullptr ? pool_->size() : 0; }
+    std::uint64_t alive() const override { return pool_ != nullptr ? pool_->size() : 0; }
     void check_histories(std::size_t thread) override { history_.check(thread, recorders_); }
 
 private:
-    tally total() const {
-        tally all;
+    findings total() const {
+        findings all;
         for (const recorder* const each : recorders_) {
             all += each->counts;
         }
         return all;
     }
 
-    void check_positions(std::size_t first, std::size_t last, tally& mine);
+    void check_positions(std::size_t first, std::size_t last, findings& mine);
     void check_balance();
     void check_neighbours();
     void abandon() noexcept;
@@ -146,7 +146,7 @@ watched_pool<Policy, Object, Layout>::watched_pool(test_run& run, const pool_opt
       name_(options.name),
       service_(std::make_unique<service_type>()),
       pool_(&service_->template add_pool<Object, Policy>(options.name, options)),
-      marks_(pool_->stats().slot_limit),
+      marks_("marks of erased slots", pool_->stats().slot_limit, 0),
       history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
     const std::size_t last = threads == 0 ? run.threads() : threads;
     for (std::size_t i = 1; i < run.options().service.pools; ++i) {
@@ -173,7 +173,7 @@ watched_pool<Policy, Object, Layout>::~watched_pool() {
 
 template <class Policy, class Object, class Layout>
 void watched_pool<Policy, Object, Layout>::check_balance() {
-    const tally all = total();
+    const findings all = total();
     const auto expected = static_cast<std::int64_t>(all.created) - static_cast<std::int64_t>(all.erased);
     const auto alive = static_cast<std::int64_t>(pool_->size());
     require(alive == expected, "the number of living objects", alive, "expected", expected);
@@ -197,7 +197,7 @@ void watched_pool<Policy, Object, Layout>::check_quiescent() {
         check_positions(0, size, by_main().counts());
         return;
     }
-    run_.on_all_threads([&](std::size_t thread) {
+    run_.team().run([&](std::size_t thread) {
         check_positions(size * thread / threads, size * (thread + 1) / threads, by(thread).counts());
     });
 }
@@ -226,7 +226,8 @@ void watched_pool<Policy, Object, Layout>::check_neighbours() {
 }
 
 template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last, tally& mine) {
+void watched_pool<Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last,
+                                                           findings& mine) {
     for (std::size_t position = first; position != last; ++position) {
         const Object& object = pool_->items()[position];
         const handle_type handle = pool_->handle_at(position);
@@ -246,7 +247,7 @@ void watched_pool<Policy, Object, Layout>::finish() {
     check_neighbours();
     run_.check_histories();
     const pool_stats stats = pool_->stats();
-    const tally all = total();
+    const findings all = total();
     require_equal("the number created, by the pool's count", stats.created, all.created);
     require_equal("the number destroyed, by the pool's count", stats.destroyed, all.erased);
     require_equal("the number destroyed and alive together", stats.destroyed + stats.alive, stats.created);

@@ -1,7 +1,7 @@
+#include "findings.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
 #include "parts.hpp"
-#include "tally.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ struct sums {
     std::size_t results = 0;
     std::size_t failed = 0;
     double seconds = 0;
-    tally all{};
+    findings all{};
 
     void add(const result& each) {
         ++results;
@@ -51,7 +51,7 @@ std::string tile(std::string_view name, std::uint64_t value, std::string_view no
                        bad ? " class=\"bad\"" : "", name, grouped_sum(value), note);
 }
 
-std::string accepted_note(const tally& all) {
+std::string accepted_note(const findings& all) {
     const std::optional<double> bound = all.accepted_bound_95();
     return bound ? fmt::format("below {} of all tries, with 95 % confidence", small_part_text(*bound)) : "";
 }
@@ -141,7 +141,7 @@ std::string verdict_and_totals(std::span<const result_file> files) {
             }
         }
     }
-    const tally& all = sum.all;
+    const findings& all = sum.all;
     std::string text = verdict(sum, failures);
     text += "<dl class=\"tiles\">\n";
     text += tile("operations", all.operations, fmt::format("in {}", duration_text(sum.seconds)));

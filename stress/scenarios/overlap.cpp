@@ -1,7 +1,7 @@
 // Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
 
 #include "scenarios.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>

@@ -1,7 +1,7 @@
 // Threads look up and read what others erase: they find the object, whole, or nothing.
 
 #include "scenarios.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>

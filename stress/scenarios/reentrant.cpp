@@ -89,24 +89,24 @@ void run_until(test_run& run, double part) {
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         sources.emplace_back(pool.by(thread), &end);
     }
-    std::vector<std::vector<handle_type>> elders(run.threads());
-    const auto erase_elders = [&](std::size_t thread, std::size_t kept) {
-        while (elders[thread].size() > kept) {
-            pool.by(thread).erase_any_of(elders[thread], run.random(thread));
+    std::vector<std::vector<handle_type>> parents(run.threads());
+    const auto erase_parents = [&](std::size_t thread, std::size_t kept) {
+        while (parents[thread].size() > kept) {
+            pool.by(thread).erase_any_of(parents[thread], run.random(thread));
         }
     };
     while (run.more(part)) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = 0; i < families; ++i) {
                 const std::size_t descendants = run.random(thread)() % (most_descendants + 1);
-                elders[thread].push_back(handle_type::from_value(sources[thread].create(descendants)));
+                parents[thread].push_back(handle_type::from_value(sources[thread].create(descendants)));
             }
-            erase_elders(thread, families);
+            erase_parents(thread, families);
         });
         // An object erases its child as it dies; the child dies in the next compaction.
         pool.compact(pool.by_main());
     }
-    run.together([&](std::size_t thread) { erase_elders(thread, 0); });
+    run.together([&](std::size_t thread) { erase_parents(thread, 0); });
     while (pool.get().stats().waiting_removals != 0) {
         pool.compact(pool.by_main());
     }

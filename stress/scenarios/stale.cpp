@@ -2,7 +2,7 @@
 // with forged neighbours of real handles.
 
 #include "scenarios.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>

@@ -13,7 +13,7 @@
 namespace handlepool::stress {
 
 // What one thread did and found. Each has its own: shared counters would order the threads that they count.
-struct tally {
+struct findings {
     std::uint64_t operations = 0; // creations, erasures and look-ups
     std::uint64_t checked = 0;    // of these, in the histories
     std::uint64_t created = 0;
@@ -49,11 +49,12 @@ struct tally {
     }
 
     // Takes what another thread did and found, with as many of its messages as there is room for.
-    tally& operator+=(const tally& other) {
+    findings& operator+=(const findings& other) {
         for (const auto count :
-             {&tally::operations, &tally::checked, &tally::created, &tally::erased, &tally::undone,
-              &tally::live_lookups, &tally::stale_lookups, &tally::stale_accepted, &tally::forged_lookups,
-              &tally::at_neighbours, &tally::content_mismatches, &tally::violations}) {
+             {&findings::operations, &findings::checked, &findings::created, &findings::erased,
+              &findings::undone, &findings::live_lookups, &findings::stale_lookups, &findings::stale_accepted,
+              &findings::forged_lookups, &findings::at_neighbours, &findings::content_mismatches,
+              &findings::violations}) {
             add_count(this->*count, other.*count);
         }
         for (const std::string& message : other.messages) {
