@@ -69,7 +69,7 @@ public:
         return handle;
     }
 
-    // With one number for all. They are added to `made`, or none is.
+    // Creates `count` objects, all with one number, and adds their handles to `made`; none, if it throws.
     template <class... Args>
     void create_several(std::size_t count, std::vector<handle_type>& made, Args&&... args) {
         const std::size_t before = made.size();
@@ -105,7 +105,7 @@ public:
             try_stale(handle);
         }
     }
-    // The same of one of these; takes it out of them and returns it.
+    // Erases one of these, chosen at random, in the same way; takes it out of them and returns it.
     handle_type erase_any_of(std::vector<handle_type>& living, std::mt19937_64& random) {
         std::swap(living[random() % living.size()], living.back());
         const handle_type chosen = living.back();

@@ -43,23 +43,11 @@ latency_figures figures_of(const histogram& values) {
     return figures;
 }
 
-compaction_points points_of(const longest_series& compactions) {
-    compaction_points points;
-    for (const longest_series::point& point : compactions.points()) {
-        points.frame.push_back(point.last);
-        points.microseconds.push_back(point.longest);
-    }
-    return points;
-}
-
-timeline_points points_of(const time_series& over_time) {
-    timeline_points points;
-    for (const time_series::point& point : over_time.points()) {
-        points.seconds.push_back(point.seconds);
-        points.operations.push_back(point.operations);
-        points.alive.push_back(point.alive);
-    }
-    return points;
+template <class Point, class Number>
+std::vector<Number> column_of(const std::vector<Point>& points, Number Point::* member) {
+    std::vector<Number> column;
+    std::ranges::transform(points, std::back_inserter(column), member);
+    return column;
 }
 
 std::string system_name() {
@@ -181,11 +169,14 @@ result result_of(const report& run) {
                                            .p99 = microseconds(compaction.quantile(0.99)),
                                            .worst = microseconds(compaction.largest())};
     }
-    if (!run.compactions.points().empty()) {
-        figures.compaction_by_frame = points_of(run.compactions);
+    if (const auto& points = run.compactions.points(); !points.empty()) {
+        using point = longest_series::point;
+        figures.compaction_by_frame = {column_of(points, &point::last), column_of(points, &point::longest)};
     }
-    if (!run.over_time.points().empty()) {
-        figures.timeline = points_of(run.over_time);
+    if (const auto& points = run.over_time.points(); !points.empty()) {
+        using point = time_series::point;
+        figures.timeline = {column_of(points, &point::seconds), column_of(points, &point::operations),
+                            column_of(points, &point::alive)};
     }
     figures.bytes_resident = run.pool.bytes_resident;
     figures.violations = all.violations;

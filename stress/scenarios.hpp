@@ -19,7 +19,7 @@ struct scenario {
     std::size_t threads = 1; // the same of --threads
 };
 
-// One file each in scenarios/, and churn.hpp.
+// What they run: a file each in scenarios/, but for run_churn of churn.hpp.
 void run_stale(test_run& run);
 void run_race_erase(test_run& run);
 void run_race_find(test_run& run);

@@ -18,7 +18,7 @@ template <class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
     // What a thread has to know of an object that another made.
     struct parcel {
-        handle<tracked_object> made;
+        handle<tracked_object> object;
         std::uint64_t number;
         std::size_t journeys;
     };
@@ -32,12 +32,12 @@ void run_until(test_run& run, double part, std::size_t alive) {
             parcel one{};
             if (under_way.unsafe_size() < alive) {
                 one.number = mine.next_number();
-                one.made = mine.create_numbered(one.number);
+                one.object = mine.create_numbered(one.number);
                 under_way.push(one);
             } else if (under_way.try_pop(one)) {
-                mine.look_up(one.made, one.number);
+                mine.look_up(one.object, one.number);
                 if (++one.journeys == 3) {
-                    mine.erase_living(one.made);
+                    mine.erase_living(one.object);
                 } else {
                     under_way.push(one);
                 }
