@@ -155,10 +155,10 @@ report churn(const churn_options& options) {
                            .service = options.service});
     run_frames(run, {options.alive, options.churn, options.lookups},
                [&](std::size_t frame) { return run.more_frames(frame, options.frames); });
-    run.add_parameter("alive", fmt::to_string(options.alive));
-    run.add_parameter("churn", fmt::to_string(options.churn));
-    run.add_parameter("lookups", fmt::to_string(options.lookups));
-    run.add_parameter("seed", fmt::to_string(options.seed));
+    run.add_parameter("alive", options.alive);
+    run.add_parameter("churn", options.churn);
+    run.add_parameter("lookups", options.lookups);
+    run.add_parameter("seed", options.seed);
     return std::move(run.result());
 }
 

@@ -12,29 +12,19 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
+#include <random>
 #include <utility>
+#include <vector>
 
 namespace handlepool::stress {
 
 using namespace detail;
 
-// For each slot, how many objects had been destroyed when its object was erased.
-class erase_marks {
-public:
-    erase_marks(std::size_t slots) : marks_("marks of erased slots", slots, 0) {}
-
-    // Relaxed, here and below: a mark that comes too late, or is an old one, makes the distance look larger.
-    void set(std::uint64_t slot, std::uint64_t deaths) noexcept {
-        marks_[static_cast<std::size_t>(slot)].store(deaths + 1, std::memory_order::relaxed);
-    }
-    // 0 if the slot was not erased yet, else what was set, plus one.
-    std::uint64_t get(std::uint64_t slot) const noexcept {
-        return marks_[static_cast<std::size_t>(slot)].load(std::memory_order::relaxed);
-    }
-
-private:
-    virtual_array<std::atomic<std::uint64_t>> marks_;
-};
+// For each slot, how many objects had been destroyed when its object was erased, plus one; 0 if it was not
+// erased yet. Relaxed: a mark that comes too late, or is an old one, makes the reuse distance look larger.
+using erase_marks = virtual_array<std::atomic<std::uint64_t>>;
 
 // One thread's way to a pool of a service, which routes all but creations: each operation is timed and
 // recorded, and checked as far as the caller knows the answer. Where it knows none, the histories decide.
@@ -79,6 +69,20 @@ public:
         return handle;
     }
 
+    // Creates `count` objects, all with one number, and adds their handles to `made`; none, if it throws.
+    template <class... Args>
+    void create_several(std::size_t count, std::vector<handle_type>& made, Args&&... args) {
+        const std::size_t before = made.size();
+        const std::uint64_t number = next_number_++;
+        const time_stamp begin = now();
+        pool_.emplace_n(count, std::back_inserter(made), std::ref(objects_), number,
+                        std::forward<Args>(args)...);
+        const time_stamp end = now();
+        for (std::size_t i = before; i < made.size(); ++i) {
+            add_creation(made[i], number, begin, end);
+        }
+    }
+
     // Whatever comes of it: other threads may erase the same object. The object of find is looked at, which
     // the frame contract must allow.
     bool erase(handle_type handle) { return erase(handle, answer::open); }
@@ -101,6 +105,14 @@ public:
             try_stale(handle);
         }
     }
+    // Erases one of these, chosen at random, in the same way; takes it out of them and returns it.
+    handle_type erase_any_of(std::vector<handle_type>& living, std::mt19937_64& random) {
+        std::swap(living[random() % living.size()], living.back());
+        const handle_type chosen = living.back();
+        living.pop_back();
+        erase_living(chosen);
+        return chosen;
+    }
     // The caller knows that the object was erased.
     void try_stale(handle_type handle) {
         counts().stale_lookups += 3;
@@ -121,17 +133,6 @@ public:
         }
     }
 
-    // An object with this number was created in some other way, in this time.
-    void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
-        record(operation::emplace, handle, begin, end, true, answer::open, number);
-        ++counts().created;
-        if (const std::uint64_t mark = marks_.get(handle.index()); mark != 0) {
-            // Others that were destroyed since the slot's object was erased: at least as many as slots were
-            // freed between the slot's own and its next use.
-            const std::uint64_t deaths = objects_.deaths();
-            recorder_.reuse_distances.add(deaths > mark ? deaths - mark : 0);
-        }
-    }
     // Objects whose creation ended by an exception after they were alive.
     void add_undone(std::size_t objects) noexcept { counts().undone += objects; }
 
@@ -146,7 +147,7 @@ public:
 
     std::uint64_t next_number() noexcept { return next_number_++; }
     lifetime_counts& objects() noexcept { return objects_; }
-    tally& counts() noexcept { return recorder_.counts; }
+    findings& counts() noexcept { return recorder_.counts; }
     recorder& record_of() noexcept { return recorder_; }
 
 private:
@@ -162,9 +163,13 @@ private:
         record(operation::erase, handle, begin, now(), won, expected, 0);
         if (won) {
             ++counts().erased;
-            marks_.set(handle.index(), deaths);
+            mark_of(handle).store(deaths + 1, std::memory_order::relaxed);
         }
         return won;
+    }
+
+    std::atomic<std::uint64_t>& mark_of(handle_type handle) noexcept {
+        return marks_[static_cast<std::size_t>(handle.index())];
     }
 
     bool contains(handle_type handle, answer expected) {
@@ -184,6 +189,18 @@ private:
         }
         record(operation::find, handle, begin, end, found != nullptr, expected, number);
         return found;
+    }
+
+    // An object with this number was created in this time.
+    void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
+        record(operation::emplace, handle, begin, end, true, answer::open, number);
+        ++counts().created;
+        if (const std::uint64_t mark = mark_of(handle).load(std::memory_order::relaxed); mark != 0) {
+            // Others that were destroyed since the slot's object was erased: at least as many as slots were
+            // freed between the slot's own and its next use.
+            const std::uint64_t deaths = objects_.deaths();
+            recorder_.reuse_distances.add(deaths > mark ? deaths - mark : 0);
+        }
     }
 
     void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,

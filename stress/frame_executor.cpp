@@ -41,29 +41,41 @@ std::size_t threads_for_loops(std::size_t threads) {
                                  std::max(1U, std::thread::hardware_concurrency()) * threads_a_processor);
 }
 
-} // namespace
+// An executor, and the reference that is shared.
+template <class Executor>
+struct owned_executor {
+    template <class... Args>
+    explicit owned_executor(Args&&... args) : executor(std::forward<Args>(args)...) {}
+
+    Executor executor;
+    const executor_ref reference{executor};
+};
 
 template <class Executor, class... Args>
-auto frame_executor::make_one(handlepool::timeline* records, Args&&... args) -> owned_executor {
-    if (records == nullptr) {
-        const auto made = std::make_shared<Executor>(std::forward<Args>(args)...);
-        return {made, *made};
-    }
-    const auto made = std::make_shared<traced_executor<Executor>>(*records, std::forward<Args>(args)...);
-    return {made, *made};
+std::shared_ptr<const executor_ref> share(Args&&... args) {
+    const auto made = std::make_shared<owned_executor<Executor>>(std::forward<Args>(args)...);
+    return {made, &made->reference};
 }
 
-auto frame_executor::make(const service_setting& setting, std::size_t threads) -> owned_executor {
+template <class Executor, class... Args>
+std::shared_ptr<const executor_ref> share_traced(timeline* records, Args... args) {
+    return records == nullptr ? share<Executor>(args...)
+                              : share<traced_executor<Executor>>(*records, args...);
+}
+
+} // namespace
+
+std::shared_ptr<const executor_ref> make_executor(const service_setting& setting, std::size_t threads) {
     const std::size_t for_loops = threads_for_loops(threads);
     switch (setting.executor) {
     case executor_kind::threads:
-        return make_one<thread_executor>(setting.records, static_cast<unsigned>(for_loops));
+        return share_traced<thread_executor>(setting.records, static_cast<unsigned>(for_loops));
     case executor_kind::tbb:
-        return make_one<tbb_with_threads>(setting.records, for_loops);
+        return share_traced<tbb_with_threads>(setting.records, for_loops);
     case executor_kind::in_line:
         break;
     }
-    return make_one<inline_executor>(setting.records);
+    return share_traced<inline_executor>(setting.records);
 }
 
 } // namespace handlepool::stress

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tally.hpp"
+#include "findings.hpp"
 #include "tracked_object.hpp"
 
 #include <handlepool/fmt.hpp>
@@ -36,7 +36,7 @@ public:
 
     // Creates an object in one of the pools, if there is room until the next compaction, and erases the one
     // that it made some calls before.
-    void visit(tally& counts) {
+    void visit(findings& counts) {
         if (others_.pools.empty()) {
             return;
         }
@@ -57,7 +57,7 @@ public:
     }
 
     // Erases all that is left.
-    void leave_all(tally& counts) {
+    void leave_all(findings& counts) {
         for (seat& one : seats_) {
             leave(one, counts);
         }
@@ -71,7 +71,7 @@ private:
         std::uint64_t number = 0;
     };
 
-    void leave(seat& one, tally& counts) {
+    void leave(seat& one, findings& counts) {
         if (!one.handle) {
             return;
         }

@@ -1,14 +1,14 @@
 #include "replay.hpp"
 
+#include "numbers.hpp"
 #include "resources.hpp"
+#include "shared_handles.hpp"
 #include "test_run.hpp"
-#include "text.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -98,10 +98,12 @@ schedule plan(const trace& recorded, const replay_options& options) {
     return result;
 }
 
+using handle_type = watched_pool<>::handle_type;
+
 // One thread's way through the trace.
 class worker {
 public:
-    worker(const schedule& planned, std::size_t thread, std::vector<std::atomic<std::uint64_t>>& handles,
+    worker(const schedule& planned, std::size_t thread, shared_handles<handle_type>& handles,
            watched_pool<>& pool, test_run& run, std::size_t lookups)
         : plan_(planned),
           thread_(thread),
@@ -117,9 +119,7 @@ public:
         for (; next_ < steps.size() && steps[next_].frame == frame; ++next_) {
             const schedule::step step = steps[next_];
             if (step.kind == event_kind::allocate) {
-                // release: pairs with the acquire in wait_for, the hand-off to the thread that frees it
-                handles_[step.object].store(mine_.create_numbered(step.object).value(),
-                                            std::memory_order::release);
+                handles_.put(step.object, mine_.create_numbered(step.object));
                 created_.push_back(step.object);
             } else {
                 const auto handle = wait_for(step.object);
@@ -134,14 +134,12 @@ public:
     }
 
 private:
-    using handle_type = watched_pool<>::handle_type;
-
     // The thread that creates the object may not have come to it yet. The trace's order leaves no cycle to
     // wait in.
     handle_type wait_for(std::uint32_t object) const {
         while (true) {
-            if (const std::uint64_t value = handles_[object].load(std::memory_order::acquire)) {
-                return handle_type::from_value(value);
+            if (const handle_type handle = handles_.get(object)) {
+                return handle;
             }
             if (threads_.failed()) {
                 return {};
@@ -157,11 +155,11 @@ private:
             if (object == never) {
                 break;
             }
-            mine_.look_up(handle_of(object), object);
+            mine_.look_up(handles_.get(object), object);
         }
         for (std::size_t i = 0; i < lookups_ && !erased_.empty(); ++i) {
             const std::uint32_t object = erased_[random_() % erased_.size()];
-            mine_.try_stale(handle_of(object));
+            mine_.try_stale(handles_.get(object));
         }
     }
 
@@ -178,14 +176,9 @@ private:
         return never;
     }
 
-    handle_type handle_of(std::uint32_t object) const {
-        // relaxed: stored by this thread, or acquired before
-        return handle_type::from_value(handles_[object].load(std::memory_order::relaxed));
-    }
-
     const schedule& plan_;
     std::size_t thread_;
-    std::vector<std::atomic<std::uint64_t>>& handles_;
+    shared_handles<handle_type>& handles_; // by object
     watched_pool<>::client_type& mine_;
     const support::thread_team& threads_;
     std::size_t lookups_;
@@ -206,7 +199,7 @@ report replay(const trace& recorded, const replay_options& options) {
                             .sample = options.sample,
                             .service = options.service});
     watched_pool<> pool(run, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
-    std::vector<std::atomic<std::uint64_t>> handles(planned.dies.size());
+    shared_handles<handle_type> handles(planned.dies.size());
     std::vector<std::unique_ptr<worker>> workers; // apart from each other
     for (std::size_t thread = 0; thread < planned.threads; ++thread) {
         workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, run, options.lookups));
@@ -220,19 +213,17 @@ report replay(const trace& recorded, const replay_options& options) {
 
     // At last every handle of the trace: those of erased objects must be dead, the others must resolve.
     for (std::size_t object = 0; object < planned.dies.size(); ++object) {
-        const auto handle =
-            watched_pool<>::handle_type::from_value(handles[object].load(std::memory_order::relaxed));
         if (planned.dies[object] == never) {
-            pool.by_main().look_up(handle, object);
+            pool.by_main().look_up(handles.get(object), object);
         } else {
-            pool.by_main().try_stale(handle);
+            pool.by_main().try_stale(handles.get(object));
         }
     }
     pool.finish();
     run.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
-    run.add_parameter("frame_ms", fmt::to_string(options.frame_ms));
-    run.add_parameter("lookups", fmt::to_string(options.lookups));
-    run.add_parameter("seed", fmt::to_string(options.seed));
+    run.add_parameter("frame_ms", options.frame_ms);
+    run.add_parameter("lookups", options.lookups);
+    run.add_parameter("seed", options.seed);
     return std::move(run.result());
 }
 

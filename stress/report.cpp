@@ -1,63 +1,43 @@
 #include "report.hpp"
 
-#include "count_sum.hpp"
-#include "result.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 namespace handlepool::stress {
 
 namespace {
 
-// Operations a second.
-double rate(const report& result) {
-    return static_cast<double>(result.timed_operations) / std::max(result.seconds, 1e-9);
+constexpr const char* row_format = "{:<10}{:>8}{:>11}{:>9}{:>10}{:>11}{:>9}{:>11}\n";
+
+std::string millions(double number) {
+    return fmt::format("{:.2f} M", number / 1e6);
+}
+std::string millions(std::uint64_t number) {
+    return millions(static_cast<double>(number));
 }
 
-double microseconds(std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) / 1e3;
-}
+struct report_lines {
+    std::string text{};
 
-bucket_counts buckets_of(const histogram& values) {
-    bucket_counts buckets;
-    values.for_each_bucket([&buckets](std::uint64_t upper, std::uint64_t count) {
-        buckets.upper.push_back(static_cast<double>(upper));
-        buckets.counts.push_back(count);
-    });
-    return buckets;
-}
-
-latency_figures figures_of(const histogram& values) {
-    latency_figures figures{buckets_of(values)};
-    figures.count = values.count();
-    figures.median = static_cast<double>(values.quantile(0.5));
-    figures.p99 = static_cast<double>(values.quantile(0.99));
-    figures.p999 = static_cast<double>(values.quantile(0.999));
-    figures.worst = static_cast<double>(values.largest());
-    return figures;
-}
-
-compaction_points points_of(const longest_series& compactions) {
-    compaction_points points;
-    for (const longest_series::point& point : compactions.points()) {
-        points.frame.push_back(point.last);
-        points.microseconds.push_back(point.longest);
+    void operator()(std::string_view what, std::string_view value) {
+        text += fmt::format("{:<28} {}\n", what, value);
     }
-    return points;
+};
+
+// What follows the number of false accepts, or nothing.
+std::string bound_text(const findings& all) {
+    const std::optional<double> bound = all.accepted_bound_95();
+    return bound ? fmt::format(", below {:.1e} of all with 95 % confidence", *bound) : std::string();
 }
 
-timeline_points points_of(const timeline& over_time) {
-    timeline_points points;
-    for (const timeline::point& point : over_time.points()) {
-        points.seconds.push_back(point.seconds);
-        points.operations.push_back(point.operations);
-        points.alive.push_back(point.alive);
-    }
-    return points;
+// What follows the number of checked operations, or nothing when all are.
+std::string sample_text(std::size_t sampled) {
+    return sampled == 1 ? std::string() : fmt::format(", those of one slot in {}", sampled);
 }
 
 } // namespace
@@ -87,7 +67,7 @@ report& report::operator+=(const report& next) {
     if (passed() && !next.passed()) {
         again = next.again;
     }
-    for (timeline::point point : next.over_time.points()) {
+    for (time_series::point point : next.over_time.points()) {
         point.seconds += seconds;
         point.operations += timed_operations;
         over_time.add(point);
@@ -113,11 +93,8 @@ report& report::operator+=(const report& next) {
 }
 
 std::string to_text(const report& result) {
-    std::string text;
-    const auto line = [&text](std::string_view what, const std::string& value) {
-        text += fmt::format("{:<28} {}\n", what, value);
-    };
-    const tally& all = result.all;
+    report_lines line;
+    const findings& all = result.all;
 
     line("run", result.command);
     for (const auto& [name, value] : result.parameters) {
@@ -126,8 +103,8 @@ std::string to_text(const report& result) {
     line("threads", grouped(result.threads));
     line("frames", grouped(result.frames));
     line("seconds", fmt::format("{:.3f}", result.seconds));
-    line("operations",
-         fmt::format("{}, {:.2f} million a second", grouped(result.timed_operations), rate(result) / 1e6));
+    line("operations", fmt::format("{}, {:.2f} million a second", grouped(result.timed_operations),
+                                   result.operations_per_second() / 1e6));
     line("operations at the end", grouped(all.operations - result.timed_operations));
     line("checked in histories", grouped(all.checked) + sample_text(result.sampled));
     line("alive, peak and final",
@@ -166,74 +143,55 @@ std::string to_text(const report& result) {
     }
     line("violations", grouped_sum(all.violations));
     for (const std::string& message : all.messages) {
-        text += fmt::format("  {}\n", message);
+        line.text += fmt::format("  {}\n", message);
     }
     if (all.violations > all.messages.size()) {
-        text += fmt::format("  and {} more\n", grouped(all.violations - all.messages.size()));
+        line.text += fmt::format("  and {} more\n", grouped(all.violations - all.messages.size()));
     }
     if (!result.passed() && !result.again.empty()) {
         line("to run it again", result.again);
     }
     line("result", result.passed() ? "passed" : "FAILED");
-    return text;
+    return line.text;
 }
 
-result result_of(const report& run) {
-    const tally& all = run.all;
-    result figures{.command = run.command};
-    if (!run.summary.empty()) {
-        figures.name = run.command;
-        figures.summary = run.summary;
+std::string table_head() {
+    return fmt::format(row_format, "scenario", "seconds", "operations", "a second", "checked", "stale",
+                       "accepted", "violations");
+}
+
+std::string table_row(const report& result) {
+    return fmt::format(row_format, result.command, fmt::format("{:.1f}", result.seconds),
+                       millions(result.all.operations), millions(result.operations_per_second()),
+                       millions(result.all.checked), millions(result.all.stale_lookups),
+                       result.all.stale_accepted, result.all.violations);
+}
+
+std::string summary_of(std::span<const report> results) {
+    findings all;
+    double seconds = 0;
+    const bool passed =
+        std::all_of(results.begin(), results.end(), [](const report& each) { return each.passed(); });
+    for (const report& each : results) {
+        all += each.all;
+        seconds += each.seconds;
     }
-    if (!run.again.empty()) {
-        figures.again = run.again;
-    }
-    figures.parameters.insert(run.parameters.begin(), run.parameters.end());
-    figures.facts.insert(run.facts.begin(), run.facts.end());
-    figures.threads = run.threads;
-    figures.frames = run.frames;
-    figures.seconds = run.seconds;
-    figures.operations = run.timed_operations;
-    figures.operations_per_second = rate(run);
-    figures.operations_at_the_end = all.operations - run.timed_operations;
-    figures.operations_checked = all.checked;
-    figures.sampled = run.sampled;
-    figures.alive_peak = run.alive_peak;
-    figures.alive_final = run.pool.alive;
-    figures.created = run.pool.created;
-    figures.destroyed = run.pool.destroyed;
-    figures.live_lookups = all.live_lookups;
-    figures.content_mismatches = all.content_mismatches;
-    figures.stale_lookups = all.stale_lookups;
-    figures.stale_accepted = all.stale_accepted;
-    figures.stale_accepted_bound_95 = bound_95(all);
-    figures.forged_lookups = all.forged_lookups;
-    figures.neighbour_operations = all.at_neighbours;
-    figures.reuse_delay = run.pool.reuse_delay;
-    if (run.reuse_distances.count() != 0) {
-        figures.smallest_reuse_distance = run.pool.smallest_reuse_distance;
-        figures.reuse_distances = buckets_of(run.reuse_distances);
-    }
-    for (std::size_t what = 0; what < operation_names.size(); ++what) {
-        if (run.latencies[what].count() != 0) {
-            figures.latencies_nanoseconds.emplace(operation_names[what], figures_of(run.latencies[what]));
+    report_lines line;
+    line("operations", grouped_sum(all.operations));
+    line("checked in histories",
+         grouped_sum(all.checked) + sample_text(results.empty() ? 1 : results.front().sampled));
+    line("seconds", fmt::format("{:.1f}", seconds));
+    line("stale look-ups", grouped_sum(all.stale_lookups));
+    line("stale, wrongly accepted", grouped_sum(all.stale_accepted) + bound_text(all));
+    line("look-ups by forged handles", grouped_sum(all.forged_lookups));
+    line("violations", grouped_sum(all.violations));
+    for (const report& each : results) {
+        if (!each.passed()) {
+            line("failed", each.command);
         }
     }
-    if (const histogram& compaction = run.latency(operation::compact); compaction.count() != 0) {
-        figures.compaction_microseconds = {.median = microseconds(compaction.quantile(0.5)),
-                                           .p99 = microseconds(compaction.quantile(0.99)),
-                                           .worst = microseconds(compaction.largest())};
-    }
-    if (!run.compactions.points().empty()) {
-        figures.compaction_by_frame = points_of(run.compactions);
-    }
-    if (!run.over_time.points().empty()) {
-        figures.timeline = points_of(run.over_time);
-    }
-    figures.bytes_resident = run.pool.bytes_resident;
-    figures.violations = all.violations;
-    figures.violation_messages = all.messages;
-    return figures;
+    line("result", passed ? "passed" : "FAILED");
+    return line.text;
 }
 
 } // namespace handlepool::stress

@@ -1,22 +1,22 @@
 #pragma once
 
+#include "findings.hpp"
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
 #include "series.hpp"
-#include "tally.hpp"
 
 #include <handlepool/stats.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace handlepool::stress {
-
-struct result; // result.hpp
 
 using named_texts = std::vector<std::pair<std::string, std::string>>;
 
@@ -31,16 +31,19 @@ struct report {
     double seconds = 0;
     std::uint64_t timed_operations = 0; // in those seconds; the checks at the end come after them
     std::size_t sampled = 1;            // the histories of one slot in this many were checked
-    tally all{};
+    findings all{};
     std::size_t alive_peak = 0;                                // at the end of a frame, or of a pool
     std::array<histogram, operation_names.size()> latencies{}; // nanoseconds
     longest_series compactions{};                              // microseconds
-    timeline over_time{};
+    time_series over_time{};
     histogram reuse_distances{};
     pool_stats pool{}; // at the end; the counts are of all pools of the run together, and `alive` of the last
     named_texts facts{}; // what else there is to tell
 
     bool passed() const noexcept { return all.passed(); }
+    double operations_per_second() const noexcept {
+        return static_cast<double>(timed_operations) / std::max(seconds, 1e-9);
+    }
     // Adds the counts of a pool as it ended, after those before it, which are gone with all that was alive in
     // them. Of the reuse distances, the one that is nearest to its limit is kept.
     void add_pool(const pool_stats& stats);
@@ -53,10 +56,15 @@ struct report {
     }
 };
 
-// For people.
+// ---- For people
+
 std::string to_text(const report& result);
 
-// For programs, which read it as JSON.
-result result_of(const report& run);
+// One line of the table that `run all` prints as it goes on, and the line above it.
+std::string table_head();
+std::string table_row(const report& result);
+
+// What follows the table: the sums, and what failed.
+std::string summary_of(std::span<const report> results);
 
 } // namespace handlepool::stress

@@ -1,6 +1,6 @@
 #include "resources.hpp"
 
-#include "text.hpp"
+#include "numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -64,10 +64,13 @@ std::uint64_t available_memory() {
     return std::min(free_memory(), allowed_memory());
 }
 
-void require_memory(std::string_view what, std::uint64_t bytes) {
-    if (const std::uint64_t available = available_memory(); bytes > available) {
-        throw std::runtime_error(fmt::format("{} needs about {} of memory, and {} are available", what,
-                                             gibibytes(bytes), gibibytes(available)));
+void require_memory(std::string_view what, double bytes) {
+    const auto available = static_cast<double>(available_memory());
+    constexpr double gibibyte = 1 << 30;
+    if (bytes > available) {
+        throw std::runtime_error(
+            fmt::format("{} needs about {:.1f} GiB of memory, and {:.1f} GiB are available", what,
+                        bytes / gibibyte, available / gibibyte));
     }
 }
 

@@ -13,10 +13,7 @@ namespace handlepool::stress {
 std::uint64_t available_memory();
 
 // Throws std::runtime_error if fewer bytes are available than `what`, a part of a sentence, is going to need.
-void require_memory(std::string_view what, std::uint64_t bytes);
-inline void require_memory(std::string_view what, double bytes) {
-    require_memory(what, static_cast<std::uint64_t>(bytes));
-}
+void require_memory(std::string_view what, double bytes);
 
 // Throws std::runtime_error if the system does not start as many threads as `what`, a part of a sentence, is
 // going to need at the same time. Starts them, once for each larger number.

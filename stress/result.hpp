@@ -4,9 +4,11 @@
 #include <boost/mp11/algorithm.hpp>
 #include <nlohmann/json_fwd.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -154,6 +156,14 @@ void for_each_member(Object& object, Each each) {
     boost::mp11::mp_for_each<describe_members<T, mod_public | mod_inherited>>(
         [&](auto member) { each(member.name, object.*member.pointer); });
 }
+
+struct report; // report.hpp
+
+result result_of(const report& run);
+
+// A whole document: `command_line` is what the user has typed, at the time `started`.
+result_document document_of(std::span<const report> results, const std::string& command_line,
+                            std::chrono::system_clock::time_point started);
 
 nlohmann::json to_json(const result& written);
 nlohmann::json to_json(const result_document& written);

@@ -2,7 +2,6 @@
 
 #include "churn.hpp"
 #include "resources.hpp"
-#include "scenarios/all.hpp"
 
 #include <handlepool/error.hpp>
 
@@ -107,8 +106,8 @@ report run_scenario(const scenario& which, const run_options& options) {
     test_run run(which.name, options);
     run.result().summary = which.summary;
     run.result().again = again(which, options);
-    run.add_parameter("alive", fmt::to_string(options.alive));
-    run.add_parameter("seed", fmt::to_string(options.seed));
+    run.add_parameter("alive", options.alive);
+    run.add_parameter("seed", options.seed);
     try {
         which.run(run);
     } catch (const reservation_failed&) {

@@ -19,6 +19,20 @@ struct scenario {
     std::size_t threads = 1; // the same of --threads
 };
 
+// What they run: a file each in scenarios/, but for run_churn of churn.hpp.
+void run_stale(test_run& run);
+void run_race_erase(test_run& run);
+void run_race_find(test_run& run);
+void run_overlap(test_run& run);
+void run_exhaust(test_run& run);
+void run_retire(test_run& run);
+void run_overflow(test_run& run);
+void run_threads(test_run& run);
+void run_reentrant(test_run& run);
+void run_throwing(test_run& run);
+void run_stopped(test_run& run);
+void run_hand_off(test_run& run);
+
 // All of them, in the order in which `run all` goes through them.
 std::span<const scenario> scenarios();
 

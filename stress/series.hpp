@@ -7,6 +7,17 @@
 
 namespace handlepool::stress {
 
+// Of a series. An even number, so that points can be joined two by two.
+inline constexpr std::size_t most_points = 1000;
+
+template <class Point, class Join>
+void halve(std::vector<Point>& points, Join join) {
+    for (std::size_t i = 0; i < points.size() / 2; ++i) {
+        points[i] = join(points[2 * i], points[2 * i + 1]);
+    }
+    points.resize(points.size() / 2);
+}
+
 // The longest of many durations, in order: a limited number of points, however many durations there are.
 class longest_series {
 public:
@@ -18,7 +29,10 @@ public:
     void add(double duration) {
         if (count_ % stride_ == 0) {
             if (points_.size() == most_points) {
-                thin_out();
+                halve(points_, [](const point& first, const point& second) {
+                    return point{second.last, std::max(first.longest, second.longest)};
+                });
+                stride_ *= 2;
             }
             points_.push_back({count_, duration});
         }
@@ -29,26 +43,13 @@ public:
     const std::vector<point>& points() const noexcept { return points_; }
 
 private:
-    static constexpr std::size_t most_points = 1000;
-    static_assert(most_points % 2 == 0);
-
-    void thin_out() {
-        for (std::size_t i = 0; i < points_.size() / 2; ++i) {
-            const point& first = points_[2 * i];
-            const point& second = points_[2 * i + 1];
-            points_[i] = {second.last, std::max(first.longest, second.longest)};
-        }
-        points_.resize(points_.size() / 2);
-        stride_ *= 2;
-    }
-
     std::vector<point> points_;
     std::uint64_t count_ = 0;
     std::uint64_t stride_ = 1;
 };
 
 // The course of a run: a limited number of its moments.
-class timeline {
+class time_series {
 public:
     struct point {
         double seconds;
@@ -61,10 +62,7 @@ public:
             return;
         }
         if (points_.size() == most_points) {
-            for (std::size_t i = 0; i < points_.size() / 2; ++i) {
-                points_[i] = points_[2 * i + 1];
-            }
-            points_.resize(points_.size() / 2);
+            halve(points_, [](const point&, const point& second) { return second; });
             interval_ *= 2;
         }
         points_.push_back(now);
@@ -73,8 +71,6 @@ public:
     const std::vector<point>& points() const noexcept { return points_; }
 
 private:
-    static constexpr std::size_t most_points = 1000;
-
     std::vector<point> points_;
     double interval_ = 0.001; // the fewest seconds from one point to the next
 };

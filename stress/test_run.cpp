@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace handlepool::stress {
@@ -36,15 +38,15 @@ test_run::test_run(std::string_view label, const run_options& options)
     : options_(options),
       clock_tolerance_(tolerance_of_this_machine()),
       team_(checked_threads(options)),
-      executor_(options.service, options.threads),
+      executor_(make_executor(options.service, options.threads)),
       progress_(options.place.empty() ? std::string(label) : fmt::format("{}, {}", options.place, label)),
       watchdog_(label),
       start_(clock::now()) {
     result_.command = label;
     result_.threads = options.threads;
     result_.sampled = options.sample;
-    add_parameter("executor", std::string(name_of(options.service.executor)));
-    add_parameter("pools", std::to_string(options.service.pools));
+    add_parameter("executor", name_of(options.service.executor));
+    add_parameter("pools", options.service.pools);
     for (std::size_t thread = 0; thread < options.threads; ++thread) {
         std::seed_seq mixed{options.seed, options.seed >> 32, std::uint64_t{thread}};
         random_.emplace_back(mixed);
@@ -71,7 +73,7 @@ bool test_run::more_frames(std::size_t frame, std::size_t frames) {
 
 void test_run::together(const std::function<void(std::size_t)>& work) {
     watchdog_.show_life();
-    if (handlepool::timeline* const records = options_.service.records) {
+    if (timeline* const records = options_.service.records) {
         team_.run([&](std::size_t thread) {
             const timeline_span span(*records, result_.command);
             work(thread);
@@ -79,11 +81,7 @@ void test_run::together(const std::function<void(std::size_t)>& work) {
     } else {
         team_.run(work);
     }
-    std::size_t pending = 0;
-    for (const watched* const pool : pools_) {
-        pending += pool->pending_events();
-    }
-    if (pending >= most_pending * threads()) {
+    if (sum_of_pools(&watched::pending_events) >= most_pending * threads()) {
         check_histories();
     }
 }
@@ -101,21 +99,9 @@ void test_run::add_compaction(std::chrono::nanoseconds duration) {
     ++result_.frames;
 }
 
-void test_run::join(watched& pool) {
-    pools_.push_back(&pool);
-}
-
 void test_run::leave(const watched& pool) {
     operations_of_the_past_ += pool.operations();
     std::erase(pools_, &pool);
-}
-
-void test_run::add_fact(std::string name, std::string value) {
-    result_.facts.emplace_back(std::move(name), std::move(value));
-}
-
-void test_run::add_parameter(std::string name, std::string value) {
-    result_.parameters.emplace_back(std::move(name), std::move(value));
 }
 
 void test_run::stop_clock() {
@@ -128,12 +114,13 @@ void test_run::stop_clock() {
     result_.timed_operations = operations();
 }
 
+std::uint64_t test_run::sum_of_pools(std::uint64_t (watched::*figure)() const) const {
+    return std::transform_reduce(pools_.begin(), pools_.end(), std::uint64_t{0}, std::plus(),
+                                 [figure](const watched* pool) { return (pool->*figure)(); });
+}
+
 std::uint64_t test_run::operations() const {
-    std::uint64_t sum = operations_of_the_past_;
-    for (const watched* const pool : pools_) {
-        sum += pool->operations();
-    }
-    return sum;
+    return operations_of_the_past_ + sum_of_pools(&watched::operations);
 }
 
 double test_run::seconds() const {
@@ -142,12 +129,9 @@ double test_run::seconds() const {
 
 void test_run::note(double part_done) {
     watchdog_.show_life();
-    std::size_t alive = 0;
-    for (const watched* const pool : pools_) {
-        alive += pool->alive();
-    }
+    const std::uint64_t alive = sum_of_pools(&watched::alive);
     const std::uint64_t done = operations();
-    result_.alive_peak = std::max(result_.alive_peak, alive);
+    result_.alive_peak = std::max<std::size_t>(result_.alive_peak, alive);
     result_.over_time.add({seconds(), done, alive});
     progress_.show(part_done, done);
 }

@@ -4,13 +4,17 @@
 #include "report.hpp"
 #include "watchdog.hpp"
 
+#include <fmt/format.h>
 #include <support/progress_bar.hpp>
 #include <support/thread_team.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -39,9 +43,9 @@ class watched {
 public:
     virtual ~watched() = default;
 
-    virtual std::size_t pending_events() const = 0;
+    virtual std::uint64_t pending_events() const = 0;
     virtual std::uint64_t operations() const = 0;
-    virtual std::size_t alive() const = 0;
+    virtual std::uint64_t alive() const = 0;
     // Checks a part of the histories, as a thread of the team.
     virtual void check_histories(std::size_t thread) = 0;
 };
@@ -58,8 +62,13 @@ public:
     const run_options& options() const noexcept { return options_; }
     std::size_t threads() const noexcept { return team_.size(); }
     support::thread_team& team() noexcept { return team_; }
-    executor_ref executor() const noexcept { return executor_.get(); }
+    executor_ref executor() const noexcept { return *executor_; }
     time_stamp clock_tolerance() const noexcept { return clock_tolerance_; }
+
+    // Objects that a scenario keeps alive, where it needs no other number; not more than `most`.
+    std::size_t alive(std::size_t most = std::numeric_limits<std::size_t>::max()) const noexcept {
+        return std::min(options_.alive, most);
+    }
 
     // The random numbers of a thread of the team, which follow from the seed. For that thread.
     std::mt19937_64& random(std::size_t thread) { return random_[thread]; }
@@ -73,23 +82,26 @@ public:
     // Runs `work(thread)` on all threads at once, and returns when all have done their part.
     void together(const std::function<void(std::size_t)>& work);
 
-    // The same, for what is no part of the scenario.
-    void on_all_threads(const std::function<void(std::size_t)>& work) { team_.run(work); }
-
     // Checks all that was recorded since the last time.
     void check_histories();
 
     // By one thread at a time, which may be one of the team.
     void add_compaction(std::chrono::nanoseconds duration);
 
-    void join(watched& pool);
+    void join(watched& pool) { pools_.push_back(&pool); }
     void leave(const watched& pool);
 
     // Something is wrong that no pool and no history has seen.
     void violate(std::string message) { result_.all.violate(std::move(message)); }
 
-    void add_fact(std::string name, std::string value);
-    void add_parameter(std::string name, std::string value);
+    template <class Value>
+    void add_fact(std::string name, const Value& value) {
+        result_.facts.emplace_back(std::move(name), fmt::to_string(value));
+    }
+    template <class Value>
+    void add_parameter(std::string name, const Value& value) {
+        result_.parameters.emplace_back(std::move(name), fmt::to_string(value));
+    }
 
     // The report, which the pools of the run add to.
     report& result() noexcept { return result_; }
@@ -99,6 +111,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
+    std::uint64_t sum_of_pools(std::uint64_t (watched::*figure)() const) const;
     std::uint64_t operations() const;
     double seconds() const;
     void note(double part_done);
@@ -106,7 +119,7 @@ private:
     run_options options_;
     time_stamp clock_tolerance_;
     support::thread_team team_;
-    frame_executor executor_;
+    std::shared_ptr<const executor_ref> executor_;
     std::vector<std::mt19937_64> random_;
     support::progress_bar progress_;
     watchdog watchdog_;

@@ -60,6 +60,9 @@ static_assert(sizeof(trace_event) == 16);
 
 // What is known of a trace besides its events.
 struct trace_header {
+    static constexpr std::size_t max_arguments = 1 << 16;
+    static constexpr std::size_t max_command_bytes = 1 << 20; // of all arguments
+
     std::vector<std::string> command{};  // the recorded program and its arguments
     std::uint64_t time_resolution_ns{1}; // every time in the trace is a multiple of it
     std::uint64_t duration_ns{};         // not less than the time of the last event

@@ -1,20 +1,36 @@
+// Trace files on the disk: the frame, its seal, and the file.
+
 #include "trace_file.hpp"
 
-#include "trace.hpp"
-#include "trace_format.hpp"
-
 #include <boost/crc.hpp>
+#include <boost/endian/conversion.hpp>
 #include <fmt/format.h>
+#include <support/output_file.hpp>
+#include <support/read_file.hpp>
 #include <zstd.h>
 
+#include <array>
 #include <memory>
 #include <new>
+#include <string>
+#include <system_error>
 
 namespace handlepool::stress {
 
 namespace {
 
+// The frame: zstd's magic number, then a descriptor whose bits must be as the writer sets them.
+constexpr std::array<unsigned char, 4> zstd_magic{0x28, 0xb5, 0x2f, 0xfd};
+constexpr unsigned char checksum_bit = 0x04;
+constexpr unsigned char single_segment_bit = 0x20;
+constexpr unsigned char forbidden_bits = 0x1b; // dictionary, reserved and unused bits
+constexpr unsigned char window_byte = 0x68;    // 8 MiB, in frames that aren't a single segment
+constexpr int window_log = 23;
 constexpr int compression_level = 19;
+
+// The seal after it, a skippable frame: these bytes, then four with the CRC-32 of everything before them.
+constexpr std::array<unsigned char, 8> seal_header{0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0};
+constexpr std::size_t crc_bytes = 4;
 
 std::uint32_t crc_of(std::span<const std::byte> bytes) {
     boost::crc_32_type crc;
@@ -23,12 +39,13 @@ std::uint32_t crc_of(std::span<const std::byte> bytes) {
 }
 
 void add_seal(std::vector<std::byte>& file) {
-    for (const unsigned char byte : trace_format::seal_header) {
+    for (const unsigned char byte : seal_header) {
         file.push_back(std::byte{byte});
     }
-    const std::uint32_t crc = crc_of(file);
-    for (int shift = 0; shift < 32; shift += 8) {
-        file.push_back(static_cast<std::byte>(crc >> shift));
+    std::array<unsigned char, crc_bytes> crc{};
+    boost::endian::store_little_u32(crc.data(), crc_of(file));
+    for (const unsigned char byte : crc) {
+        file.push_back(std::byte{byte});
     }
 }
 
@@ -43,7 +60,6 @@ public:
 
     // Returns the size of the content.
     std::uint64_t check_header() const {
-        using namespace trace_format;
         expect_bytes(0, zstd_magic, "this is not a zstd frame", "the bytes 28 b5 2f fd, then the frame");
         const unsigned long long content_bytes = ZSTD_getFrameContentSize(file_.data(), file_.size());
         if (content_bytes == ZSTD_CONTENTSIZE_ERROR) {
@@ -73,21 +89,18 @@ public:
     }
 
     void check_seal(std::size_t at) const {
-        using trace_format::seal_header;
         expect_bytes(at, seal_header, "this is not the beginning of the seal",
                      "the bytes 50 2a 4d 18 04 00 00 00, then a CRC");
         const std::size_t crc_at = at + seal_header.size();
         const std::size_t left = file_.size() - crc_at;
-        if (left < 4) {
+        if (left < crc_bytes) {
             fail(file_.size(), "the file is cut off within its seal", "a CRC of four bytes");
         }
-        if (left > 4) {
-            fail(crc_at + 4, fmt::format("{} bytes follow the trace", left - 4), "nothing");
+        if (left > crc_bytes) {
+            fail(crc_at + crc_bytes, fmt::format("{} bytes follow the trace", left - crc_bytes), "nothing");
         }
-        std::uint32_t sealed = 0;
-        for (const std::size_t i : {3U, 2U, 1U, 0U}) {
-            sealed = sealed << 8 | std::to_integer<std::uint32_t>(file_[crc_at + i]);
-        }
+        const std::uint32_t sealed =
+            boost::endian::load_little_u32(reinterpret_cast<const unsigned char*>(&file_[crc_at]));
         if (const std::uint32_t crc = crc_of(file_.first(crc_at)); crc != sealed) {
             fail(crc_at,
                  fmt::format("the file is damaged: the seal says {:08x}, the bytes before it are {:08x}",
@@ -130,7 +143,7 @@ std::vector<std::byte> compress_content(std::span<const std::byte> content, std:
     }
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_level));
     check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
-    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, trace_format::window_log));
+    check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, window_log));
     std::vector<std::byte> frame(ZSTD_compressBound(content.size()));
     frame.resize(
         check(ZSTD_compress2(context.get(), frame.data(), frame.size(), content.data(), content.size())));
@@ -158,6 +171,32 @@ std::vector<std::byte> decompress_content(std::span<const std::byte> file, std::
                      "a zstd frame");
     }
     return content;
+}
+
+trace read_trace(std::span<const std::byte> file, std::string_view name, const trace_limits& limits) {
+    return decode_trace(decompress_content(file, name, limits), name, limits);
+}
+
+trace read_trace(const std::filesystem::path& path, const trace_limits& limits) {
+    std::string bytes;
+    try {
+        bytes = support::read_file(path, limits.file_bytes);
+    } catch (const std::system_error& error) {
+        throw trace_error(path.string(), trace_place::file, 0, "cannot be read: " + error.code().message(),
+                          "a readable file");
+    }
+    return read_trace(std::as_bytes(std::span(bytes)), path.string(), limits);
+}
+
+void write_trace(const std::filesystem::path& path, const trace& recorded) {
+    const std::string name = path.string();
+    const std::vector<std::byte> bytes = compress_content(encode_trace(recorded, name), name);
+    try {
+        support::output_file("", path).write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const std::system_error& error) {
+        throw trace_error(name, trace_place::file, 0, "cannot be written: " + error.code().message(),
+                          "a file in a directory that can be written to");
+    }
 }
 
 } // namespace handlepool::stress

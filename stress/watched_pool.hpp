@@ -24,7 +24,7 @@ namespace handlepool::stress {
 // A pool of a service whose every answer is checked: by its callers, where they know it, by the histories
 // of its handles, and by what must add up whenever no thread is at work. Object is a tracked_object, or
 // derived from it.
-template <class Object = tracked_object, class Layout = default_layout, class Policy = default_policy>
+template <class Policy = default_policy, class Object = tracked_object, class Layout = default_layout>
 class watched_pool final : public watched {
 public:
     using service_type = basic_service<Layout>;
@@ -83,8 +83,8 @@ public:
 
     // ---- For the run
 
-    std::size_t pending_events() const override {
-        std::size_t sum = 0;
+    std::uint64_t pending_events() const override {
+        std::uint64_t sum = 0;
         for (const recorder* const each : recorders_) {
             sum += each->pending();
         }
@@ -97,19 +97,19 @@ public:
         }
         return sum;
     }
-    std::size_t alive() const override { return pool_ != nullptr ? pool_->size() : 0; }
+    std::uint64_t alive() const override { return pool_ != nullptr ? pool_->size() : 0; }
     void check_histories(std::size_t thread) override { history_.check(thread, recorders_); }
 
 private:
-    tally total() const {
-        tally all;
+    findings total() const {
+        findings all;
         for (const recorder* const each : recorders_) {
             all += each->counts;
         }
         return all;
     }
 
-    void check_positions(std::size_t first, std::size_t last, tally& mine);
+    void check_positions(std::size_t first, std::size_t last, findings& mine);
     void check_balance();
     void check_neighbours();
     void abandon() noexcept;
@@ -139,14 +139,14 @@ private:
     bool balanced_ = true;
 };
 
-template <class Object, class Layout, class Policy>
-watched_pool<Object, Layout, Policy>::watched_pool(test_run& run, const pool_options& options,
+template <class Policy, class Object, class Layout>
+watched_pool<Policy, Object, Layout>::watched_pool(test_run& run, const pool_options& options,
                                                    std::size_t threads)
     : run_(run),
       name_(options.name),
       service_(std::make_unique<service_type>()),
       pool_(&service_->template add_pool<Object, Policy>(options.name, options)),
-      marks_(pool_->stats().slot_limit),
+      marks_("marks of erased slots", pool_->stats().slot_limit, 0),
       history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
     const std::size_t last = threads == 0 ? run.threads() : threads;
     for (std::size_t i = 1; i < run.options().service.pools; ++i) {
@@ -162,8 +162,8 @@ watched_pool<Object, Layout, Policy>::watched_pool(test_run& run, const pool_opt
     run.join(*this);
 }
 
-template <class Object, class Layout, class Policy>
-watched_pool<Object, Layout, Policy>::~watched_pool() {
+template <class Policy, class Object, class Layout>
+watched_pool<Policy, Object, Layout>::~watched_pool() {
     if (service_) {
         add_findings();
         abandon();
@@ -171,9 +171,9 @@ watched_pool<Object, Layout, Policy>::~watched_pool() {
     run_.leave(*this);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_balance() {
-    const tally all = total();
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_balance() {
+    const findings all = total();
     const auto expected = static_cast<std::int64_t>(all.created) - static_cast<std::int64_t>(all.erased);
     const auto alive = static_cast<std::int64_t>(pool_->size());
     require(alive == expected, "the number of living objects", alive, "expected", expected);
@@ -182,8 +182,8 @@ void watched_pool<Object, Layout, Policy>::check_balance() {
     require_equal("the number of destructions of no living object", objects_.misuses(), 0);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_quiescent() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_quiescent() {
     if (balanced_) { // what is wrong once stays wrong: once is enough
         const std::uint64_t before = by_main().counts().violations;
         check_balance();
@@ -197,14 +197,14 @@ void watched_pool<Object, Layout, Policy>::check_quiescent() {
         check_positions(0, size, by_main().counts());
         return;
     }
-    run_.on_all_threads([&](std::size_t thread) {
+    run_.team().run([&](std::size_t thread) {
         check_positions(size * thread / threads, size * (thread + 1) / threads, by(thread).counts());
     });
 }
 
 // The neighbours must hold what their users know of, and nothing after those have left.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_neighbours() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_neighbours() {
     std::uint64_t created = 0;
     for (const auto& each : clients_) {
         each->at_neighbours().leave_all(each->counts());
@@ -225,8 +225,9 @@ void watched_pool<Object, Layout, Policy>::check_neighbours() {
     require_equal("the number of destructions of no living object there", neighbours_.objects.misuses(), 0);
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, std::size_t last, tally& mine) {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last,
+                                                           findings& mine) {
     for (std::size_t position = first; position != last; ++position) {
         const Object& object = pool_->items()[position];
         const handle_type handle = pool_->handle_at(position);
@@ -239,14 +240,14 @@ void watched_pool<Object, Layout, Policy>::check_positions(std::size_t first, st
     }
 }
 
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::finish() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::finish() {
     by_main().compact(run_.executor()); // no frame of the scenario
     check_quiescent();
     check_neighbours();
     run_.check_histories();
     const pool_stats stats = pool_->stats();
-    const tally all = total();
+    const findings all = total();
     require_equal("the number created, by the pool's count", stats.created, all.created);
     require_equal("the number destroyed, by the pool's count", stats.destroyed, all.erased);
     require_equal("the number destroyed and alive together", stats.destroyed + stats.alive, stats.created);
@@ -276,16 +277,16 @@ void watched_pool<Object, Layout, Policy>::finish() {
 
 // A pool with which something is wrong may never end: its destructor erases until nothing is alive. So it
 // stays, and what refers to it lies where leaks are not looked for.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::abandon() noexcept {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::abandon() noexcept {
     static std::vector<service_type*>& abandoned = *new std::vector<service_type*>;
     abandoned.push_back(service_.release());
     pool_ = nullptr;
 }
 
 // Histories first: they tell more, and there is room for some messages only.
-template <class Object, class Layout, class Policy>
-void watched_pool<Object, Layout, Policy>::add_findings() {
+template <class Policy, class Object, class Layout>
+void watched_pool<Policy, Object, Layout>::add_findings() {
     report& result = run_.result();
     result.all += history_.result();
     result.all += total();
@@ -299,12 +300,10 @@ void watched_pool<Object, Layout, Policy>::add_findings() {
 
 // What several scenarios use is compiled once, in watched_pool.cpp.
 extern template class watched_pool<>;
-extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<1>>;
-extern template class watched_pool<tracked_object, default_layout, support::tiny_policy<2>>;
+extern template class watched_pool<support::tiny_policy<1>>;
+extern template class watched_pool<support::tiny_policy<2>>;
 extern template class client<watched_pool<>::pool_type>;
-extern template class client<
-    watched_pool<tracked_object, default_layout, support::tiny_policy<1>>::pool_type>;
-extern template class client<
-    watched_pool<tracked_object, default_layout, support::tiny_policy<2>>::pool_type>;
+extern template class client<watched_pool<support::tiny_policy<1>>::pool_type>;
+extern template class client<watched_pool<support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

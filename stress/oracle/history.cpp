@@ -45,12 +45,12 @@ void history::check(std::size_t partition, const std::vector<recorder*>& recorde
         remember(mine, thread, log);
     }
     judge(mine);
-    tell(mine);
+    report_violations(mine);
     forget_old_dead(mine);
 }
 
-tally history::result() const {
-    tally all;
+findings history::result() const {
+    findings all;
     for (const partition_state& each : partitions_) {
         all += each.found;
     }
@@ -207,17 +207,17 @@ void history::violate(partition_state& mine, std::uint64_t handle, std::string i
 }
 
 // When all that was recorded is known, the violations themselves among it.
-void history::tell(partition_state& mine) const {
+void history::report_violations(partition_state& mine) const {
     for (const auto& [handle, invariant] : mine.wrong) {
         mine.found.violate(mine.found.wants_message()
-                               ? fmt::format("{}\n{}", invariant, story_of(mine, handle))
+                               ? fmt::format("{}\n{}", invariant, history_text(mine, handle))
                                : std::string());
     }
     mine.wrong.clear();
 }
 
 // The handle's parts, and all that is known of its history in the order of time.
-std::string history::story_of(const partition_state& mine, std::uint64_t handle) const {
+std::string history::history_text(const partition_state& mine, std::uint64_t handle) const {
     std::string text = fmt::format("  handle {:#x}: pool id {}, generation {}, index {}", handle,
                                    parts_.pool_id(handle), parts_.generation(handle), parts_.index(handle));
     struct line {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "findings.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/event.hpp"
 #include "oracle/recorder.hpp"
-#include "tally.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -57,7 +57,7 @@ public:
     void check(std::size_t partition, const std::vector<recorder*>& recorders);
 
     // What is wrong so far. Only while nobody checks.
-    tally result() const;
+    findings result() const;
 
 private:
     static constexpr time_stamp never = std::numeric_limits<time_stamp>::max();
@@ -96,7 +96,7 @@ private:
         std::deque<past_events> past;
         std::size_t past_count = 0;
         std::vector<std::pair<std::uint64_t, std::string>> wrong; // handles and invariants, not yet reported
-        tally found;
+        findings found;
     };
 
     void take_creation(partition_state& mine, std::size_t thread, const event& happened);
@@ -107,8 +107,8 @@ private:
     void forget_old_dead(partition_state& mine);
     bool died_long_ago(const partition_state& mine, std::uint64_t handle) const;
     static void violate(partition_state& mine, std::uint64_t handle, std::string invariant);
-    void tell(partition_state& mine) const;
-    std::string story_of(const partition_state& mine, std::uint64_t handle) const;
+    void report_violations(partition_state& mine) const;
+    std::string history_text(const partition_state& mine, std::uint64_t handle) const;
 
     handle_parts parts_;
     time_stamp tolerance_;

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "findings.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
-#include "tally.hpp"
 
 #include <array>
 #include <cstddef>
@@ -51,7 +51,7 @@ public:
         return sum;
     }
 
-    tally counts;
+    findings counts;
     histogram reuse_distances;
 
 private:

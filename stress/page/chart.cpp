@@ -45,6 +45,16 @@ std::string tip(const axis& x, double from, double to, const axis& y, double val
                        escaped(value_text(x, to)), escaped(value_text(y, value)));
 }
 
+// A straight line from there, H(orizontally) or V(ertically).
+std::string straight_line(std::string_view style, double x, double y, char direction, double to) {
+    return fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}{}{:.1f}\"/>", style, x, y, direction, to);
+}
+
+std::string tick_label(double x, double y, std::string_view anchor, std::string_view label) {
+    return fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y,
+                       anchor, escaped(label));
+}
+
 } // namespace
 
 chart::chart(axis x, axis y, std::vector<tick> marks)
@@ -122,10 +132,9 @@ std::string chart::y_marks() const {
     }
     std::string text;
     for (std::size_t i = 0; i < marks_.size(); ++i) {
-        text += fmt::format("<path class=\"mark\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
-                            "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>",
-                            left_, y_of(marks_[i].value), right_, right_ + 4, baselines[i],
-                            escaped(marks_[i].label));
+        text += straight_line("mark", left_, y_of(marks_[i].value), 'H', right_);
+        text += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", right_ + 4,
+                            baselines[i], escaped(marks_[i].label));
     }
     return text;
 }
@@ -133,10 +142,8 @@ std::string chart::y_marks() const {
 void chart::mark_x(double value, std::string_view label) {
     const double x = x_of(value);
     const double half = text_width(label) / 2;
-    drawn_ +=
-        fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>"
-                    "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
-                    x, top - 2, bottom, std::clamp(x, left_ + half, width - half), top - 5, escaped(label));
+    drawn_ += straight_line("mark", x, top - 2, 'V', bottom);
+    drawn_ += tick_label(std::clamp(x, left_ + half, width - half), top - 5, "middle", label);
 }
 
 // ---- Axes
@@ -145,9 +152,8 @@ std::string chart::y_axis() const {
     std::string text = fmt::format("<text x=\"0\" y=\"11\">{}</text>", escaped(y_.title));
     for (const tick& each : y_.ticks) {
         const double y = y_of(each.value);
-        text += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>"
-                            "<text class=\"tick\" x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>",
-                            left_, y, right_, left_ - 5, y + 4, escaped(each.label));
+        text += straight_line("grid", left_, y, 'H', right_);
+        text += tick_label(left_ - 5, y + 4, "end", each.label);
     }
     return text;
 }
@@ -159,17 +165,15 @@ std::string chart::x_axis() const {
     double taken = 0;
     for (const tick& each : x_.ticks) {
         const double x = x_of(each.value);
-        text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", x, top, bottom + 3);
+        text += straight_line("grid", x, top, 'V', bottom + 3);
         const double half = text_width(each.label) / 2;
         const double middle = std::min(x, width - half);
         if (middle - half >= taken) {
             taken = middle + half + 4;
-            text +=
-                fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
-                            middle, bottom + 17, escaped(each.label));
+            text += tick_label(middle, bottom + 17, "middle", each.label);
         }
     }
-    text += fmt::format("<path class=\"base\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left_, bottom, right_);
+    text += straight_line("base", left_, bottom, 'H', right_);
     return text;
 }
 

@@ -1,10 +1,10 @@
 // Charts of distributions.
 
 #include "chart.hpp"
-#include "figures.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
 #include "oracle/event.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -56,17 +56,14 @@ std::vector<point> percentile_curve(const latency_figures& shown) {
     return curve;
 }
 
-std::string cell(const std::optional<double>& nanoseconds) {
-    return fmt::format("<td>{}</td>", nanoseconds ? nanoseconds_text(*nanoseconds) : "–");
-}
-
 // A row of what is legend and figures in one; the box hides the operation's curve.
 std::string latency_row(std::string_view operation, const latency_figures& shown) {
     return fmt::format("<tr><th scope=\"row\"><label><input type=\"checkbox\" class=\"unseen\" value=\"{0}\" "
                        "checked><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\">"
                        "<path class=\"line {0}\" d=\"M0 4H24\"/></svg>{1}</label></th>{2}{3}{4}{5}</tr>\n",
-                       style_of(operation), escaped(operation), cell(shown.median), cell(shown.p99),
-                       cell(shown.p999), cell(shown.worst));
+                       style_of(operation), escaped(operation), cell(shown.median, nanoseconds_text),
+                       cell(shown.p99, nanoseconds_text), cell(shown.p999, nanoseconds_text),
+                       cell(shown.worst, nanoseconds_text));
 }
 
 } // namespace

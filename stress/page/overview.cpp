@@ -1,9 +1,7 @@
-#include "overview.hpp"
-
-#include "count_sum.hpp"
+#include "findings.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
-#include "section.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -21,35 +19,31 @@ namespace {
 struct sums {
     std::size_t results = 0;
     std::size_t failed = 0;
-    std::uint64_t violations = 0;
     double seconds = 0;
-    std::uint64_t operations = 0;
-    std::uint64_t checked = 0;
-    std::uint64_t stale = 0;
-    std::uint64_t accepted = 0;
+    findings all{};
 
     void add(const result& each) {
         ++results;
         failed += each.passed() ? 0 : 1;
-        add_count(violations, each.violations);
         seconds += each.seconds.value_or(0);
-        add_count(operations, each.operations.value_or(0));
-        add_count(checked, each.operations_checked.value_or(0));
-        add_count(stale, each.stale_lookups.value_or(0));
-        add_count(accepted, each.stale_accepted.value_or(0));
+        all += {.operations = each.operations.value_or(0),
+                .checked = each.operations_checked.value_or(0),
+                .stale_lookups = each.stale_lookups.value_or(0),
+                .stale_accepted = each.stale_accepted.value_or(0),
+                .violations = each.violations};
     }
 };
 
-std::string verdict(const sums& all, const std::string& failures) {
-    if (all.failed == 0) {
+std::string verdict(const sums& sum, const std::string& failures) {
+    if (sum.failed == 0) {
         return fmt::format("<p class=\"verdict good\"><strong>✓ {}</strong></p>\n",
-                           all.results == 1
+                           sum.results == 1
                                ? "Passed: no wrong answer"
-                               : fmt::format("All {} results passed: no wrong answer", grouped(all.results)));
+                               : fmt::format("All {} results passed: no wrong answer", grouped(sum.results)));
     }
     return fmt::format("<p class=\"verdict bad\"><strong>✗ {} in {} of {}</strong> <span>{}</span></p>\n",
-                       plural_sum(all.violations, "violation", "violations"), grouped(all.failed),
-                       plural(all.results, "result", "results"), failures);
+                       plural_sum(sum.all.violations, "violation", "violations"), grouped(sum.failed),
+                       plural(sum.results, "result", "results"), failures);
 }
 
 std::string tile(std::string_view name, std::uint64_t value, std::string_view note, bool bad = false) {
@@ -57,9 +51,8 @@ std::string tile(std::string_view name, std::uint64_t value, std::string_view no
                        bad ? " class=\"bad\"" : "", name, grouped_sum(value), note);
 }
 
-std::string accepted_note(const sums& all) {
-    const std::optional<double> bound =
-        bound_95({.stale_lookups = all.stale, .stale_accepted = all.accepted});
+std::string accepted_note(const findings& all) {
+    const std::optional<double> bound = all.accepted_bound_95();
     return bound ? fmt::format("below {} of all tries, with 95 % confidence", small_part_text(*bound)) : "";
 }
 
@@ -75,10 +68,6 @@ std::string date_text(const std::string& started) {
 }
 
 // ---- The table
-
-std::string number_cell(const std::optional<std::uint64_t>& value, bool bad = false) {
-    return fmt::format("<td{}>{}</td>", bad ? " class=\"bad\"" : "", value ? grouped(*value) : "–");
-}
 
 // The operations that have a column: those that were measured somewhere.
 std::vector<std::string_view> measured_operations(std::span<const result_file> files) {
@@ -116,19 +105,20 @@ std::string table_row(const result& shown, const std::string& id,
                       std::span<const std::string_view> operations) {
     std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td>", id,
                                   escaped(shown.title()), verdict_badge(shown.violations));
-    row += number_cell(shown.operations);
-    row += fmt::format("<td>{}</td>",
-                       shown.operations_per_second ? short_number(*shown.operations_per_second) : "–");
-    row += number_cell(shown.stale_lookups);
-    row += number_cell(shown.stale_accepted, shown.stale_accepted.value_or(0) != 0);
+    row += cell(shown.operations, grouped);
+    row += cell(shown.operations_per_second, short_number);
+    row += cell(shown.stale_lookups, grouped);
+    row += shown.stale_accepted.value_or(0) == 0
+               ? cell(shown.stale_accepted, grouped)
+               : fmt::format("<td class=\"bad\">{}</td>", grouped(*shown.stale_accepted));
     for (const std::string_view operation : operations) {
         const auto measured = shown.latencies_nanoseconds.find(operation);
-        const bool known = measured != shown.latencies_nanoseconds.end() && measured->second.worst;
-        row += fmt::format("<td>{}</td>", known ? nanoseconds_text(*measured->second.worst) : "–");
+        row += cell(measured == shown.latencies_nanoseconds.end() ? std::nullopt : measured->second.worst,
+                    nanoseconds_text);
     }
-    row += fmt::format("<td>{}</td></tr>\n", shown.compaction_microseconds
-                                                 ? microseconds_text(shown.compaction_microseconds->worst)
-                                                 : "–");
+    row += cell(shown.compaction_microseconds,
+                [](const compaction_figures& times) { return microseconds_text(times.worst); });
+    row += "</tr>\n";
     return row;
 }
 
@@ -139,26 +129,27 @@ std::string anchor(std::size_t file, std::size_t position) {
 }
 
 std::string verdict_and_totals(std::span<const result_file> files) {
-    sums all;
+    sums sum;
     std::string failures;
     for (std::size_t i = 0; i < files.size(); ++i) {
         for (std::size_t j = 0; j < files[i].document.scenarios.size(); ++j) {
             const result& each = files[i].document.scenarios[j];
-            all.add(each);
+            sum.add(each);
             if (!each.passed()) {
                 failures += fmt::format("{}<a href=\"#{}\">{}</a>", failures.empty() ? "" : ", ",
                                         anchor(i, j), escaped(each.title()));
             }
         }
     }
-    std::string text = verdict(all, failures);
+    const findings& all = sum.all;
+    std::string text = verdict(sum, failures);
     text += "<dl class=\"tiles\">\n";
-    text += tile("operations", all.operations, fmt::format("in {}", duration_text(all.seconds)));
+    text += tile("operations", all.operations, fmt::format("in {}", duration_text(sum.seconds)));
     if (all.checked != 0) {
         text += tile("operations checked", all.checked, "against the history");
     }
-    text += tile("stale look-ups tried", all.stale, "with handles of erased objects");
-    text += tile("wrongly accepted", all.accepted, accepted_note(all), all.accepted != 0);
+    text += tile("stale look-ups tried", all.stale_lookups, "with handles of erased objects");
+    text += tile("wrongly accepted", all.stale_accepted, accepted_note(all), all.stale_accepted != 0);
     text += "</dl>\n";
     return text;
 }

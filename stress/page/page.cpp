@@ -1,9 +1,7 @@
 #include "page.hpp"
 
 #include "html.hpp"
-#include "overview.hpp"
-#include "section.hpp"
-#include "style.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

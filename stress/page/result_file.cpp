@@ -1,15 +1,10 @@
 #include "result_file.hpp"
 
-#include "json_value.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/read_file.hpp>
 
-#include <array>
-#include <cerrno>
 #include <cstddef>
-#include <fstream>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
@@ -20,6 +15,52 @@ namespace handlepool::stress::page {
 
 namespace {
 
+// Arrays and objects are not shown: they may be large, and of any depth.
+std::string describe(const nlohmann::json& value) {
+    if (value.is_array()) {
+        return "an array";
+    }
+    if (value.is_object()) {
+        return "an object";
+    }
+    constexpr std::size_t longest = 40;
+    if (value.is_string() && value.get_ref<const std::string&>().size() > longest) {
+        return "a text";
+    }
+    return value.dump();
+}
+
+// A value in a file, and where it stands there: messages name both.
+struct json_value {
+    const nlohmann::json& json;
+    const std::string& file;
+    nlohmann::json::json_pointer place{};
+
+    // By its key or its index.
+    template <class Key>
+    json_value child(const Key& key) const {
+        return {json.at(key), file, place / key};
+    }
+    json_value at(const char* key) const {
+        if (!json.contains(key)) {
+            fail(fmt::format("has no \"{}\"", key));
+        }
+        return child(key);
+    }
+
+    [[noreturn]] void fail(std::string_view what) const {
+        // Quoting as in JSON keeps control characters off a terminal.
+        const std::string quoted = nlohmann::json(place.to_string()).dump();
+        throw std::runtime_error(fmt::format(
+            "{}: {} {}", file, place.empty() ? "the document" : quoted.substr(1, quoted.size() - 2), what));
+    }
+    void expect(bool holds, std::string_view what) const {
+        if (!holds) {
+            fail(fmt::format("is {}, but must be {}", describe(json), what));
+        }
+    }
+};
+
 // ---- Figures that belong together
 
 // An array that must be there.
@@ -28,8 +69,8 @@ void check_order(const json_value& object, const char* key, const std::vector<T>
     const json_value array = object.at(key);
     for (std::size_t i = 1; i < values.size(); ++i) {
         if (values[i] < values[i - 1] || (strictly && values[i] == values[i - 1])) {
-            array.fail_at(i, fmt::format("is {}, but must {} {}, the element before it", values[i],
-                                         strictly ? "be above" : "not be below", values[i - 1]));
+            array.child(i).fail(fmt::format("is {}, but must {} {}, the element before it", values[i],
+                                            strictly ? "be above" : "not be below", values[i - 1]));
         }
     }
 }
@@ -48,7 +89,7 @@ template <class T>
 void check(const json_value&, const T&) {}
 
 void check(const json_value& object, const bucket_counts& read) {
-    if (object.has("upper") || object.has("counts")) { // a latency may have neither
+    if (object.json.contains("upper") || object.json.contains("counts")) { // a latency may have neither
         check_order(object, "upper", read.upper, true);
         check_length(object, "counts", read.counts, read.upper.size(), "upper");
     }
@@ -56,11 +97,11 @@ void check(const json_value& object, const bucket_counts& read) {
 
 void check(const json_value& object, const timeline_points& read) {
     check_order(object, "seconds", read.seconds, false);
-    if (object.has("operations")) {
+    if (object.json.contains("operations")) {
         check_length(object, "operations", read.operations, read.seconds.size(), "seconds");
         check_order(object, "operations", read.operations, false);
     }
-    if (object.has("alive")) {
+    if (object.json.contains("alive")) {
         check_length(object, "alive", read.alive, read.seconds.size(), "seconds");
     }
 }
@@ -86,13 +127,17 @@ void check(const json_value& object, const result& read) {
 // ---- Reading: one function for each kind of a member
 
 void read(const json_value& from, std::string& to) {
-    to = from.text();
+    from.expect(from.json.is_string(), "a text");
+    from.json.get_to(to);
 }
 void read(const json_value& from, std::uint64_t& to) {
-    to = from.count();
+    from.expect(from.json.is_number_unsigned(), "a whole number from 0 to 18446744073709551615");
+    from.json.get_to(to);
 }
 void read(const json_value& from, double& to) {
-    to = from.number();
+    constexpr double most = 1e20; // more than any count, and squares of it are still numbers
+    to = from.json.is_number() ? from.json.get<double>() : -1;
+    from.expect(to >= 0 && to <= most, "a number from 0 to 1e20");
 }
 
 template <described T>
@@ -100,14 +145,16 @@ void read(const json_value& from, T& to);
 
 template <class T>
 void read(const json_value& from, std::vector<T>& to) {
-    for (const json_value& element : from.elements()) {
-        read(element, to.emplace_back());
+    from.expect(from.json.is_array(), "an array");
+    for (std::size_t i = 0; i < from.json.size(); ++i) {
+        read(from.child(i), to.emplace_back());
     }
 }
 template <class T, class Order>
 void read(const json_value& from, std::map<std::string, T, Order>& to) {
-    for (const auto& [key, value] : from.members()) {
-        read(value, to[key]);
+    from.expect(from.json.is_object(), "an object");
+    for (const auto& member : from.json.items()) {
+        read(from.child(member.key()), to[member.key()]);
     }
 }
 template <class T>
@@ -116,7 +163,7 @@ void read(const json_value& from, std::optional<T>& to) {
 }
 template <class T>
 void read(const json_value& from, nullable<T>& to) {
-    if (!from.is_null()) {
+    if (!from.json.is_null()) {
         read(from, to.emplace());
     }
 }
@@ -126,11 +173,12 @@ constexpr bool is_required = std::is_arithmetic_v<T> || std::is_same_v<T, std::s
 
 template <described T>
 void read(const json_value& from, T& to) {
+    from.expect(from.json.is_object(), "an object");
     for_each_member<T>(to, [&from]<class Member>(const char* name, Member& member) {
         if constexpr (is_required<Member>) {
             read(from.at(name), member);
-        } else if (const std::optional<json_value> found = from.find(name)) {
-            read(*found, member);
+        } else if (from.json.contains(name)) {
+            read(from.child(name), member);
         }
     });
     check(from, to);
@@ -154,16 +202,17 @@ nlohmann::json parse(const std::string& file, std::string_view text) {
 
 } // namespace
 
-result_file parse_result_file(std::string name, std::string_view text) {
+result_file parse_result_file(const std::string& name, std::string_view text) {
     const nlohmann::json json = parse(name, text);
-    const json_value root(json, name);
-    result_file file{.name = std::move(name)};
-    if (const std::optional<json_value> scenarios = root.find("scenarios")) {
+    const json_value root{json, name};
+    root.expect(json.is_object(), "an object");
+    result_file file{.name = name};
+    if (json.contains("scenarios")) {
         read(root, file.document);
         if (file.document.scenarios.empty()) {
-            scenarios->fail("is empty, but must have one result at least");
+            root.at("scenarios").fail("is empty, but must have one result at least");
         }
-    } else if (root.has("violations")) {
+    } else if (json.contains("violations")) {
         read(root, file.document.scenarios.emplace_back());
     } else {
         root.fail("has neither \"scenarios\" nor \"violations\", but must be what run, replay or churn wrote "
@@ -173,18 +222,11 @@ result_file parse_result_file(std::string name, std::string_view text) {
 }
 
 result_file read_result_file(const std::string& path) {
-    errno = 0;
-    std::ifstream stream(path, std::ios::binary);
-    std::string text;
-    std::array<char, 65536> part;
-    while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
-        text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    try {
+        return parse_result_file(path, support::read_file(path));
+    } catch (const std::system_error& error) {
+        throw std::runtime_error(fmt::format("{}: cannot be read: {}", path, error.code().message()));
     }
-    if (!stream.is_open() || stream.bad()) {
-        throw std::runtime_error(
-            fmt::format("{}: cannot be read: {}", path, std::generic_category().message(errno)));
-    }
-    return parse_result_file(path, text);
 }
 
 } // namespace handlepool::stress::page

@@ -18,6 +18,6 @@ struct result_file {
 result_file read_result_file(const std::string& path);
 
 // The same from a text; `name` is that of the file in messages and on the page.
-result_file parse_result_file(std::string name, std::string_view text);
+result_file parse_result_file(const std::string& name, std::string_view text);
 
 } // namespace handlepool::stress::page

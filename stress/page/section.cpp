@@ -1,8 +1,6 @@
-#include "section.hpp"
-
-#include "figures.hpp"
 #include "html.hpp"
 #include "numbers.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "style.hpp"
+#include "parts.hpp"
 
 namespace handlepool::stress::page {
 

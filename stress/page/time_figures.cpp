@@ -2,8 +2,8 @@
 
 #include "chart.hpp"
 #include "columns.hpp"
-#include "figures.hpp"
 #include "numbers.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -53,11 +53,12 @@ std::string alive_figure(const result& shown, std::string_view id) {
         return {};
     }
     const column all = joined(points, 1).front();
-    return time_figure(points, linear_axis("objects", all.high, short_number, true, 1), {},
-                       {.name = "alive",
-                        .title = "Alive objects",
-                        .finding = fmt::format("{} to {} objects", grouped(all.low), grouped(all.high))},
-                       shown, id);
+    return time_figure(
+        points, linear_axis("objects", all.high, short_number, true, 1), {},
+        {.name = "alive",
+         .title = "Alive objects",
+         .finding = fmt::format("{} to {} objects", grouped_rounded(all.low), grouped_rounded(all.high))},
+        shown, id);
 }
 
 std::string compaction_figure(const result& shown, std::string_view id) {
@@ -90,8 +91,8 @@ std::string compaction_figure(const result& shown, std::string_view id) {
     drawing.columns(columns, said.name);
     const double frames_each = columns.back().to / static_cast<double>(columns.size());
     if (frames_each >= 1.5) {
-        said.below =
-            fmt::format("<p class=\"note\">The longest of about {} frames each.</p>\n", grouped(frames_each));
+        said.below = fmt::format("<p class=\"note\">The longest of about {} frames each.</p>\n",
+                                 grouped_rounded(frames_each));
     }
     return drawing.html(said, id, shown.title());
 }

@@ -78,7 +78,7 @@ bool real_is_known() {
 
 class bootstrap_arena {
 public:
-    void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
+    void* allocate(std::size_t bytes, std::size_t alignment) {
         if (alignment > page || bytes > sizeof(memory_)) {
             return nullptr;
         }
@@ -113,7 +113,7 @@ private:
 bootstrap_arena arena;
 
 void* moved_out_of_arena(const void* old, std::size_t bytes) {
-    void* copy = real_is_known() ? real.malloc(bytes) : arena.allocate(bytes);
+    void* copy = real_is_known() ? real.malloc(bytes) : arena.allocate(bytes, alignof(std::max_align_t));
     if (copy != nullptr) {
         const std::size_t readable = arena.readable(old);
         std::memcpy(copy, old, bytes < readable ? bytes : readable);
@@ -243,6 +243,16 @@ void* allocated(void* address, std::size_t size) {
     return address;
 }
 
+// What `real_call` allocates; it may not be called while the allocator is being looked up.
+template <class Call>
+void* allocate(std::size_t size, std::size_t alignment, const Call& real_call) {
+    return real_is_known() ? allocated(real_call(), size) : arena.allocate(size, alignment);
+}
+
+std::size_t page_size() {
+    return static_cast<std::size_t>(::getpagesize());
+}
+
 // ---- What children must not inherit -----------------------------------------------------------------------
 
 // Takes this library, the first of the list, out of LD_PRELOAD: in place, since the environment isn't ours.
@@ -277,10 +287,7 @@ void leave_preload_list() {
 #define HANDLEPOOL_EXPORT extern "C" [[gnu::visibility("default")]]
 
 HANDLEPOOL_EXPORT void* malloc(std::size_t size) noexcept {
-    if (!real_is_known()) {
-        return arena.allocate(size);
-    }
-    return allocated(real.malloc(size), size);
+    return allocate(size, alignof(std::max_align_t), [=] { return real.malloc(size); });
 }
 
 HANDLEPOOL_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
@@ -289,10 +296,8 @@ HANDLEPOOL_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
         errno = ENOMEM;
         return nullptr;
     }
-    if (!real_is_known()) {
-        return arena.allocate(bytes); // zero, because the arena's memory is never used again
-    }
-    return allocated(real.calloc(count, size), bytes);
+    // The arena's memory is zero, because it is never used again.
+    return allocate(bytes, alignof(std::max_align_t), [=] { return real.calloc(count, size); });
 }
 
 HANDLEPOOL_EXPORT void free(void* address) noexcept {
@@ -341,31 +346,18 @@ HANDLEPOOL_EXPORT int posix_memalign(void** result, std::size_t alignment, std::
 }
 
 HANDLEPOOL_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-    if (!real_is_known()) {
-        return arena.allocate(size, alignment);
-    }
-    return allocated(real.aligned_alloc(alignment, size), size);
+    return allocate(size, alignment, [=] { return real.aligned_alloc(alignment, size); });
 }
 
 HANDLEPOOL_EXPORT void* memalign(std::size_t alignment, std::size_t size) noexcept {
-    if (!real_is_known()) {
-        return arena.allocate(size, alignment);
-    }
-    return allocated(real.memalign(alignment, size), size);
+    return allocate(size, alignment, [=] { return real.memalign(alignment, size); });
 }
 
 HANDLEPOOL_EXPORT void* valloc(std::size_t size) noexcept {
-    const auto page_size = static_cast<std::size_t>(::getpagesize());
-    if (!real_is_known()) {
-        return arena.allocate(size, page_size);
-    }
-    return allocated(real.valloc(size), size);
+    return allocate(size, page_size(), [=] { return real.valloc(size); });
 }
 
 HANDLEPOOL_EXPORT void* pvalloc(std::size_t size) noexcept {
-    const auto page_size = static_cast<std::size_t>(::getpagesize());
-    if (!real_is_known()) {
-        return arena.allocate(size, page_size);
-    }
-    return allocated(real.pvalloc(size), (size + page_size - 1) / page_size * page_size);
+    const std::size_t whole_pages = (size + page_size() - 1) / page_size() * page_size();
+    return allocate(whole_pages, page_size(), [=] { return real.pvalloc(size); });
 }

@@ -1,10 +1,7 @@
 #include "recorder.hpp"
 
-#include "../trace_format.hpp"
-#include "../trace_reader.hpp"
-#include "../trace_writer.hpp"
-#include "raw_log.hpp"
-#include "raw_log_reader.hpp"
+#include "../oracle/clock.hpp"
+#include "../trace_file.hpp"
 
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
@@ -17,7 +14,6 @@
 #include <support/run_program.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,12 +36,6 @@ constexpr std::string_view library_name = "libhandlepool_record.so";
 
 std::string message_of(int error) {
     return std::generic_category().message(error);
-}
-
-std::uint64_t now_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // The raw log: a file beside the output that has no name as soon as it is open, so that nothing is left
@@ -196,20 +186,13 @@ void check_options(const record_options& options) {
         throw record_error(
             fmt::format("the event limit is {} (allowed: 1 to {})", options.event_limit, most));
     }
-    constexpr std::uint64_t second = 1'000'000'000;
-    if (options.time_resolution_ns == 0 || options.time_resolution_ns > second) {
-        throw record_error(fmt::format("the time resolution is {} ns (allowed: 1 to {})",
-                                       options.time_resolution_ns, second));
-    }
-    std::size_t command_bytes = 0;
-    for (const std::string& argument : options.command) {
-        command_bytes += argument.size();
-    }
-    if (options.command.size() > trace_format::max_arguments ||
-        command_bytes > trace_format::max_command_bytes) {
-        throw record_error(fmt::format("the command has {} arguments of {} bytes (allowed: {} and {})",
-                                       options.command.size(), command_bytes, trace_format::max_arguments,
-                                       trace_format::max_command_bytes));
+    try { // as it will be written
+        encode_trace(
+            {.header = {.command = options.command, .time_resolution_ns = options.time_resolution_ns},
+             .events = {}},
+            options.output.string());
+    } catch (const trace_error& error) {
+        throw record_error(error.what());
     }
     // The trace takes the place of what is there: of /dev/null too.
     std::error_code ignored; // what can't be looked at can't be written either
@@ -269,12 +252,11 @@ record_result record(const record_options& options) {
     const preloaded_library library(checked_library(options));
     const raw_log_file log(options.output, options.event_limit);
     const int status = run(options.command, library.path(), log.descriptor());
-    const std::uint64_t exit_ns = now_ns();
+    const auto exit_ns = static_cast<std::uint64_t>(now());
     check_recorded(log, options.command.front());
     const std::uint64_t end_ns = log.is_full() ? log.events().back().time_ns : exit_ns;
 
-    trace recorded = convert(log.events(), log.header().start_ns, end_ns,
-                             {options.event_limit, options.time_resolution_ns});
+    trace recorded = convert(log.events(), log.header().start_ns, end_ns, options);
     recorded.header.command = options.command;
     recorded.header.truncated = recorded.header.truncated || log.is_full();
     write_trace(options.output, recorded);

@@ -1,10 +1,14 @@
 #pragma once
 
 #include "../trace.hpp"
+#include "raw_log.hpp"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,6 +52,17 @@ struct record_result {
 // the library isn't found, the output can't be written (checked before the start), or nothing was recorded,
 // as from a statically linked program; trace_error if the trace can't be written.
 record_result record(const record_options& options);
+
+// A step of it: the trace of the raw `events` in their order, within the limits of the options. `start_ns`
+// and `end_ns` are the clock's values at the beginning and the end of the recording. Addresses become
+// objects; a free of an unknown address is dropped and counted; an allocation of an address that is in use
+// means that its free wasn't seen: one is put before it and counted. The command is left empty.
+trace convert(std::span<const raw_log::event> events, std::uint64_t start_ns, std::uint64_t end_ns,
+              const record_options& options);
+
+// What was recorded, for people, and for programs; stress/README.md documents the keys.
+std::string to_text(const record_result& recorded, const record_options& options);
+nlohmann::json to_json(const record_result& recorded, const record_options& options);
 
 // The recording library that was built or installed with the running executable. Throws record_error with the
 // places that were searched.

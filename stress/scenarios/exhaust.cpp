@@ -1,7 +1,7 @@
 // Pools are filled to the brim by all threads at once, emptied, and filled again: they are full only when
 // they are, and then they say so.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <handlepool/error.hpp>
@@ -35,9 +35,8 @@ void expect_clear_error(test_run& run, Pool& pool) {
 
 template <class Policy>
 void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
-    pool_type pool(run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
-    std::vector<std::vector<typename pool_type::handle_type>> held(run.threads());
+    watched_pool<Policy> pool(run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
+    std::vector<std::vector<handle<tracked_object>>> held(run.threads());
     for (std::size_t time = 0; time < times && (time == 0 || run.more()); ++time) {
         run.together([&](std::size_t thread) {
             while (const auto handle = pool.by(thread).try_create()) {
@@ -73,7 +72,7 @@ void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
 } // namespace
 
 void run_exhaust(test_run& run) {
-    const std::size_t large = run.options().alive;
+    const std::size_t large = run.alive();
     while (run.more()) {
         fill_and_empty<default_policy>(run, large, 4);
         for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U, 1000U}) {

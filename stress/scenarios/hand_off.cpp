@@ -1,6 +1,6 @@
 // Handles travel between threads through a concurrent queue, and are used and erased elsewhere.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
@@ -16,16 +16,15 @@ namespace {
 
 template <class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
-    using handle_type = typename pool_type::handle_type;
     // What a thread has to know of an object that another made.
     struct parcel {
-        handle_type handle;
+        handle<tracked_object> object;
         std::uint64_t number;
         std::size_t journeys;
     };
     const std::size_t steps = 4096;
-    pool_type pool(run, {.name = "hand-off", .capacity = alive + steps * run.threads(), .reuse_delay = 64});
+    watched_pool<Policy> pool(
+        run, {.name = "hand-off", .capacity = alive + steps * run.threads(), .reuse_delay = 64});
     tbb::concurrent_queue<parcel> under_way;
     pool.run_frames(part, [&](std::size_t thread) {
         auto& mine = pool.by(thread);
@@ -33,12 +32,12 @@ void run_until(test_run& run, double part, std::size_t alive) {
             parcel one{};
             if (under_way.unsafe_size() < alive) {
                 one.number = mine.next_number();
-                one.handle = mine.create_numbered(one.number);
+                one.object = mine.create_numbered(one.number);
                 under_way.push(one);
             } else if (under_way.try_pop(one)) {
-                mine.look_up(one.handle, one.number);
+                mine.look_up(one.object, one.number);
                 if (++one.journeys == 3) {
-                    mine.erase_living(one.handle);
+                    mine.erase_living(one.object);
                 } else {
                     under_way.push(one);
                 }
@@ -50,8 +49,8 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_hand_off(test_run& run) {
-    run_until<default_policy>(run, 0.6, run.options().alive);
-    run_until<support::tiny_policy<2>>(run, 1, std::min<std::size_t>(run.options().alive, 50));
+    run_until<default_policy>(run, 0.6, run.alive());
+    run_until<support::tiny_policy<2>>(run, 1, run.alive(50));
 }
 
 } // namespace handlepool::stress

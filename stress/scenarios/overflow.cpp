@@ -1,6 +1,6 @@
 // Removal queues of two, so that compaction has to sweep, and bursts of removals by one thread.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace handlepool::stress {
@@ -18,13 +17,12 @@ namespace {
 
 template <class Policy>
 void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 16);
-    pool_type pool(run, {.name = "overflow",
-                         .capacity = 2 * share * run.threads(),
-                         .reuse_delay = 16,
-                         .removal_queue_size = 2});
-    std::vector<std::vector<typename pool_type::handle_type>> held(run.threads());
+    watched_pool<Policy> pool(run, {.name = "overflow",
+                                    .capacity = 2 * share * run.threads(),
+                                    .reuse_delay = 16,
+                                    .removal_queue_size = 2});
+    std::vector<std::vector<handle<tracked_object>>> held(run.threads());
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
@@ -36,9 +34,7 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
             // Few in most frames, so that some queues hold all and others overflow.
             const std::size_t removals = frame % 4 == 0 ? share / 2 : random() % 5;
             for (std::size_t i = 0; i < removals; ++i) {
-                std::swap(others[random() % others.size()], others.back());
-                mine.erase_living(others.back());
-                others.pop_back();
+                mine.erase_any_of(others, random);
             }
         });
         pool.end_frame();
@@ -48,7 +44,7 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
 
 void run_bursts(test_run& run, double part, std::size_t burst) {
     watched_pool<> pool(run, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
-    std::vector<watched_pool<>::handle_type> all(burst);
+    std::vector<handle<tracked_object>> all(burst);
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = thread; i < burst; i += run.threads()) {
@@ -70,10 +66,10 @@ void run_bursts(test_run& run, double part, std::size_t burst) {
 } // namespace
 
 void run_overflow(test_run& run) {
-    run_with_tiny_queues<default_policy>(run, 0.3, run.options().alive);
-    run_with_tiny_queues<support::tiny_policy<1>>(run, 0.6, std::min<std::size_t>(run.options().alive, 1000));
-    run_bursts(run, 1, 50 * run.options().alive);
-    run.add_fact("sweeps", fmt::to_string(run.result().pool.sweeps));
+    run_with_tiny_queues<default_policy>(run, 0.3, run.alive());
+    run_with_tiny_queues<support::tiny_policy<1>>(run, 0.6, run.alive(1000));
+    run_bursts(run, 1, 50 * run.alive());
+    run.add_fact("sweeps", run.result().pool.sweeps);
 }
 
 } // namespace handlepool::stress

@@ -1,7 +1,7 @@
 // Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
 
-#include "scenarios/all.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "scenarios.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
@@ -17,7 +17,7 @@ namespace handlepool::stress {
 namespace {
 
 template <class Pool>
-void use(Pool& pool, std::size_t thread, shared_handles<typename Pool::handle_type>& shared,
+void use(Pool& pool, std::size_t thread, shared_handles<handle<tracked_object>>& shared,
          std::mt19937_64& random, std::size_t steps) {
     auto& mine = pool.by(thread);
     for (std::size_t i = 0; i < steps; ++i) {
@@ -52,9 +52,8 @@ void use(Pool& pool, std::size_t thread, shared_handles<typename Pool::handle_ty
 
 template <class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
-    pool_type pool(run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
-    shared_handles<typename pool_type::handle_type> shared(alive);
+    watched_pool<Policy> pool(run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
+    shared_handles<handle<tracked_object>> shared(alive);
     const std::size_t users = std::max<std::size_t>(run.threads() - 1, 1);
     while (run.more(part)) {
         std::atomic<std::size_t> at_work = users;
@@ -79,8 +78,8 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_overlap(test_run& run) {
-    run_until<default_policy>(run, 0.4, run.options().alive);
-    run_until<support::tiny_policy<2>>(run, 0.7, std::min<std::size_t>(run.options().alive, 1000));
+    run_until<default_policy>(run, 0.4, run.alive());
+    run_until<support::tiny_policy<2>>(run, 0.7, run.alive(1000));
     run_until<support::tiny_policy<1>>(run, 1, 16);
 }
 

@@ -1,6 +1,6 @@
 // All threads erase the same handles at the same moment: exactly one wins each, as the histories show.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
@@ -16,9 +16,8 @@ namespace {
 template <class Policy>
 void run_until(test_run& run, double part, std::size_t victims) {
     constexpr std::size_t bundle = 16;
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
-    pool_type pool(run, {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
-    std::vector<typename pool_type::handle_type> handles(victims);
+    watched_pool<Policy> pool(run, {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
+    std::vector<handle<tracked_object>> handles(victims);
     while (run.more(part)) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = thread; i < victims; i += run.threads()) {
@@ -51,8 +50,8 @@ void run_until(test_run& run, double part, std::size_t victims) {
 } // namespace
 
 void run_race_erase(test_run& run) {
-    run_until<default_policy>(run, 0.5, std::min<std::size_t>(run.options().alive, 4096));
-    run_until<support::tiny_policy<1>>(run, 1, std::min<std::size_t>(run.options().alive, 512));
+    run_until<default_policy>(run, 0.5, run.alive(4096));
+    run_until<support::tiny_policy<1>>(run, 1, run.alive(512));
 }
 
 } // namespace handlepool::stress

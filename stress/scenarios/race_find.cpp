@@ -1,7 +1,7 @@
 // Threads look up and read what others erase: they find the object, whole, or nothing.
 
-#include "scenarios/all.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "scenarios.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
@@ -17,11 +17,10 @@ namespace {
 
 template <class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
-    using handle_type = typename pool_type::handle_type;
     const std::size_t steps = std::clamp<std::size_t>(alive / run.threads(), 1024, 4096);
-    pool_type pool(run, {.name = "race-find", .capacity = alive + steps * run.threads(), .reuse_delay = 16});
-    shared_handles<handle_type> shared(alive);
+    watched_pool<Policy> pool(
+        run, {.name = "race-find", .capacity = alive + steps * run.threads(), .reuse_delay = 16});
+    shared_handles<handle<tracked_object>> shared(alive);
     for (std::size_t seat = 0; seat < alive; ++seat) {
         shared.put(seat, pool.by_main().create());
     }
@@ -31,7 +30,7 @@ void run_until(test_run& run, double part, std::size_t alive) {
         for (std::size_t i = 0; i < steps; ++i) {
             const std::uint64_t choice = random();
             const std::size_t seat = (choice >> 8) % alive;
-            const handle_type handle = shared.get(seat);
+            const auto handle = shared.get(seat);
             if (choice % 8 == 0) {
                 if (mine.erase(handle)) {
                     shared.put(seat, mine.create());
@@ -48,7 +47,7 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_race_find(test_run& run) {
-    run_until<default_policy>(run, 0.4, run.options().alive);
+    run_until<default_policy>(run, 0.4, run.alive());
     run_until<default_policy>(run, 0.7, 8); // all meet on a few
     run_until<support::tiny_policy<2>>(run, 1, 64);
 }

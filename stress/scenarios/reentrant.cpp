@@ -1,6 +1,6 @@
 // Constructors create objects of the same pool, destructors erase them.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "tracked_object.hpp"
 #include "watched_pool.hpp"
 
@@ -76,7 +76,7 @@ private:
 
 template <class Policy>
 void run_until(test_run& run, double part) {
-    using pool_type = watched_pool<parent, default_layout, Policy>;
+    using pool_type = watched_pool<Policy, parent>;
     using handle_type = typename pool_type::handle_type;
     constexpr std::size_t families = 100;
     constexpr std::size_t most_descendants = 5;
@@ -89,26 +89,24 @@ void run_until(test_run& run, double part) {
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         sources.emplace_back(pool.by(thread), &end);
     }
-    std::vector<std::vector<handle_type>> elders(run.threads());
-    const auto erase_elders = [&](std::size_t thread, std::size_t kept) {
-        while (elders[thread].size() > kept) {
-            std::swap(elders[thread][run.random(thread)() % elders[thread].size()], elders[thread].back());
-            pool.by(thread).erase_living(elders[thread].back());
-            elders[thread].pop_back();
+    std::vector<std::vector<handle_type>> parents(run.threads());
+    const auto erase_parents = [&](std::size_t thread, std::size_t kept) {
+        while (parents[thread].size() > kept) {
+            pool.by(thread).erase_any_of(parents[thread], run.random(thread));
         }
     };
     while (run.more(part)) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = 0; i < families; ++i) {
                 const std::size_t descendants = run.random(thread)() % (most_descendants + 1);
-                elders[thread].push_back(handle_type::from_value(sources[thread].create(descendants)));
+                parents[thread].push_back(handle_type::from_value(sources[thread].create(descendants)));
             }
-            erase_elders(thread, families);
+            erase_parents(thread, families);
         });
         // An object erases its child as it dies; the child dies in the next compaction.
         pool.compact(pool.by_main());
     }
-    run.together([&](std::size_t thread) { erase_elders(thread, 0); });
+    run.together([&](std::size_t thread) { erase_parents(thread, 0); });
     while (pool.get().stats().waiting_removals != 0) {
         pool.compact(pool.by_main());
     }

@@ -1,7 +1,7 @@
 // Narrow generations: slots retire one after the other, until the pool says that it is used up. All that were
 // ever given out stay dead.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <handlepool/error.hpp>
@@ -19,16 +19,15 @@ namespace handlepool::stress {
 namespace {
 
 using narrow_layout = handle_layout<32, 5, 27>; // a slot has 15 lives
+using handle_type = handle<tracked_object, narrow_layout>;
 constexpr std::uint64_t lives = (narrow_layout::last_generation + 1) / 2;
 
 template <class Policy>
 std::uint64_t use_up(test_run& run) {
-    using pool_type = watched_pool<tracked_object, narrow_layout, Policy>;
-    using handle_type = typename pool_type::handle_type;
     constexpr std::size_t slot_limit = 600;
     constexpr std::size_t capacity = 128;
     constexpr std::size_t reuse_delay = 8;
-    pool_type pool(
+    watched_pool<Policy, tracked_object, narrow_layout> pool(
         run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
     std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;
@@ -80,7 +79,7 @@ void run_retire(test_run& run) {
         created += pools % 2 == 0 ? use_up<support::tiny_policy<1>>(run) : use_up<default_policy>(run);
         ++pools;
     }
-    run.add_fact("pools used up", fmt::to_string(pools));
+    run.add_fact("pools used up", pools);
     run.add_fact("objects of each, at most 9,000",
                  fmt::format("{:.0f}", static_cast<double>(created) /
                                            static_cast<double>(std::max<std::uint64_t>(pools, 1))));

@@ -1,8 +1,8 @@
 // Holders keep handles for many frames after the erasure and look them up from every thread, and so they do
 // with forged neighbours of real handles.
 
-#include "scenarios/all.hpp"
-#include "scenarios/shared_handles.hpp"
+#include "scenarios.hpp"
+#include "shared_handles.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
@@ -17,23 +17,20 @@ namespace handlepool::stress {
 
 namespace {
 
-template <class Pool>
+using handle_type = handle<tracked_object>;
+
+template <class Client>
 class holder {
 public:
-    using handle_type = typename Pool::handle_type;
-
-    holder(typename Pool::client_type& mine, shared_handles<handle_type>& dead, std::size_t alive,
-           std::mt19937_64& random)
+    holder(Client& mine, shared_handles<handle_type>& dead, std::size_t alive, std::mt19937_64& random)
         : mine_(mine), dead_(dead), most_alive_(alive), random_(random) {}
 
     void run_frame(std::size_t steps) {
         for (std::size_t i = 0; i < steps; ++i) {
             living_.push_back(mine_.create());
             if (living_.size() > most_alive_) {
-                std::swap(living_[random_() % living_.size()], living_.back());
-                mine_.erase_living(living_.back());
-                dead_.put(random_() % dead_.size(), living_.back());
-                living_.pop_back();
+                const handle_type erased = mine_.erase_any_of(living_, random_);
+                dead_.put(random_() % dead_.size(), erased);
             }
             for (int other = 0; other < 4; ++other) {
                 if (const handle_type stale = dead_.get(random_() % dead_.size())) {
@@ -59,7 +56,7 @@ private:
         }
     }
 
-    typename Pool::client_type& mine_;
+    Client& mine_;
     shared_handles<handle_type>& dead_;
     std::size_t most_alive_;
     std::mt19937_64& random_;
@@ -68,13 +65,12 @@ private:
 
 template <class Policy>
 void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_delay) {
-    using pool_type = watched_pool<tracked_object, default_layout, Policy>;
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 1);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
-    pool_type pool(
+    watched_pool<Policy> pool(
         run, {.name = "stale", .capacity = (share + 1 + steps) * run.threads(), .reuse_delay = reuse_delay});
-    shared_handles<typename pool_type::handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
-    std::vector<holder<pool_type>> holders;
+    shared_handles<handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
+    std::vector<holder<typename watched_pool<Policy>::client_type>> holders;
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         holders.emplace_back(pool.by(thread), dead, share, run.random(thread));
     }
@@ -84,10 +80,10 @@ void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_
 } // namespace
 
 void run_stale(test_run& run) {
-    run_until<default_policy>(run, 0.5, run.options().alive, pool_options::automatic);
-    run_until<support::tiny_policy<1>>(run, 0.8, std::min<std::size_t>(run.options().alive, 100),
+    run_until<default_policy>(run, 0.5, run.alive(), pool_options::automatic);
+    run_until<support::tiny_policy<1>>(run, 0.8, run.alive(100),
                                        0); // slots live fast
-    run_until<support::tiny_policy<2>>(run, 1, run.options().alive, 16);
+    run_until<support::tiny_policy<2>>(run, 1, run.alive(), 16);
 }
 
 } // namespace handlepool::stress

@@ -86,7 +86,7 @@ public:
     // All cases of a setting, or as many as there is time for.
     void run(const stopped_setting& setting, const stoppable_maker& make, bool all);
     // Adds to the report what was found.
-    void tell() const;
+    void add_facts() const;
 
     std::uint64_t cases() const noexcept { return cases_; }
     std::uint64_t passes() const noexcept { return passes_; } // settings that all cases were run of

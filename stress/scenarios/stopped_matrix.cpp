@@ -319,9 +319,9 @@ void stopped_matrix::run(const stopped_setting& setting, const stoppable_maker& 
     ++passes_;
 }
 
-void stopped_matrix::tell() const {
-    run_.add_fact("cases", fmt::to_string(cases_));
-    run_.add_fact("times all cases", fmt::to_string(passes_));
+void stopped_matrix::add_facts() const {
+    run_.add_fact("cases", cases_);
+    run_.add_fact("times all cases", passes_);
     for (std::size_t what = 0; what < steps_.size(); ++what) {
         run_.add_fact(fmt::format("{}, most steps", support::step_bounds[what].operation),
                       fmt::format("{}, at most {} allowed", steps_[what], allowed_[what]));

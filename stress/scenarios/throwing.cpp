@@ -1,6 +1,6 @@
 // Constructors throw at random: nothing of it may be seen, and nothing may be lost.
 
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "tracked_object.hpp"
 #include "watched_pool.hpp"
 
@@ -10,11 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
+#include <exception>
 #include <random>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace handlepool::stress {
@@ -37,14 +34,11 @@ public:
     }
 };
 
-template <class Pool>
+template <class Client>
 class worker {
 public:
-    using handle_type = typename Pool::handle_type;
-
-    worker(typename Pool::pool_type& pool, typename Pool::client_type& mine, std::size_t alive,
-           std::mt19937_64& random)
-        : pool_(pool), mine_(mine), alive_(alive), random_(random) {}
+    worker(Client& mine, std::size_t alive, std::mt19937_64& random)
+        : mine_(mine), alive_(alive), random_(random) {}
 
     void run_frame(std::size_t steps) {
         for (std::size_t i = 0; i < steps; ++i) {
@@ -54,9 +48,7 @@ public:
                 create_one();
             }
             while (held_.size() > alive_) {
-                std::swap(held_[random_() % held_.size()], held_.back());
-                mine_.erase_living(held_.back());
-                held_.pop_back();
+                mine_.erase_any_of(held_, random_);
             }
         }
     }
@@ -79,12 +71,9 @@ private:
         const std::size_t count = 2 + random_() % 8;
         const std::size_t failing = random_() % 16; // often after the last
         std::size_t until_failure = failing;
-        std::vector<handle_type> made;
-        const std::uint64_t number = mine_.next_number();
-        const time_stamp begin = now();
+        std::vector<handle<fragile>> made;
         try {
-            pool_.emplace_n(count, std::back_inserter(made), std::ref(mine_.objects()), number,
-                            &until_failure);
+            mine_.create_several(count, made, &until_failure);
         } catch (const failure&) {
             ++failures_;
             mine_.add_undone(failing + 1);
@@ -93,31 +82,25 @@ private:
             }
             return;
         }
-        const time_stamp end = now();
-        for (const handle_type handle : made) {
-            mine_.add_creation(handle, number, begin, end);
-        }
         held_.insert(held_.end(), made.begin(), made.end());
     }
 
-    typename Pool::pool_type& pool_;
-    typename Pool::client_type& mine_;
+    Client& mine_;
     std::size_t alive_;
     std::mt19937_64& random_;
-    std::vector<handle_type> held_;
+    std::vector<handle<fragile>> held_;
     std::uint64_t failures_ = 0;
 };
 
 template <class Policy>
 std::uint64_t run_until(test_run& run, double part, std::size_t alive) {
-    using pool_type = watched_pool<fragile, default_layout, Policy>;
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 10);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 2000);
-    pool_type pool(run,
-                   {.name = "throwing", .capacity = run.threads() * (share + 10 * steps), .reuse_delay = 16});
-    std::vector<worker<pool_type>> workers;
+    watched_pool<Policy, fragile> pool(
+        run, {.name = "throwing", .capacity = run.threads() * (share + 10 * steps), .reuse_delay = 16});
+    std::vector<worker<typename watched_pool<Policy, fragile>::client_type>> workers;
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
-        workers.emplace_back(pool.get(), pool.by(thread), share, run.random(thread));
+        workers.emplace_back(pool.by(thread), share, run.random(thread));
     }
     pool.run_frames(part, [&](std::size_t thread) { workers[thread].run_frame(steps); });
     std::uint64_t failures = 0;
@@ -130,10 +113,10 @@ std::uint64_t run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_throwing(test_run& run) {
-    std::uint64_t failures = run_until<default_policy>(run, 0.5, run.options().alive);
+    std::uint64_t failures = run_until<default_policy>(run, 0.5, run.alive());
     failures += run_until<support::tiny_policy<1>>(run, 0.8, 100);
     failures += run_until<support::tiny_policy<2>>(run, 1, 1000);
-    run.add_fact("constructors that threw", fmt::to_string(failures));
+    run.add_fact("constructors that threw", failures);
 }
 
 } // namespace handlepool::stress

@@ -1,7 +1,6 @@
 // The program handlepool-stress as its users meet it.
 
-#include "trace.hpp"
-#include "trace_writer.hpp"
+#include "trace_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -131,8 +131,8 @@ TEST(longest_series, keeps_the_longest_whatever_their_number) {
     EXPECT_GE(series.points().size(), 400U);
 }
 
-TEST(timeline, keeps_moments_of_the_whole_run) {
-    timeline line;
+TEST(time_series, keeps_moments_of_the_whole_run) {
+    time_series line;
     for (std::uint64_t i = 0; i <= 100'000; ++i) {
         line.add({static_cast<double>(i) * 0.0005, i, 1});
         ASSERT_LE(line.points().size(), 1000U);

@@ -56,7 +56,7 @@ struct history_test : testing::Test {
     void found(time_stamp begin, time_stamp end) { add(1, operation::find, one, begin, end, true, 7); }
     void refused(time_stamp begin, time_stamp end) { add(1, operation::contains, one, begin, end, false); }
 
-    tally check() {
+    findings check() {
         for (std::size_t partition = 0; partition < checked.partitions(); ++partition) {
             checked.check(partition, recorders);
         }
@@ -64,7 +64,7 @@ struct history_test : testing::Test {
     }
     void expect_right() { EXPECT_THAT(check().messages, IsEmpty()); }
     void expect_wrong(const std::string& invariant) {
-        const tally result = check();
+        const findings result = check();
         EXPECT_EQ(result.violations, 1U);
         EXPECT_THAT(result.messages, ElementsAre(testing::StartsWith(invariant + "\n")));
     }
@@ -227,7 +227,7 @@ TEST_F(history_test, tells_what_was_wrong) {
     created(1, 2);
     add(0, operation::emplace, one, 5, 6, true, 8);
     add(1, operation::find, one, 3, 4, true, 9);
-    const tally result = check();
+    const findings result = check();
     ASSERT_EQ(result.messages.size(), 2U);
     for (const std::string& message : result.messages) {
         EXPECT_THAT(message,
@@ -274,7 +274,7 @@ TEST_F(history_test, remembers_that_a_handle_died_long_ago) {
     add(1, operation::contains, handle(5, 1), 1, 2, false);
     expect_right();
     add(1, operation::contains, handle(5, 1), 1, 2, true);
-    const tally result = check();
+    const findings result = check();
     EXPECT_EQ(result.violations, 1U);
     EXPECT_EQ(result.stale_accepted, 1U);
     EXPECT_THAT(result.messages,

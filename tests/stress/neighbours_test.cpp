@@ -27,7 +27,7 @@ struct two_neighbours : testing::Test {
     neighbours<default_layout> others;
     service world;
     neighbour_user<default_layout> user{world, others, 0};
-    tally counts;
+    findings counts;
 };
 
 TEST_F(two_neighbours, are_left_as_they_were_found) {

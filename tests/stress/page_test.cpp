@@ -1,8 +1,8 @@
 // Pages: their numbers, axes and texts. What a browser makes of them is in page_browser_test.cpp.
 
+#include "numbers.hpp"
 #include "page/axis.hpp"
 #include "page/columns.hpp"
-#include "page/numbers.hpp"
 #include "page_sample.hpp"
 
 #include <gmock/gmock.h>
@@ -59,50 +59,47 @@ std::string plain(std::string_view text) {
 // ---- Numbers
 
 TEST(page_numbers, have_three_digits_and_a_unit) {
-    EXPECT_EQ(plain(page::nanoseconds_text(61)), "61 ns");
-    EXPECT_EQ(plain(page::nanoseconds_text(4200)), "4.2 µs");
-    EXPECT_EQ(plain(page::nanoseconds_text(812'345)), "812 µs");
-    EXPECT_EQ(plain(page::nanoseconds_text(999'600)), "1 ms");
-    EXPECT_EQ(plain(page::nanoseconds_text(0)), "0 ns");
-    EXPECT_EQ(plain(page::microseconds_text(0.05)), "50 ns");
-    EXPECT_EQ(plain(page::seconds_text(8.574)), "8.57 s");
-    EXPECT_EQ(plain(page::duration_text(123.4)), "2 min 3 s");
-    EXPECT_EQ(plain(page::duration_text(7300)), "2 h 1 min");
-    EXPECT_EQ(plain(page::short_number(4'811'500.2)), "4.81 M");
-    EXPECT_EQ(plain(page::short_number(100)), "100");
-    EXPECT_EQ(plain(page::mebibytes_text(3'300'000)), "3.15 MiB");
-    EXPECT_EQ(plain(page::small_part_text(6.53e-9)), "6.5 × 10⁻⁹");
-    EXPECT_EQ(plain(page::small_part_text(3e-12)), "3.0 × 10⁻¹²");
-    EXPECT_EQ(plain(page::small_part_text(0.25)), "0.25");
-    EXPECT_EQ(page::grouped(std::uint64_t{41'234'567}), "41,234,567");
-    EXPECT_EQ(page::grouped(18'446'744'073'709'551'615U), "18,446,744,073,709,551,615");
-    EXPECT_EQ(page::grouped(1499.7), "1,500");
-    EXPECT_EQ(page::plural(1, "violation", "violations"), "1 violation");
+    EXPECT_EQ(plain(nanoseconds_text(61)), "61 ns");
+    EXPECT_EQ(plain(nanoseconds_text(4200)), "4.2 µs");
+    EXPECT_EQ(plain(nanoseconds_text(812'345)), "812 µs");
+    EXPECT_EQ(plain(nanoseconds_text(999'600)), "1 ms");
+    EXPECT_EQ(plain(nanoseconds_text(0)), "0 ns");
+    EXPECT_EQ(plain(microseconds_text(0.05)), "50 ns");
+    EXPECT_EQ(plain(seconds_text(8.574)), "8.57 s");
+    EXPECT_EQ(plain(duration_text(123.4)), "2 min 3 s");
+    EXPECT_EQ(plain(duration_text(7300)), "2 h 1 min");
+    EXPECT_EQ(plain(short_number(4'811'500.2)), "4.81 M");
+    EXPECT_EQ(plain(short_number(100)), "100");
+    EXPECT_EQ(plain(mebibytes_text(3'300'000)), "3.15 MiB");
+    EXPECT_EQ(plain(small_part_text(6.53e-9)), "6.5 × 10⁻⁹");
+    EXPECT_EQ(plain(small_part_text(3e-12)), "3.0 × 10⁻¹²");
+    EXPECT_EQ(plain(small_part_text(0.25)), "0.25");
+    EXPECT_EQ(grouped(std::uint64_t{41'234'567}), "41,234,567");
+    EXPECT_EQ(grouped(18'446'744'073'709'551'615U), "18,446,744,073,709,551,615");
+    EXPECT_EQ(grouped_rounded(1499.7), "1,500");
+    EXPECT_EQ(plural(1, "violation", "violations"), "1 violation");
 }
 
 // ---- Axes
 
 TEST(page_axis, linear_ticks_are_1_2_or_5_times_a_power_of_ten) {
-    const page::axis shown = page::linear_axis("", 5.3e6, page::short_number, true);
+    const page::axis shown = page::linear_axis("", 5.3e6, short_number, true);
     EXPECT_EQ(shown.high, 6e6);
     EXPECT_THAT(labels(shown),
                 ElementsAre("0", "1\u00a0M", "2\u00a0M", "3\u00a0M", "4\u00a0M", "5\u00a0M", "6\u00a0M"));
-    EXPECT_EQ(page::linear_axis("", 8.6, page::seconds_text, false).high, 8.6);
-    EXPECT_THAT(labels(page::linear_axis("", 0, page::short_number, true)), Not(IsEmpty()));
-    EXPECT_THAT(labels(page::linear_axis("", 3, page::short_number, false, 1)),
-                ElementsAre("0", "1", "2", "3"));
+    EXPECT_EQ(page::linear_axis("", 8.6, seconds_text, false).high, 8.6);
+    EXPECT_THAT(labels(page::linear_axis("", 0, short_number, true)), Not(IsEmpty()));
+    EXPECT_THAT(labels(page::linear_axis("", 3, short_number, false, 1)), ElementsAre("0", "1", "2", "3"));
 }
 
 TEST(page_axis, logarithmic_ticks_are_powers_of_ten_or_finer) {
-    const page::axis wide = page::logarithmic_axis("", 14, 2.5e6, page::nanoseconds_text);
+    const page::axis wide = page::logarithmic_axis("", 14, 2.5e6, nanoseconds_text);
     EXPECT_THAT(labels(wide), ElementsAre("10\u00a0ns", "100\u00a0ns", "1\u00a0µs", "10\u00a0µs",
                                           "100\u00a0µs", "1\u00a0ms"));
     EXPECT_EQ(wide.part(10), 0);
     EXPECT_EQ(wide.part(5e6), 1);
-    EXPECT_THAT(labels(page::logarithmic_axis("", 12, 40, page::short_number)),
-                ElementsAre("10", "20", "50"));
-    EXPECT_THAT(labels(page::logarithmic_axis("", 12, 12, page::short_number)),
-                ElementsAre("5", "10", "20", "50"));
+    EXPECT_THAT(labels(page::logarithmic_axis("", 12, 40, short_number)), ElementsAre("10", "20", "50"));
+    EXPECT_THAT(labels(page::logarithmic_axis("", 12, 12, short_number)), ElementsAre("5", "10", "20", "50"));
 }
 
 TEST(page_axis, percentiles_reach_as_far_as_there_are_values) {

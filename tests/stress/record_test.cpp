@@ -1,10 +1,9 @@
 // Recording of real programs, most of them record_fixture.cpp.
 
-#include "record/raw_log_reader.hpp"
 #include "record/recorder.hpp"
 #include "record_fixture.hpp"
 #include "trace.hpp"
-#include "trace_reader.hpp"
+#include "trace_file.hpp"
 
 #include <gtest/gtest.h>
 #include <support/scratch_directory.hpp>
@@ -231,8 +230,8 @@ protected:
         event.what = what;
     }
 
-    trace convert_all(const conversion_limits& limits) const {
-        return convert(std::span(raw_).first(size_), 1000, 1500, limits);
+    trace convert_all(const record_options& options) const {
+        return convert(std::span(raw_).first(size_), 1000, 1500, options);
     }
 
     std::array<raw_log::event, 8> raw_{};
@@ -247,7 +246,7 @@ TEST_F(conversion, mends_what_a_recording_cannot_know) {
     add(kind::allocate, 0xc0, 3, 1109); // earlier than the event before
     add(kind::allocate, 0xb0, 3, 1222); // its free is missing
     add(kind::free, 0xc0, 5, 1333);
-    const trace result = convert_all({.events = 100, .time_resolution_ns = 10});
+    const trace result = convert_all({.event_limit = 100, .time_resolution_ns = 10});
     EXPECT_EQ(result.events,
               (std::vector{trace_event::allocate(110, 0, 0, 8), trace_event::allocate(110, 1, 1, 8),
                            trace_event::free(220, 1, 0), trace_event::allocate(220, 1, 2, 8),
@@ -262,7 +261,7 @@ TEST_F(conversion, ends_at_the_limit) {
     add(kind::allocate, 0xb0, 0, 1100);
     add(kind::allocate, 0xc0, 0, 1200);
     add(kind::allocate, 0xb0, 0, 1300);
-    const trace result = convert_all({.events = 3, .time_resolution_ns = 1});
+    const trace result = convert_all({.event_limit = 3, .time_resolution_ns = 1});
     EXPECT_EQ(result.events.size(), 2u) << "the last one would need two events";
     EXPECT_TRUE(result.header.truncated);
     EXPECT_EQ(result.header.duration_ns, 200u);

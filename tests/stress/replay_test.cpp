@@ -3,7 +3,7 @@
 #include "replay.hpp"
 #include "report.hpp"
 #include "trace.hpp"
-#include "trace_reader.hpp"
+#include "trace_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,10 @@
 // Reports: their JSON keys and their text are what programs and people rely on.
 
+#include "numbers.hpp"
 #include "page/result_file.hpp"
-#include "record_report.hpp"
+#include "record/recorder.hpp"
 #include "report.hpp"
 #include "result.hpp"
-#include "run_report.hpp"
-#include "text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

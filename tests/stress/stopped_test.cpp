@@ -1,7 +1,7 @@
 // A matrix of stopped threads that finds nothing proves nothing: pools that block must fail it.
 
 #include "report.hpp"
-#include "scenarios/all.hpp"
+#include "scenarios.hpp"
 #include "scenarios/stopped.hpp"
 #include "test_run.hpp"
 
@@ -152,7 +152,7 @@ outcome run_matrix(std::chrono::milliseconds patience = std::chrono::seconds(20)
     matrix.run(
         {.made_before = 1},
         [](const stopped_setting&, std::size_t, bool) { return std::make_unique<Pool>(); }, true);
-    matrix.tell();
+    matrix.add_facts();
     return {run.result(), matrix.cases()};
 }
 

@@ -2,8 +2,6 @@
 
 #include "trace.hpp"
 #include "trace_file.hpp"
-#include "trace_reader.hpp"
-#include "trace_writer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 struct watched_pool_test : testing::Test {
-    const tally& finish() {
+    const findings& finish() {
         pool.finish();
         return run.result().all;
     }
@@ -50,7 +50,7 @@ TEST_F(watched_pool_test, right_answers_are_no_violation) {
     mine.try_stale(handle);
     mine.try_forged({});
     mine.try_forged(watched_pool<>::handle_type::from_value(~std::uint64_t{0}));
-    const tally& all = finish();
+    const findings& all = finish();
     EXPECT_EQ(all.created, 1U);
     EXPECT_EQ(all.erased, 1U);
     EXPECT_EQ(all.live_lookups, 1U);
@@ -78,7 +78,7 @@ TEST_F(watched_pool_test, a_living_object_that_is_not_found_is_a_violation) {
     const auto handle = mine.create_numbered(7);
     pool.get().erase(handle); // behind the harness
     mine.look_up(handle, 7);
-    const tally& all = finish();
+    const findings& all = finish();
     EXPECT_THAT(
         all.messages,
         Contains(StartsWith("find refused a handle, although its caller knew that the object was alive")));
@@ -94,7 +94,7 @@ TEST_F(watched_pool_test, an_erase_that_is_refused_is_a_violation) {
 
 TEST_F(watched_pool_test, a_stale_handle_that_is_accepted_is_a_violation) {
     mine.try_stale(mine.create_numbered(7)); // it is alive: to the check a wrong answer
-    const tally& all = finish();
+    const findings& all = finish();
     EXPECT_EQ(all.stale_lookups, 3U);
     EXPECT_EQ(all.stale_accepted, 3U) << "by contains, by find and by erase";
     EXPECT_THAT(all.messages,
@@ -106,7 +106,7 @@ TEST_F(watched_pool_test, a_stale_handle_that_is_accepted_is_a_violation) {
 TEST_F(watched_pool_test, an_object_that_the_harness_did_not_make_is_a_violation) {
     const auto handle = pool.get().emplace(mine.objects(), 9U);
     mine.try_forged(handle);
-    const tally& all = finish();
+    const findings& all = finish();
     EXPECT_THAT(all.messages,
                 Contains(StartsWith("a handle that was never given out was accepted by contains")));
     EXPECT_THAT(all.messages, Contains(HasSubstr("the number of living objects is 1, expected 0")));
@@ -135,7 +135,7 @@ TEST_F(watched_pool_test, an_object_with_another_content_is_torn) {
     mine.look_up(handle, 7);
     pool.check_quiescent();
     run.check_histories();
-    const tally& all = finish();
+    const findings& all = finish();
     EXPECT_GE(all.content_mismatches, 2U);
     EXPECT_THAT(all.messages, Contains(StartsWith("the handle of object 7 found object")));
     EXPECT_THAT(all.messages, Contains(StartsWith("the object at position 0, handle")));
@@ -150,7 +150,7 @@ TEST(watched_pool, what_a_sample_leaves_out_is_still_checked_by_its_callers) {
     mine.look_up(handle, 8);
     mine.try_stale(handle);
     pool.finish();
-    const tally& all = run.result().all;
+    const findings& all = run.result().all;
     EXPECT_EQ(all.checked, 1U);
     EXPECT_EQ(all.content_mismatches, 1U);
     EXPECT_EQ(all.stale_accepted, 3U);
@@ -209,9 +209,8 @@ struct torn_policy : default_policy {
 
 TEST(watched_pool, finds_two_winners_of_one_erase) {
     test_run run("test", {.threads = 2, .seed = 1});
-    watched_pool<tracked_object, default_layout, torn_policy> pool(
-        run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
-    std::vector<watched_pool<tracked_object, default_layout, torn_policy>::handle_type> victims;
+    watched_pool<torn_policy> pool(run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
+    std::vector<watched_pool<torn_policy>::handle_type> victims;
     for (int i = 0; i < 20'000; ++i) {
         victims.push_back(pool.by_main().create());
     }
@@ -222,7 +221,7 @@ TEST(watched_pool, finds_two_winners_of_one_erase) {
     });
     run.check_histories();
     // No compaction: such a pool might do anything.
-    tally found;
+    findings found;
     found += pool.histories().result();
     EXPECT_GT(found.violations, 0U);
     EXPECT_THAT(found.messages,
@@ -254,8 +253,7 @@ struct forgetful_policy : default_policy {
 
 TEST(watched_pool, finds_a_look_up_that_comes_too_late) {
     test_run run("test", {.threads = 1});
-    watched_pool<tracked_object, default_layout, forgetful_policy> pool(
-        run, {.name = "forgetful", .capacity = 100});
+    watched_pool<forgetful_policy> pool(run, {.name = "forgetful", .capacity = 100});
     const auto handle = pool.by(0).create();
     EXPECT_TRUE(pool.by(0).erase(handle));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -283,19 +281,19 @@ TEST(tracked_object_test, is_recognized_by_its_number_alone) {
 }
 
 TEST(tally_test, sums_add_up_and_messages_are_bounded) {
-    tally one{.operations = 1,
-              .checked = 9,
-              .created = 2,
-              .erased = 3,
-              .undone = 10,
-              .live_lookups = 4,
-              .stale_lookups = 5,
-              .stale_accepted = 6,
-              .forged_lookups = 11,
-              .content_mismatches = 7,
-              .violations = 8};
+    findings one{.operations = 1,
+                 .checked = 9,
+                 .created = 2,
+                 .erased = 3,
+                 .undone = 10,
+                 .live_lookups = 4,
+                 .stale_lookups = 5,
+                 .stale_accepted = 6,
+                 .forged_lookups = 11,
+                 .content_mismatches = 7,
+                 .violations = 8};
     one.messages = {"first"};
-    tally sum = one;
+    findings sum = one;
     sum += one;
     EXPECT_EQ(sum.operations, 2U);
     EXPECT_EQ(sum.checked, 18U);

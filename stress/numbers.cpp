@@ -6,10 +6,11 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <locale>
 #include <span>
 #include <string_view>
 
-namespace handlepool::stress::page {
+namespace handlepool::stress {
 
 namespace {
 
@@ -18,7 +19,7 @@ struct unit {
     std::string_view name;
 };
 
-double three_digits(double number) {
+double round_to_three_digits(double number) {
     if (number <= 0) {
         return 0;
     }
@@ -26,22 +27,15 @@ double three_digits(double number) {
     return std::round(number / last_digit) * last_digit;
 }
 
+// Of a rounded number: without what a double adds to it.
 std::string digits(double number) {
-    const int after_point = number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
-    std::string text = fmt::format("{:.{}f}", number, after_point);
-    if (text.find('.') != std::string::npos) {
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.back() == '.') {
-            text.pop_back();
-        }
-    }
-    return text;
+    return fmt::format("{:.12g}", number);
 }
 
 // `units` grow. Rounded before a unit is taken: 999.9 k is 1 M.
 std::string with_unit(double number, std::span<const unit> units) {
     std::size_t chosen = 0;
-    const auto in_chosen = [&] { return three_digits(number / units[chosen].size); };
+    const auto in_chosen = [&] { return round_to_three_digits(number / units[chosen].size); };
     while (chosen + 1 < units.size() &&
            in_chosen() >= units[chosen + 1].size / units[chosen].size * (1 - 1e-9)) {
         ++chosen;
@@ -50,10 +44,43 @@ std::string with_unit(double number, std::span<const unit> units) {
     return units[chosen].name.empty() ? text : fmt::format("{}\u00a0{}", text, units[chosen].name);
 }
 
+struct commas : std::numpunct<char> {
+    char do_thousands_sep() const override { return ','; }
+    std::string do_grouping() const override { return "\3"; }
+};
+
 } // namespace
 
-std::string grouped(double number) {
+std::string grouped(std::uint64_t number) {
+    static const std::locale with_commas(std::locale::classic(), new commas); // which owns it
+    return fmt::format(with_commas, "{:L}", number);
+}
+
+std::string grouped_sum(std::uint64_t sum) {
+    return fmt::format("{}{}", sum == largest_sum ? "at least " : "", grouped(sum));
+}
+
+std::string grouped_rounded(double number) {
     return grouped(static_cast<std::uint64_t>(std::clamp(std::round(number), 0.0, 1e19)));
+}
+
+std::string plural(std::uint64_t number, const char* one, const char* many) {
+    return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
+}
+
+std::string plural_sum(std::uint64_t sum, const char* one, const char* many) {
+    return fmt::format("{} {}", grouped_sum(sum), sum == 1 ? one : many);
+}
+
+std::string duration(std::uint64_t nanoseconds) {
+    const auto number = static_cast<double>(nanoseconds);
+    if (number < 1e3) {
+        return fmt::format("{} ns", nanoseconds);
+    }
+    if (number < 1e6) {
+        return fmt::format("{:.1f} us", number / 1e3);
+    }
+    return number < 1e9 ? fmt::format("{:.1f} ms", number / 1e6) : fmt::format("{:.2f} s", number / 1e9);
 }
 
 std::string short_number(double number) {
@@ -93,7 +120,7 @@ std::string mebibytes_text(std::uint64_t bytes) {
 
 std::string small_part_text(double part) {
     if (part >= 0.001 || part <= 0) {
-        return digits(three_digits(part));
+        return digits(round_to_three_digits(part));
     }
     constexpr std::array<std::string_view, 10> superscripts{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     const std::string scientific = fmt::format("{:.1e}", part);
@@ -105,12 +132,4 @@ std::string small_part_text(double part) {
     return result;
 }
 
-std::string plural(std::uint64_t number, const char* one, const char* many) {
-    return fmt::format("{} {}", grouped(number), number == 1 ? one : many);
-}
-
-std::string plural_sum(std::uint64_t sum, const char* one, const char* many) {
-    return fmt::format("{} {}", grouped_sum(sum), sum == 1 ? one : many);
-}
-
-} // namespace handlepool::stress::page
+} // namespace handlepool::stress

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "count_sum.hpp"
+#include "numbers.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +13,7 @@
 namespace handlepool::stress {
 
 // What one thread did and found. Each has its own: shared counters would order the threads that they count.
-struct tally {
+struct findings {
     std::uint64_t operations = 0; // creations, erasures and look-ups
     std::uint64_t checked = 0;    // of these, in the histories
     std::uint64_t created = 0;
@@ -37,20 +39,24 @@ struct tally {
 
     bool wants_message() const noexcept { return messages.size() < most_messages; }
 
+    // With no false accept in n tries, their rate is below 3/n with a probability of 95 % (the rule of
+    // three). With some, or without tries, nothing is known.
+    std::optional<double> accepted_bound_95() const {
+        if (stale_lookups == 0 || stale_accepted != 0) {
+            return std::nullopt;
+        }
+        return std::min(1.0, 3.0 / static_cast<double>(stale_lookups));
+    }
+
     // Takes what another thread did and found, with as many of its messages as there is room for.
-    tally& operator+=(const tally& other) {
-        add_count(operations, other.operations);
-        add_count(checked, other.checked);
-        add_count(created, other.created);
-        add_count(erased, other.erased);
-        add_count(undone, other.undone);
-        add_count(live_lookups, other.live_lookups);
-        add_count(stale_lookups, other.stale_lookups);
-        add_count(stale_accepted, other.stale_accepted);
-        add_count(forged_lookups, other.forged_lookups);
-        add_count(at_neighbours, other.at_neighbours);
-        add_count(content_mismatches, other.content_mismatches);
-        add_count(violations, other.violations);
+    findings& operator+=(const findings& other) {
+        for (const auto count :
+             {&findings::operations, &findings::checked, &findings::created, &findings::erased,
+              &findings::undone, &findings::live_lookups, &findings::stale_lookups, &findings::stale_accepted,
+              &findings::forged_lookups, &findings::at_neighbours, &findings::content_mismatches,
+              &findings::violations}) {
+            add_count(this->*count, other.*count);
+        }
         for (const std::string& message : other.messages) {
             if (wants_message()) {
                 messages.push_back(message);

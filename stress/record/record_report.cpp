@@ -1,7 +1,9 @@
-#include "record_report.hpp"
+#include "recorder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 namespace handlepool::stress {
 
@@ -33,23 +35,24 @@ std::string to_text(const record_result& recorded, const record_options& options
 
 nlohmann::json to_json(const record_result& recorded, const record_options& options) {
     const trace_summary& summary = recorded.summary;
-    nlohmann::json json;
-    json["command"] = "record";
-    json["program"] = options.command;
-    json["trace"] = options.output.string();
-    json["events"] = summary.events;
-    json["threads"] = summary.threads;
-    json["allocations"] = summary.allocations;
-    json["frees"] = summary.frees;
-    json["cross_thread_frees"] = summary.cross_thread_frees;
-    json["alive_peak"] = summary.peak_alive;
-    json["seconds"] = seconds(summary);
-    json["dropped_frees"] = recorded.dropped_frees;
-    json["inferred_frees"] = recorded.inferred_frees;
-    json["truncated"] = recorded.truncated;
-    json["exit_status"] = recorded.exit_status ? nlohmann::json(*recorded.exit_status) : nlohmann::json();
-    json["signal"] = recorded.signal ? nlohmann::json(*recorded.signal) : nlohmann::json();
-    return json;
+    const auto or_null = [](const std::optional<int>& value) {
+        return value ? nlohmann::json(*value) : nlohmann::json();
+    };
+    return {{"command", "record"},
+            {"program", options.command},
+            {"trace", options.output.string()},
+            {"events", summary.events},
+            {"threads", summary.threads},
+            {"allocations", summary.allocations},
+            {"frees", summary.frees},
+            {"cross_thread_frees", summary.cross_thread_frees},
+            {"alive_peak", summary.peak_alive},
+            {"seconds", seconds(summary)},
+            {"dropped_frees", recorded.dropped_frees},
+            {"inferred_frees", recorded.inferred_frees},
+            {"truncated", recorded.truncated},
+            {"exit_status", or_null(recorded.exit_status)},
+            {"signal", or_null(recorded.signal)}};
 }
 
 } // namespace handlepool::stress
