@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/executor.hpp>
+#include <handlepool/fwd.hpp>
 #include <handlepool/stats.hpp>
 
 #include <chrono>
