@@ -148,14 +148,15 @@ TEST(claim_share_test, all_lanes_together_hold_back_no_more_than_an_eighth_and_a
             std::size_t held = 0;
             // The worst: each lane claims its share as it is when it is the last one.
             for (std::size_t lane = 1; lane <= lanes; ++lane) {
-                held += std::max<std::size_t>(1, claim_share(capacity, lane));
+                held += std::max<std::size_t>(1, claim_share(capacity, lane, 128));
             }
             EXPECT_LE(held, capacity / 8 + lanes) << capacity << " in " << lanes << " lanes";
         }
     }
 }
 
-static_assert(claim_share(8192, 1) == 64 && claim_share(8191, 1) == 63 && claim_share(100, 7) == 0);
+static_assert(claim_share(8192, 1, 128) == 64 && claim_share(8191, 1, 128) == 63 &&
+              claim_share(100, 7, 128) == 0);
 
 } // namespace
 } // namespace handlepool::test

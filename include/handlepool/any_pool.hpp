@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/outer_gate.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>

@@ -49,14 +49,14 @@ public:
     }
 
     /// Producer: gives an index back, for claims after the next publish().
-    /// Wait-free.
+    /// Progress: lock-free, as the queue's nodes are shared.
     void release(std::uint32_t index) noexcept {
         queue_->bounded_push(index); // always has room: nodes for all that can wait are made at the start
         ++freed_;
     }
 
     /// Producer: lets claims take what was released.
-    /// Wait-free.
+    /// Progress: wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.

@@ -41,7 +41,7 @@ public:
     }
 
     /// Producer: gives an index back, for claims after the next publish().
-    /// Wait-free.
+    /// Progress: wait-free.
     void release(std::uint32_t index) noexcept {
         if (freed_ % block_size == 0) {
             start_block();
@@ -52,7 +52,7 @@ public:
     }
 
     /// Producer: lets claims take what was released.
-    /// Wait-free.
+    /// Progress: wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.

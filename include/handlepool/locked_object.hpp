@@ -33,7 +33,7 @@ public:
         return *this;
     }
 
-    /// Has it an object?
+    /// Does it hold an object?
     explicit operator bool() const noexcept { return object_ != nullptr; }
 
     /// The object; null when empty.

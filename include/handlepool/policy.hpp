@@ -40,8 +40,8 @@ struct HANDLEPOOL_EXPORT default_policy {
 
     /// The most slots that a lane claims at once.
     static constexpr std::size_t claim_size = 64;
-    /// Divides the share of the capacity that a lane claims at once; see claim_share. Only checkers with few
-    /// threads take less than 128: pools have room for what idle lanes hold at 128.
+    /// A lane claims at most the capacity divided by this and by the number of lanes, but at least one slot.
+    /// Only checkers with few threads take less than 128: pools have room for what idle lanes hold at 128.
     static constexpr std::size_t claim_divisor = 128;
     /// Positions of the nursery that a lane claims at once.
     static constexpr std::size_t nursery_chunk = 64;
@@ -60,7 +60,7 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// compaction off for ever.
     static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
-    /// The numbering of the process's threads that the calling code uses; see thread_index.hpp.
+    /// For checkers: the numbering of the process's threads that the calling code uses.
     static std::uint64_t numbering() noexcept { return detail::this_thread::numbering(); }
     /// The calling thread's number under a numbering: that of the lane in which it works.
     static std::uint32_t thread_index(std::uint64_t numbering) noexcept {

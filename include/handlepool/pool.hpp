@@ -75,17 +75,18 @@ public:
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
 
-    /// Why no pool can have these options; empty when one can. Whether the system has the address space, and
-    /// whether the pool id is free, shows only when the pool is made. Any thread, at any time; constant.
-    /// Throws std::bad_alloc.
+    /// Explains why no pool can have these options; empty when one can. Whether the system has the address
+    /// space, and whether the pool id is free, shows only when the pool is made. Any thread, at any time;
+    /// constant. Throws std::bad_alloc.
     static std::string refusal_of(const pool_options& options) { return core::refusal_of(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
     /// Creates an object from `args` and returns its handle, which resolves in every thread from here on.
-    /// Lock-free; wait-free between claims of slots, which come once in up to `Policy::claim_size` calls.
-    /// Amortized constant. Throws pool_exhausted (or pool_used_up, which is derived from it),
-    /// too_many_threads, foreign_module, and what T's constructor throws; then nothing has changed.
+    /// Progress: lock-free; wait-free except in calls that claim slots or nursery space, each about once in
+    /// up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized constant.
+    /// Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads, foreign_module,
+    /// and what T's constructor throws; then nothing has changed.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     handle_type emplace(Args&&... args) {
@@ -114,8 +115,8 @@ public:
     /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing: when a constructor throws or there is no room, no object was ever visible
     /// and nothing was written; when writing throws, the objects are erased.
-    /// Lock-free; linear, with working memory for the handles. Throws like emplace, std::bad_alloc, and what
-    /// writing throws.
+    /// Progress: lock-free; linear, with working memory for the handles.
+    /// Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
         requires std::constructible_from<T, const Args&...> &&
                  std::output_iterator<OutputIt, handle<T, Layout>>
@@ -136,55 +137,58 @@ public:
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
     /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
     /// readable through pointers obtained before, until the next compaction destroys it.
-    /// Wait-free after a thread's first call, which is lock-free; constant.
+    /// Progress: wait-free after a thread's first call, which is lock-free; always lock-free with
+    /// boost_freelist. Constant.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
 
-    /// Erases each handle of a range; returns how many were alive. Linear; each erase is wait-free. Throws
-    /// what the iteration throws.
+    /// Erases each handle of a range; returns how many were alive.
+    /// Progress: that of erase for each; linear.
+    /// Throws what the iteration throws.
     template <detail::range_of<handle<T, Layout>> Range>
     std::size_t erase(Range&& handles) {
         return core_.template erase_each<handle_type>(handles);
     }
 
     /// Erases all objects that are alive when the call begins.
-    /// Lock-free; linear in the slots ever used.
+    /// Progress: lock-free; linear in the slots ever used.
     void clear() noexcept { core_.clear(); }
 
     /// Is the handle's object alive?
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
     /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
     /// erases.
-    /// Wait-free, linear in the lanes.
+    /// Progress: wait-free, linear in the lanes.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
     /// Objects that the pool has room for, guaranteed.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     std::size_t capacity() const noexcept { return core_.capacity(); }
 
     // ---- Objects: within the frame contract
 
     /// The handle's object, or null when the handle is stale.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     T* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const T* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
 
     /// The handle's object.
-    /// Wait-free, constant. Throws stale_handle, which prints the handle's parts and says why it was refused;
-    /// std::bad_alloc when there is no memory for that text.
+    /// Progress: wait-free, constant.
+    /// Throws stale_handle, which prints the handle's parts and says why it was refused; std::bad_alloc when
+    /// there is no memory for that text.
     T& at(handle_type handle) { return *core_.at(handle.value()); }
     const T& at(handle_type handle) const { return *core_.at(handle.value()); }
 
     /// The object of a handle that is known to be alive, which only a checked build verifies.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     T& operator[](handle_type handle) noexcept { return *core_.living(handle.value()); }
     const T& operator[](handle_type handle) const noexcept { return *core_.living(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     std::span<const T> items() const noexcept { return {core_.first(), core_.dense_size()}; }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
     /// objects.
@@ -197,14 +201,14 @@ public:
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
     /// last compaction. Throws std::out_of_range when there is no such position.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     handle_type handle_at(std::size_t position) const {
         return handle_type::from_value(core_.handle_at(position));
     }
 
     /// The handle of an object of this pool, whether in items() yet or not; stale when the object was erased
     /// since. Null for an object that is not in the pool.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
         return handle_type::from_value(core_.handle_of(&reinterpret_cast<const char&>(object)));
     }
@@ -212,19 +216,20 @@ public:
     // ---- Guards: any thread, at any time
 
     /// Holds compaction off while the guard lives, which may be moved and may end in any thread.
-    /// Blocking: waits for a running compaction, and some tens of milliseconds for one that itself waits for
-    /// guards, so that guards of several pools and services may be taken in any order. Must not be called by
-    /// a destructor that a compaction runs. Constant. Throws too_many_threads, foreign_module, and
-    /// compaction_conflict when the calling thread is compacting.
+    /// Progress: blocking: waits for a running compaction, and some tens of milliseconds for one that itself
+    /// waits for guards, so that guards of several pools and services may be taken in any order. Must not be
+    /// called by a destructor that a compaction runs. Constant.
+    /// Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
+    /// compacting.
     [[nodiscard]] guard_type access() { return core_.access(); }
 
     /// The same, but returns an empty guard where access() would wait or throw.
-    /// Wait-free, constant.
+    /// Progress: wait-free after a thread's first call, which is lock-free; constant.
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
     /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
-    /// stale: for threads that are not ordered with the compactions, and for coroutines. Waits and throws
-    /// like access().
+    /// stale: for threads that are not ordered with the compactions, and for coroutines.
+    /// Progress: blocking, like access(), and it throws the same.
     locked_object<T, Policy> lock(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
@@ -234,7 +239,7 @@ public:
     }
 
     /// The same, but also empty where lock() would wait or throw.
-    /// Wait-free, constant.
+    /// Progress: wait-free after a thread's first call, which is lock-free; constant.
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
         T* const object = guard ? find(handle) : nullptr;
@@ -248,8 +253,8 @@ public:
 
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
     /// may go on meanwhile; some of what they do then may be left to the next compaction.
-    /// Blocking: waits for access guards. Linear in removals and newborns, not in the pool's size. Throws
-    /// compaction_conflict when a compaction is running, or the calling thread made a guard that still
+    /// Progress: blocking: waits for access guards. Linear in removals and newborns, not in the pool's size.
+    /// Throws compaction_conflict when a compaction is running, or the calling thread made a guard that still
     /// exists.
     compaction_stats compact() { return compact(inline_executor()); }
     /// The same, with the loops run by an executor. Also throws what its begin_compaction throws, and then
@@ -259,7 +264,8 @@ public:
         return core_.compact(executor);
     }
 
-    /// The same, but does nothing and returns nothing when it can't start at once. Never waits.
+    /// The same, but does nothing and returns nothing when it can't start at once.
+    /// Progress: never waits for guards or for another compaction.
     std::optional<compaction_stats> try_compact() { return try_compact(inline_executor()); }
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
@@ -268,11 +274,11 @@ public:
 
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the
     /// call.
-    /// Wait-free, linear in the lanes.
+    /// Progress: wait-free, linear in the lanes.
     bool idle() const noexcept { return core_.idle(); }
 
     /// In place of a compaction, when the pool is idle: only counts the frame.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     void skip_frame() noexcept { core_.skip_frame(); }
 
     // ---- The whole pool: while no compaction runs
@@ -281,8 +287,9 @@ public:
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
     /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
     /// use the pool like a destructor, and must not throw.
-    /// Blocking: waits for access guards. Linear in the hooks. Throws compaction_conflict like compact(),
-    /// std::bad_alloc, and what moving the hook throws; then there is no new hook.
+    /// Progress: blocking: waits for access guards. Linear in the hooks.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
+    /// is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
     void on_erase(Hook hook) {
@@ -299,14 +306,14 @@ public:
 
     /// Returns memory that the objects don't need now to the system. Old handles stay dead. Other threads may
     /// use handles meanwhile.
-    /// Blocking: waits for access guards. Linear in the memory returned. Throws compaction_conflict like
-    /// compact().
+    /// Progress: blocking: waits for access guards. Linear in the memory returned.
+    /// Throws compaction_conflict like compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 
     /// The pool id in its handles, and its name.
-    /// Wait-free, constant.
+    /// Progress: wait-free, constant.
     std::uint32_t id() const noexcept { return core_.id(); }
     const std::string& name() const noexcept { return core_.name(); }
 
@@ -316,13 +323,15 @@ public:
 
     /// What is known of a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is
     /// known only with the option `remember_frames`.
-    /// Lock-free, constant. Throws std::bad_alloc.
+    /// Progress: lock-free, constant.
+    /// Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
 
     /// Handles of at most `most` living objects, the oldest first: with the option `remember_frames` by the
     /// frames in which they were created, otherwise by generation and slot, which is the order of creation as
     /// long as no slot is reused.
-    /// Lock-free; linear in the slots ever used. Throws std::bad_alloc.
+    /// Progress: lock-free; linear in the slots ever used.
+    /// Throws std::bad_alloc.
     std::vector<handle_type> oldest(std::size_t most) const {
         return core_.template oldest<handle_type>(most);
     }

@@ -62,9 +62,9 @@ private:
 using raw_items = basic_raw_items<const void>;
 using mutable_raw_items = basic_raw_items<void>;
 
-/// A pool whose objects are of a type that the program learns of at run time. It does what pool does, with
-/// `void*` for references and untyped handles; results, threads, progress, errors and costs are those of
-/// pool's function of the same name.
+/// A pool whose objects are of a type that the program learns of at run time: pool, with `void*` for
+/// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
+/// of the same name. It has no insert, emplace_n, operator[] and iterators, which need the type.
 template <class Layout, class Policy, template <class> class Freelist>
 class raw_pool {
     using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;

@@ -133,18 +133,17 @@ public:
     std::vector<std::string> unused_limits() const { return pools_.unused_limits(); }
 
     /// From here on, `hook(handle, object)` is called for each object of the pool just before it is
-    /// destroyed; see pool::on_erase, also for what is thrown. Waits for guards of the pool. Not while that
-    /// pool is compacted.
+    /// destroyed; see pool::on_erase, also for what is thrown. Not while that pool is compacted.
+    /// Progress: blocking: waits for guards of the pool.
     template <class Pool, class Hook>
     void on_erase(Pool& pool, Hook hook) {
         pool.on_erase(std::move(hook));
     }
 
-    // ---- Handles: any thread, at any time. Wait-free and constant, but for those that make a string, which
-    // are lock-free. A handle of no pool, of a removed one or of another service's is stale. One thing is
-    // forbidden: that a call which began before its handle's pool was removed still goes on when the
-    // compaction that destroys the pool begins. A thread that is not ordered with the frames rules it out by
-    // a guard.
+    // ---- Handles: any thread, at any time. Wait-free and constant, unless said otherwise; those that make a
+    // string are lock-free. A handle of no pool, of a removed one or of another service's is stale. A call
+    // that began before its handle's pool was removed must end before the compaction that destroys the pool
+    // begins. A thread that is not ordered with the frames sees to it by a guard.
 
     /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept {
@@ -180,7 +179,8 @@ public:
     }
 
     /// The object together with a guard of the service that keeps it where it is, or nothing when find()
-    /// finds nothing. Waits and throws like access().
+    /// finds nothing.
+    /// Progress: blocking, like access(), and it throws the same.
     template <class T>
     locked_object<T, Policy> lock(handle_type handle) {
         guard_type guard = access();
@@ -188,7 +188,7 @@ public:
     }
 
     /// The same, but also empty where lock() would wait or throw.
-    /// Wait-free.
+    /// Progress: wait-free after a thread's first call, which is lock-free.
     template <class T>
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
@@ -206,20 +206,22 @@ public:
     /// std::bad_alloc.
     std::string describe(handle_type handle) const;
 
-    /// Holds the service's compaction off while the guard lives; waits and throws like pool::access. Guards
-    /// of a service and of its pools may be taken in any order.
+    /// Holds the service's compaction off while the guard lives. Guards of a service and of its pools may be
+    /// taken in any order.
+    /// Progress: blocking, like pool::access, and it throws the same.
     [[nodiscard]] guard_type access() { return gate_.access(); }
     /// The same, but returns an empty guard where access() would wait or throw.
-    /// Wait-free.
+    /// Progress: wait-free after a thread's first call, which is lock-free.
     [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
 
     // ---- Frames: one thread at a time
 
     /// The per-frame task of all pools: destroys the removed ones, and compacts those that have something to
-    /// do, one after the other in the order in which they were added, each with `executor`. Waits for access
-    /// guards. Linear in removals and newborns, and in the pools and their lanes. Throws compaction_conflict
-    /// when a compaction of the service is running or the calling thread holds a guard of it; when that is
-    /// true of one of its pools, it throws after the others were compacted.
+    /// do, one after the other in the order in which they were added, each with `executor`.
+    /// Progress: blocking: waits for access guards. Linear in removals and newborns, and in the pools and
+    /// their lanes.
+    /// Throws compaction_conflict when a compaction of the service is running or the calling thread holds a
+    /// guard of it; when that is true of one of its pools, it throws after the others were compacted.
     service_compaction compact() { return compact(inline_executor()); }
     service_compaction compact(executor_ref executor) { return compactor_.compact(executor); }
     template <executor Executor>
@@ -227,10 +229,11 @@ public:
         return compact(executor_ref(executor));
     }
 
-    /// The same, but never waits, and throws nothing of its own. Returns nothing when a guard of the service
-    /// is held or a compaction of it is running. Leaves out the pools whose guards are held, and what another
-    /// thread is changing or viewing just then: a pool that is being added may miss this frame, and a removed
-    /// one may live a frame longer.
+    /// The same, but returns nothing when a guard of the service is held or a compaction of it is running.
+    /// Leaves out the pools whose guards are held, and what another thread is changing or viewing just then:
+    /// a pool that is being added may miss this frame, and a removed one may live a frame longer. Throws
+    /// nothing of its own.
+    /// Progress: never waits for guards, for another compaction or for a mutex.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
     std::optional<service_compaction> try_compact(executor_ref executor) {
         return compactor_.try_compact(executor);
@@ -244,7 +247,7 @@ public:
     std::uint64_t frames() const noexcept { return compactor_.frames(); }
 
     // ---- Views: any thread, at any time; these block each other and what adds and removes pools, briefly.
-    // A removed pool lives until all views that it is in were taken. They throw std::bad_alloc.
+    // A removed pool stays alive until every view that includes it is finished. They throw std::bad_alloc.
 
     /// A moment's view of each pool; costs what pool::stats costs for each.
     service_stats stats() const;

@@ -14,7 +14,7 @@ struct compaction_stats {
     std::size_t born = 0;    ///< newborns moved from the nursery into the dense store
     std::size_t moved = 0;   ///< survivors moved from the end of the dense store into holes
     std::size_t retired = 0; ///< slots that were used up
-    std::size_t swept = 0;   ///< of `removed`, those found by a sweep, because a removal queue was full
+    std::size_t swept = 0;   ///< of `removed`, those found by a sweep: an erase could leave no record
     std::size_t size = 0;    ///< objects in the dense store afterwards
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
@@ -37,8 +37,8 @@ struct pool_stats {
     std::uint64_t created = 0;        ///< objects ever created
     std::uint64_t destroyed = 0;      ///< objects ever destroyed
 
-    std::size_t slots_in_service = 0; ///< "fresh": slots ever handed out for the first time
-    std::size_t slots_free = 0;       ///< "recycled": waiting in the freelist
+    std::size_t slots_in_service = 0; ///< slots that were ever used
+    std::size_t slots_free = 0;       ///< of them, those that wait for their next object
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;       ///< slots that may ever be put in service
@@ -47,9 +47,9 @@ struct pool_stats {
     /// largest std::size_t while none was reused.
     std::size_t smallest_reuse_distance = 0;
 
-    std::size_t lanes = 0;         ///< the most threads that used the pool at the same time
+    std::size_t lanes = 0;         ///< one more than the highest number of a thread that has used the pool
     std::uint64_t compactions = 0; ///< so far, skipped frames included
-    std::uint64_t sweeps = 0;      ///< compactions that looked at all objects: a removal queue was full
+    std::uint64_t sweeps = 0;      ///< compactions that looked at all objects: an erase could leave no record
 
     std::size_t bytes_reserved = 0;            ///< address space
     std::size_t bytes_resident = 0;            ///< memory in use, of which

@@ -26,7 +26,7 @@ public:
     }
 
     /// Runs a loop on all threads, or inline when it is too short to divide.
-    /// Blocking.
+    /// Progress: blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
         if (count <= grain || crew_.workers.empty()) {

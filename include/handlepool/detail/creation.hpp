@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-/// An object is made in three steps: its place is taken, it is constructed in the place's memory, and it is
-/// published. A constructor that throws ends the place before the third, and the place gives back what it
-/// took.
+/// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
+/// and it is published. Where the constructor throws, the creation ends before the third step, and gives back
+/// what it took.
 namespace handlepool::detail {
 
-/// A slot, and a position of the nursery.
+/// Of one object.
 template <class T, class Config>
 class creation {
     using parts_type = pool_parts<T, Config>;
@@ -67,7 +67,7 @@ private:
     std::optional<nursery_position> position_; // while both are taken
 };
 
-/// The places of objects of which nobody may see any before all are made.
+/// Of several objects; none can be found before all are constructed.
 template <class T, class Config>
 class creation_batch {
     using parts_type = pool_parts<T, Config>;

@@ -96,8 +96,8 @@ private:
                 out[count++] = static_cast<std::uint32_t>(word * bits_per_word) +
                                static_cast<std::uint32_t>(std::countr_zero(left));
             }
-            // (33) acq_rel: acquire pairs with (32), release with (34). A failure needs no order: who finds
-            // nothing looks at the words once more before it gives up
+            // (33) acq_rel: acquire pairs with (32), release with (34). A failure needs no order: a claim
+            // that finds nothing looks at the totals again before it gives up
             if (words_[word].compare_exchange_weak(bits, left, std::memory_order::acq_rel,
                                                    std::memory_order::relaxed)) {
                 // (35) release: pairs with (36), for the same as (33)

@@ -19,7 +19,7 @@ namespace handlepool::detail {
 template <class Policy>
 class slot_claim {
 public:
-    /// Slots that were not used yet. Relaxed: whoever must not miss a claim says how it sees it.
+    /// Slots that were not used yet. Relaxed: callers that must not miss a claim say what orders it.
     std::uint32_t left() const noexcept { return left_.load(std::memory_order::relaxed); }
 
     /// Takes the next slot. There must be one.
@@ -32,11 +32,12 @@ public:
     /// The slot that comes some calls of take() later, or any value: for prefetching.
     slot_index later() const noexcept { return slot_index{slots_[end_ - left() + read_ahead - 1]}; }
 
-    /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote, and takes the
-    /// first of them; none when there was none. There must be none left. While it claims, as many as may be
-    /// left afterwards count as left already.
+    /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote. Returns the
+    /// first of them, or none. There must be none left.
     template <class Claim>
     slot_index refill(std::size_t wanted, Claim claim) noexcept {
+        // What will be left is counted before the claim, and published by its exchange, (11), (15) or (33):
+        // a thread that finds the pool full because of this claim also sees its unused slots.
         left_.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
         const auto claimed = static_cast<std::uint32_t>(claim(slots_, wanted));
         end_ = claimed;
@@ -61,8 +62,9 @@ private:
 };
 
 /// What one thread needs in order to work alone. It belongs to a thread index: when its thread ends, the next
-/// thread with that index finds it as it was left. The words that others read are atomic, and only its thread
-/// writes them; the consumer's ends of its queues are compaction's.
+/// thread with that index finds it as it was left. Only its thread writes it, except for the pin, which is
+/// lowered where a guard ends, and the consumer's ends of its queues, which are compaction's. What others
+/// read is atomic.
 template <class Policy>
 struct alignas(cache_line) lane : pin<Policy> {
     /// Objects ever published, and ever erased, by the lane's threads.
@@ -89,7 +91,8 @@ struct alignas(cache_line) lane : pin<Policy> {
     }
 };
 
-static_assert(sizeof(lane<default_policy>) % cache_line == 0);
+// Else compaction would write next to what the thread writes.
+static_assert(offsetof(chunk_chain<default_policy>, get) % cache_line == 0);
 
 /// The lanes of a pool.
 template <class Policy>

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-/// What the numbers inside a pool say, as types that don't turn into each other by themselves; and counters.
+/// Distinct types for the numbers inside a pool, without implicit conversions between them; and counters.
 namespace handlepool::detail {
 
 /// A slot of the slot table.
@@ -15,11 +15,11 @@ enum class dense_position : std::uint32_t {};
 /// A position of the nursery.
 enum class nursery_position : std::uint32_t {};
 
-/// An object's place in the array that has the dense store first and the nursery after it; the dense store
-/// knows which of the two it is in.
+/// An object's index in the array that holds the dense store, and after it the nursery; object_store knows
+/// where one ends and the other begins.
 enum class location : std::uint32_t { nowhere = 0xffff'ffff };
 
-/// What a list leads to next; zero, like fresh memory, where it ends.
+/// The next element of a linked list. Zero, the value of fresh memory, ends the list.
 enum class link : std::uint32_t { none = 0 };
 
 constexpr link link_to(std::uint32_t index) noexcept {

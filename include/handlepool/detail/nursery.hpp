@@ -229,7 +229,7 @@ public:
         chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
     }
 
-    /// Compaction, after an overflow: calls `found(handle)` for the objects in the lane's nursery that are
+    /// Compaction, in a sweep: calls `found(handle)` for the objects in the lane's nursery that are
     /// erased, also after positions that are still empty.
     template <class Found>
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {

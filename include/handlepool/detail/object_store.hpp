@@ -41,7 +41,7 @@ public:
     object_store(const object_store&) = delete;
     object_store& operator=(const object_store&) = delete;
 
-    /// Which of its users may change an object, the pool decides: constness ends here.
+    /// Not const-correct on purpose: the pool decides who may change an object.
     T* at(location where) const noexcept {
         if constexpr (std::is_void_v<T>) {
             return storage(where);
@@ -123,8 +123,7 @@ public:
         unpoison(storage(first), count, type_.stride());
     }
 
-    /// Hints: asks for the memory of the object `further` places on, and for that of a position's owner, be
-    /// they in the array or not.
+    /// Prefetch the object `further` places on, and the owner of a position. Places past the end are allowed.
     void prefetch_object(location where, std::size_t further = 0) const noexcept {
         const std::size_t place = raw(where) + further;
         prefetch(bytes_.data(), place * type_.stride());
@@ -154,8 +153,7 @@ public:
     memory_use memory_of_owners() const noexcept { return owners_.memory(); }
 
 private:
-    /// What was used of the dense store is poisoned again afterwards; a whole reservation would take too
-    /// long.
+    /// Poisons again only what was used of the dense store so far: a whole reservation would take too long.
     void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
         unpoison_objects(location{first}, last - first);
         bytes_.discard(first * type_.stride(), last * type_.stride());

@@ -56,7 +56,7 @@ public:
     /// Was the table made under the numbering of threads that the calling code uses?
     bool is_of_this_module() const noexcept { return numbering_ == policy::numbering(); }
 
-    /// Entries that were ever used; they are the first ones.
+    /// One more than the highest index that has entered; lower ones may be unused.
     std::size_t count() const noexcept {
         // (9) seq_cst: pairs with (9) in enter; with the guards' Dekker protocol in access_gate, a compaction
         // that misses a new entry comes before all that its thread sees of the gate

@@ -35,7 +35,7 @@ public:
     /// The guards that live; one that has ended in another thread may still be counted.
     std::uint32_t guards() const noexcept { return count_.load(std::memory_order::relaxed); }
 
-    /// For per_thread_table: has its thread entered it? The thread with this index does.
+    /// For per_thread_table: has the thread with this index entered it? Only that thread asks.
     bool is_entered() const noexcept { return entered_ != 0; }
     void enter(std::uint32_t) noexcept { entered_ = 1; }
 

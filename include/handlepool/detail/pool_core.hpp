@@ -347,7 +347,7 @@ private:
     }
 
     value_type handle_in_slot(slot_index slot) const noexcept {
-        // Only after a compaction can the slot advance further than to the end of its object.
+        // Until the next compaction the slot's tag is at most one past the object's.
         return slot == slot_index::none
                    ? 0
                    : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));

@@ -31,8 +31,7 @@ namespace handlepool::detail {
 /// is removed can't be found from then on, but lives until a compaction ends it, and at least until all views
 /// that it is in are gone.
 ///
-/// Any thread may call what nothing else is said of; these functions block each other briefly, except
-/// route().
+/// Unless noted otherwise, any thread may call any function; but for route(), they block each other briefly.
 template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT pool_directory {
 public:
@@ -69,14 +68,14 @@ public:
 
     // ---- Compaction: one thread at a time
 
-    /// A pool that was in the lists of all versions before `since`.
+    /// A pool that is in no list from version `since` on.
     struct removed_pool {
         std::unique_ptr<pool_type> pool;
         std::uint64_t since = 0;
     };
 
-    /// Takes the pools that there are now, and with them the removed ones that no view sees. Takes nothing
-    /// new if it would have to wait, and may not.
+    /// Takes the pools that there are now, and with them the removed ones that no view sees. If that
+    /// would have to wait for the mutex and `may_wait` is false, it keeps the last frame's list.
     void begin_frame(bool may_wait);
     const pool_list& of_frame() const noexcept { return *of_frame_; }
     /// The caller erases those that it has ended. They are nobody else's, so their objects may use the
@@ -102,8 +101,8 @@ private:
     mutable typename Policy::mutex mutex_;
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
     std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::set<std::string, std::less<>> names_ever_;
-    std::list<removed_pool> removed_; // until a compaction takes them
+    std::set<std::string, std::less<>> limits_used_; // by a pool of their name
+    std::list<removed_pool> removed_;                // until a compaction takes them
     std::shared_ptr<const pool_list> list_ = std::make_shared<const pool_list>(); // of pools_
     std::uint64_t version_ = 0;                                                   // of list_
     mutable std::map<std::uint64_t, std::size_t> views_; // that live, by the version that they see
@@ -176,7 +175,9 @@ Pool* pool_directory<Layout, Policy>::try_add(std::string& error, std::string_vi
     auto list = std::make_shared<pool_list>(*list_);
     list->push_back(made.get());
     pools_.reserve(pools_.size() + 1);
-    names_ever_.insert(wanted.name);
+    if (limits_.contains(name)) {
+        limits_used_.insert(wanted.name);
+    }
     by_name_.try_emplace(wanted.name, made.get());
     // What follows can't fail.
     list_ = std::move(list);
@@ -225,7 +226,7 @@ std::vector<std::string> pool_directory<Layout, Policy>::unused_limits() const {
     const lock_type lock(mutex_);
     std::vector<std::string> names;
     for (const auto& [name, limits] : limits_) {
-        if (!names_ever_.contains(name)) {
+        if (!limits_used_.contains(name)) {
             names.push_back(name);
         }
     }

@@ -33,11 +33,10 @@ struct geometry_limits {
     std::size_t removal_chunk = 0;
 };
 
-/// A pool with this capacity lets one of `lanes` lanes claim so many slots at once that all lanes together,
-/// however many there are, hold back no more than an eighth of the capacity and one slot each: with 128 in
-/// the divisor, the sum over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
-constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes,
-                                  std::size_t divisor = 128) noexcept {
+/// The slots that each of `lanes` lanes may claim at once, but at least one. With a divisor of 128 all lanes
+/// together, however many there are, hold no more than an eighth of the capacity and one slot each: the sum
+/// over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
+constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::size_t divisor) noexcept {
     return capacity / divisor / lanes;
 }
 

@@ -20,8 +20,7 @@
 
 namespace handlepool::detail {
 
-/// What a pool is made of: all that threads share, but for what the compaction and the gate have of their
-/// own.
+/// What a pool is made of: everything that threads share, except the state of the compactor and the gate.
 ///
 /// @tparam T object type, or void when it is known at run time only
 template <class T, class Config>

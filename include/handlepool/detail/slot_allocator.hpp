@@ -24,8 +24,8 @@ namespace handlepool::detail {
 template <class Config>
 class slot_allocator {
 public:
-    using layout = typename Config::layout;
     using policy = typename Config::policy;
+
     slot_allocator(std::string_view what_for, const pool_geometry& geometry, slot_table<Config>& slots,
                    const lane_table<policy>& lanes)
         : geometry_(geometry),
@@ -87,7 +87,7 @@ public:
 
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
     void release(slot_index slot) noexcept { free_.release(raw(slot)); }
-    /// Compaction: a slot was used up and stays out for ever.
+    /// Compaction: `count` slots were used up, and stay out for ever.
     void retire(std::size_t count) noexcept { retired_.store(retired() + count, std::memory_order::relaxed); }
     void publish() noexcept { free_.publish(); }
 
@@ -121,8 +121,6 @@ private:
     slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
         const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
-        // What will be left is counted before the claim, and published by its exchange, (11) or (15): a
-        // thread that finds the pool full because of this claim also sees its unused slots.
         const slot_index first =
             mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
         return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {

@@ -46,7 +46,7 @@ public:
 
     /// What erasing makes of the tag of a living object.
     static constexpr tag_type erased(tag_type tag) noexcept { return tag + 1; }
-    /// The tag of the last object that had this tag, alive or erased.
+    /// The tag under which the latest object of a slot lived, from the slot's current tag.
     static constexpr tag_type last_object(tag_type tag) noexcept { return (tag - 1) | 1U; }
 
     /// The handle's object in the store of all objects, or null when it doesn't live. It stays there until
@@ -94,7 +94,7 @@ public:
     /// owner.
     void publish(slot_index slot, tag_type tag, location where) noexcept {
         slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
-        // (1) release: pairs with (2) in find and contains, (3) in erase, (4) in compaction and its sweep
+        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (4) in compaction and its sweep
         slots_[raw(slot)].tag.store(tag, std::memory_order::release);
     }
 
@@ -132,7 +132,7 @@ private:
     };
     static_assert(!std::is_same_v<policy, default_policy> || sizeof(entry) == 8, "a slot is two words");
 
-    /// Does the handle name a slot of this table, and an object that was alive in some pool?
+    /// Is the index in range, and the generation odd? Other handles never resolve.
     bool could_live(value_type handle) const noexcept {
         return layout::index_of(handle) < slots_.size() && layout::is_alive(layout::tag_of(handle)) &&
                layout::fits(handle);

@@ -4,9 +4,9 @@
 
 namespace handlepool::detail {
 
-/// Stands for a type. Compares equal for the same type in different modules of a process too, where it has an
-/// address in each: their std::type_info tells that they are one. Without run-time type information, each
-/// module has types of its own.
+/// Stands for a type. Compares equal for the same type in different modules of a process too, which
+/// give it different addresses: std::type_info identifies it as one type. Without run-time type information,
+/// each module has types of its own.
 class type_id {
 public:
     template <class T>

@@ -9,7 +9,7 @@
 namespace handlepool::detail {
 
 /// A reserved range of address space, readable and writable, zero at first. Memory is taken from the system
-/// page by page as it is touched. Owned by one; not copied.
+/// page by page as it is touched. Move-only.
 class HANDLEPOOL_EXPORT virtual_memory {
 public:
     virtual_memory() noexcept = default;

@@ -26,7 +26,7 @@ public:
     explicit tbb_executor(tbb::task_arena& arena) noexcept : arena_(&arena) {}
 
     /// Runs a loop, and returns when it is done.
-    /// Blocking.
+    /// Progress: blocking.
     template <class Body>
     void for_ranges(std::size_t count, std::size_t grain, Body&& body) const {
         if (count <= grain) {

@@ -104,8 +104,8 @@ public:
     /// Runs `frames` frames, and calls `after_frame(report)` after each; returns early when a task throws, or
     /// after cancel(). Then the remaining tasks of the frame don't run, and neither does a compaction that
     /// has not begun; the next run begins a new frame.
-    /// Blocking; must not be called by one of its own tasks, for whose end it would wait. Throws
-    /// std::bad_alloc and what `after_frame` throws.
+    /// Progress: blocking; must not be called by one of its own tasks, for whose end it would wait.
+    /// Throws std::bad_alloc and what `after_frame` throws.
     frame_run run(std::uint64_t frames, const std::function<void(const frame_report&)>& after_frame = {});
 
     // ---- Any thread, at any time
