@@ -1,9 +1,9 @@
 #pragma once
 
 #include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/handle_report.hpp>
 #include <handlepool/detail/oldest.hpp>
 #include <handlepool/detail/pool_parts.hpp>
-#include <handlepool/detail/stale_reason.hpp>
 #include <handlepool/stats.hpp>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include <handlepool/detail/stale_reason.hpp>
+#include <handlepool/detail/handle_report.hpp>
 #include <handlepool/error.hpp>
 
 namespace handlepool::detail {

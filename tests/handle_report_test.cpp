@@ -1,4 +1,4 @@
-#include <handlepool/detail/stale_reason.hpp>
+#include <handlepool/detail/handle_report.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,24 +26,24 @@ handle_report living() {
             .slot_generation = 7};
 }
 
-TEST(stale_reason_test, every_reason_comes_with_pool_and_parts_of_the_handle) {
+TEST(handle_report_test, every_reason_comes_with_pool_and_parts_of_the_handle) {
     handle_report handle = living();
     handle.slot_generation = 8;
     EXPECT_EQ(describe_refusal("ships", handle),
               "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased");
 }
 
-TEST(stale_reason_test, null) {
+TEST(handle_report_test, null) {
     EXPECT_EQ(describe_refusal("ships", {.null = true}), "pool 'ships': the null handle names no object");
 }
 
-TEST(stale_reason_test, a_handle_of_another_pool) {
+TEST(handle_report_test, a_handle_of_another_pool) {
     handle_report handle = living();
     handle.own_pool_id = 4;
     EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("another pool"), HasSubstr("pool id 4")));
 }
 
-TEST(stale_reason_test, a_handle_from_before_a_reset) {
+TEST(handle_report_test, a_handle_from_before_a_reset) {
     handle_report handle = living();
     for (const unsigned first : {8U, 100U}) {
         handle.first_generation = first;
@@ -53,7 +53,7 @@ TEST(stale_reason_test, a_handle_from_before_a_reset) {
     EXPECT_THAT(describe_refusal("ships", handle), testing::Not(HasSubstr("reset")));
 }
 
-TEST(stale_reason_test, a_slot_that_was_never_used) {
+TEST(handle_report_test, a_slot_that_was_never_used) {
     handle_report handle = living();
     handle.index = 2000;
     EXPECT_THAT(describe_refusal("ships", handle),
@@ -62,7 +62,7 @@ TEST(stale_reason_test, a_slot_that_was_never_used) {
     EXPECT_THAT(describe_refusal("ships", handle), testing::Not(HasSubstr("no such slot")));
 }
 
-TEST(stale_reason_test, a_generation_that_no_object_has) {
+TEST(handle_report_test, a_generation_that_no_object_has) {
     handle_report handle = living();
     for (const unsigned forged : {0U, 2U, 6U, 8U}) { // whatever the pool's own begin with
         handle.generation = forged;
@@ -71,13 +71,13 @@ TEST(stale_reason_test, a_generation_that_no_object_has) {
     }
 }
 
-TEST(stale_reason_test, a_generation_that_is_still_to_come) {
+TEST(handle_report_test, a_generation_that_is_still_to_come) {
     handle_report handle = living();
     handle.generation = 9;
     EXPECT_THAT(describe_refusal("ships", handle), AllOf(HasSubstr("yet"), HasSubstr("is at 7")));
 }
 
-TEST(stale_reason_test, a_slot_that_was_used_again) {
+TEST(handle_report_test, a_slot_that_was_used_again) {
     handle_report handle = living();
     handle.slot_generation = 11;
     EXPECT_THAT(describe_refusal("ships", handle),
