@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <support/hostile_types.hpp>
+#include <support/parts_rig.hpp>
 #include <support/random.hpp>
 #include <support/tiny_policy.hpp>
 
@@ -25,29 +26,18 @@ using namespace detail;
 
 namespace {
 
-constexpr std::uint32_t pool_id = 3;
+constexpr std::uint32_t pool_id = parts_rig<default_policy>::pool_id;
 
-/// The parts of a pool around a compactor, and the steps of emplace and erase one by one.
+/// The parts of a pool around a compactor.
 template <class Policy, class Layout = default_layout>
-class compactor_rig : public pool_parts<counted, pool_config<Layout, Policy>> {
-    using parts = pool_parts<counted, pool_config<Layout, Policy>>;
+class compactor_rig : public parts_rig<Policy, Layout> {
+    using rig = parts_rig<Policy, Layout>;
 
 public:
-    using typename parts::value_type;
-    using chain_lane = lane<Policy>;
-    using parts::objects, parts::fresh_tag, parts::lanes, parts::newborns, parts::removals, parts::slots,
-        parts::allocator;
+    using rig::allocator, rig::objects, rig::people, rig::slots;
+    using typename rig::value_type;
 
-    explicit compactor_rig(std::size_t capacity = 100, std::size_t queue_size = 1000)
-        : parts("rig",
-                plan_geometry({.capacity = capacity,
-                               .reuse_delay = 0,
-                               .removal_queue_size = queue_size,
-                               .max_threads = 70},
-                              {.index_count = std::uint64_t{1} << Layout::index_bits,
-                               .nursery_chunk = Policy::nursery_chunk,
-                               .removal_chunk = Policy::removal_chunk}),
-                Layout::make_tag(pool_id, 0)) {}
+    using rig::rig;
 
     ~compactor_rig() {
         for (std::uint32_t index = 0; index != allocator.list().fresh(); ++index) {
@@ -60,41 +50,9 @@ public:
         EXPECT_EQ(people.misused(), 0);
     }
 
-    // An object that is complete, and whose handle is not published yet.
-    struct unpublished {
-        slot_index slot = slot_index::none;
-        location where = location::nowhere;
-    };
-    unpublished construct(std::uint64_t value) {
-        const slot_index slot = allocator.take(mine());
-        EXPECT_NE(slot, slot_index::none);
-        const auto position = newborns.take(mine().newborns);
-        EXPECT_TRUE(position);
-        const location where = objects.location_of(position.value_or(nursery_position{}));
-        objects.unpoison_objects(where);
-        ::new (objects.storage(where)) counted(people, value);
-        newborns.own(*position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
-        return {slot, where};
-    }
-    value_type publish(unpublished object) {
-        const auto tag = slots.next_tag(object.slot, fresh_tag);
-        slots.publish(object.slot, tag, object.where);
-        return slots.handle_of(object.slot, tag);
-    }
-    value_type emplace(std::uint64_t value) { return publish(construct(value)); }
-    std::vector<value_type> emplace_sequence(std::uint64_t count) {
-        std::vector<value_type> handles;
-        for (std::uint64_t value = 0; value != count; ++value) {
-            handles.push_back(emplace(value));
-        }
-        return handles;
-    }
-
-    bool kill(value_type handle) { return slots.kill(handle); }
-    bool record(value_type handle) { return removals.push(mine().removals, handle); }
     void erase(value_type handle) {
-        EXPECT_TRUE(kill(handle));
-        if (!record(handle)) {
+        EXPECT_TRUE(this->kill(handle));
+        if (!this->record(handle)) {
             work.demand_sweep();
         }
     }
@@ -119,18 +77,6 @@ public:
         }
     }
 
-    std::vector<std::uint64_t> values() {
-        std::vector<std::uint64_t> all;
-        for (std::uint32_t position = 0; position != objects.size(); ++position) {
-            all.push_back(objects.at(location{position})->value());
-        }
-        return all;
-    }
-    std::uint64_t value(value_type handle) { return slots.find(handle, objects)->value(); }
-
-    chain_lane& mine() { return *lanes.mine(); }
-
-    census people;
     compactor<counted, pool_config<Layout, Policy>> work{"compaction", *this};
 };
 

@@ -132,7 +132,7 @@ std::unique_ptr<stoppable> make_stoppable(test_run& run, const stopped_setting& 
     pool_options options{.name = "stopped", .max_threads = 64};
     // A lane claims a whole batch only in a pool that is large enough.
     constexpr std::size_t roomy = 4096;
-    static_assert(detail::claim_share(roomy, 8) >= Policy::claim_size);
+    static_assert(detail::claim_share(roomy, 8, Policy::claim_divisor) >= Policy::claim_size);
     options.capacity = setting.from == slots::nearly_full ? room : roomy;
     options.reuse_delay = setting.from == slots::fresh ? roomy : 0;
     if (recorded) {
