@@ -1,0 +1,185 @@
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/reaper.hpp>
+#include <handlepool/detail/slot_history.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/policy.hpp>
+
+#include <gtest/gtest.h>
+#include <support/parts_rig.hpp>
+#include <support/tiny_policy.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+
+using namespace detail;
+
+namespace {
+
+/// Objects of the dense store and of the nursery, and a reaper.
+template <class Policy>
+class reaper_test : public testing::Test {
+protected:
+    using rig_type = parts_rig<Policy>;
+    using value_type = typename rig_type::value_type;
+    using positions = std::vector<std::uint32_t>;
+
+    ~reaper_test() override {
+        for (const value_type handle : alive) {
+            parts.slots.find(handle, parts.objects)->~counted();
+        }
+        EXPECT_EQ(parts.people.alive(), 0);
+        EXPECT_EQ(parts.people.misused(), 0);
+    }
+
+    /// Moves the object after the last one of the dense store, as a compaction does.
+    value_type settle(value_type handle) {
+        const slot_index slot = parts.slots.slot_of(handle);
+        const location from = parts.slots.location_of(slot);
+        const dense_position to{parts.objects.size()};
+        parts.objects.relocate(from, parts.objects.location_of(to));
+        parts.objects.set_owner(to, slot);
+        parts.objects.resize(raw(to) + 1);
+        parts.slots.set_location(slot, parts.objects.location_of(to));
+        parts.newborns.mark_gone(parts.objects.nursery_position_of(from));
+        return handle;
+    }
+    std::vector<value_type> in_dense_store(std::size_t count) {
+        for (std::size_t i = 0; i != count; ++i) {
+            alive.push_back(settle(parts.emplace(i)));
+        }
+        return alive;
+    }
+
+    void erase(value_type handle, bool recorded = true) {
+        EXPECT_TRUE(parts.kill(handle));
+        std::erase(alive, handle);
+        if (recorded) {
+            EXPECT_TRUE(parts.record(handle));
+        }
+    }
+
+    reaped reap() {
+        inline_executor executor;
+        work.collect();
+        return work.reap(executor, frame++);
+    }
+
+    positions holes() const {
+        positions all;
+        for (std::size_t i = 0; i != work.hole_count(); ++i) {
+            all.push_back(raw(work.hole(i)));
+        }
+        return all;
+    }
+
+    rig_type parts{20};
+    slot_history<Policy> history{"history", 100, 100};
+    reaper<counted, typename rig_type::config> work{"reaper", parts, history};
+    std::vector<value_type> alive;
+    std::uint64_t frame = 0;
+};
+
+using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
+TYPED_TEST_SUITE(reaper_test, policies);
+
+TYPED_TEST(reaper_test, without_records_nothing_happens) {
+    this->in_dense_store(3);
+    const reaped done = this->reap();
+    EXPECT_EQ(done.removed + done.newborn + done.retired, 0U);
+    EXPECT_EQ(this->holes(), (typename TestFixture::positions{}));
+}
+
+TYPED_TEST(reaper_test, removed_objects_leave_holes_in_the_order_of_their_records) {
+    const auto handles = this->in_dense_store(5);
+    for (const std::size_t i : {3U, 0U, 4U}) {
+        this->erase(handles[i]);
+    }
+    EXPECT_EQ(this->reap().removed, 3U);
+    EXPECT_EQ(this->holes(), (typename TestFixture::positions{3, 0, 4}));
+    EXPECT_EQ(this->parts.people.alive(), 2);
+    EXPECT_EQ(this->parts.objects.owner(dense_position{3}), slot_index::none);
+    EXPECT_NE(this->parts.objects.owner(dense_position{1}), slot_index::none);
+    this->reap();
+    EXPECT_EQ(this->holes(), (typename TestFixture::positions{})) << "they are those of one frame";
+}
+
+TYPED_TEST(reaper_test, newborns_leave_no_holes) {
+    const auto young = this->parts.emplace(7);
+    this->alive.push_back(young);
+    this->erase(young);
+    const reaped done = this->reap();
+    EXPECT_EQ(done.removed, 1U);
+    EXPECT_EQ(done.newborn, 1U);
+    EXPECT_EQ(this->holes(), (typename TestFixture::positions{}));
+}
+
+TYPED_TEST(reaper_test, slots_are_freed_and_go_out_again_once_published) {
+    const auto handles = this->in_dense_store(4);
+    this->erase(handles[2]);
+    this->reap();
+    EXPECT_EQ(this->parts.allocator.list().waiting(), 0U);
+    this->parts.allocator.publish();
+    EXPECT_EQ(this->parts.allocator.list().waiting(), 1U);
+}
+
+TYPED_TEST(reaper_test, hooks_see_the_object_before_it_is_destroyed_and_its_handle_is_stale) {
+    const auto handles = this->in_dense_store(3);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
+    this->work.hooks().add([&](auto handle, counted* object) {
+        EXPECT_FALSE(this->parts.slots.is_alive(handle));
+        seen.emplace_back(handle, object->value());
+    });
+    this->erase(handles[2]);
+    this->erase(handles[1]);
+    this->reap();
+    EXPECT_EQ(seen, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{handles[2], 2}, {handles[1], 1}}));
+}
+
+TYPED_TEST(reaper_test, a_sweep_finds_what_has_no_record_wherever_it_is) {
+    const auto handles = this->in_dense_store(3);
+    const auto young = this->parts.emplace(7);
+    this->alive.push_back(young);
+    this->erase(handles[1], false);
+    this->erase(young, false);
+    EXPECT_EQ(this->reap().removed, 0U);
+    const reaped swept = this->work.sweep(0);
+    EXPECT_EQ(swept.removed, 2U);
+    EXPECT_EQ(swept.newborn, 1U);
+    EXPECT_EQ(this->holes(), (typename TestFixture::positions{1}));
+    EXPECT_EQ(this->work.sweep(0).removed, 0U);
+}
+
+TYPED_TEST(reaper_test, a_record_that_comes_after_the_sweep_destroys_nothing) {
+    const auto handles = this->in_dense_store(3);
+    this->erase(handles[1], false);
+    this->reap();
+    EXPECT_EQ(this->work.sweep(0).removed, 1U);
+    this->parts.record(handles[1]);
+    EXPECT_EQ(this->reap().removed, 0U);
+    EXPECT_EQ(this->parts.people.alive(), 2);
+}
+
+TYPED_TEST(reaper_test, births_and_deaths_are_remembered) {
+    const auto handles = this->in_dense_store(1);
+    const slot_index slot = this->parts.slots.slot_of(handles[0]);
+    this->reap();
+    this->erase(handles[0]);
+    this->reap(); // frame 1
+    EXPECT_EQ(this->history.frames_since_death(slot, default_layout::tag_of(handles[0]), 5), 4U);
+}
+
+TYPED_TEST(reaper_test, gives_the_memory_of_its_lists_back) {
+    const auto handles = this->in_dense_store(5);
+    this->erase(handles[0]);
+    this->reap();
+    EXPECT_GT(this->work.memory().resident, 0U);
+    this->work.shrink();
+    EXPECT_EQ(this->work.memory().resident, 0U);
+}
+
+} // namespace
+} // namespace handlepool::test
