@@ -29,8 +29,9 @@ TEST(slot_claim_test, gives_what_was_claimed_in_order) {
     EXPECT_EQ(claim.left(), 0U);
     EXPECT_EQ(claim.refill(3, numbers(64)), slot_index{100});
     EXPECT_EQ(claim.left(), 2U);
-    EXPECT_EQ(claim.take(), slot_index{101});
-    EXPECT_EQ(claim.take(), slot_index{102});
+    EXPECT_EQ(claim.take().slot, slot_index{101});
+    EXPECT_EQ(claim.take().slot, slot_index{102});
+    EXPECT_EQ(claim.take().slot, slot_index::none);
     EXPECT_EQ(claim.left(), 0U);
     EXPECT_EQ(claim.refill(1, numbers(64)), slot_index{100});
     EXPECT_EQ(claim.left(), 0U);
@@ -40,7 +41,7 @@ TEST(slot_claim_test, gets_less_than_it_wanted_or_nothing) {
     slot_claim<default_policy> claim;
     EXPECT_EQ(claim.refill(64, numbers(2)), slot_index{100});
     EXPECT_EQ(claim.left(), 1U);
-    EXPECT_EQ(claim.take(), slot_index{101});
+    EXPECT_EQ(claim.take().slot, slot_index{101});
     EXPECT_EQ(claim.refill(64, numbers(0)), slot_index::none);
     EXPECT_EQ(claim.left(), 0U);
 }
@@ -59,16 +60,13 @@ TEST(slot_claim_test, while_it_claims_all_but_the_one_for_now_are_left) {
 
 TEST(slot_claim_test, looks_some_slots_ahead_and_never_past_its_memory) {
     slot_claim<default_policy> claim;
-    claim.later();
     claim.refill(default_policy::claim_size, numbers(default_policy::claim_size));
-    for (std::uint32_t slot = 108; slot != 164; ++slot) {
-        EXPECT_EQ(claim.later(), slot_index{slot});
+    for (std::uint32_t slot = 109; slot != 164; ++slot) {
+        EXPECT_EQ(claim.take().later, slot_index{slot});
+    }
+    while (claim.left() != 0) {
         claim.take();
     }
-    for (; claim.left() != 0; claim.take()) {
-        claim.later();
-    }
-    claim.later();
 }
 
 TEST(slot_claim_test, forgets) {

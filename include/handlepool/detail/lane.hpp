@@ -22,15 +22,21 @@ public:
     /// Slots that were not used yet. Relaxed: callers that must not miss a claim say what orders it.
     std::uint32_t left() const noexcept { return left_.load(std::memory_order::relaxed); }
 
-    /// Takes the next slot. There must be one.
-    slot_index take() noexcept {
+    /// The next slot, and for prefetching one that comes some calls later, or any value. Both are none when
+    /// none is left.
+    struct taken_slot {
+        slot_index slot = slot_index::none;
+        slot_index later = slot_index::none;
+    };
+    taken_slot take() noexcept {
         const std::uint32_t left = this->left();
+        if (left == 0) {
+            return {};
+        }
         left_.store(left - 1, std::memory_order::relaxed);
-        return slot_index{slots_[end_ - left]};
+        const std::uint32_t next = end_ - left;
+        return {slot_index{slots_[next]}, slot_index{slots_[next + read_ahead]}};
     }
-
-    /// The slot that comes some calls of take() later, or any value: for prefetching.
-    slot_index later() const noexcept { return slot_index{slots_[end_ - left() + read_ahead - 1]}; }
 
     /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote. Returns the
     /// first of them, or none. There must be none left.
@@ -38,11 +44,12 @@ public:
     slot_index refill(std::size_t wanted, Claim claim) noexcept {
         // What will be left is counted before the claim, and published by its exchange, (11), (15) or (33):
         // a thread that finds the pool full because of this claim also sees its unused slots.
-        left_.store(static_cast<std::uint32_t>(wanted - 1), std::memory_order::relaxed);
-        const auto claimed = static_cast<std::uint32_t>(claim(slots_, wanted));
-        end_ = claimed;
-        left_.store(claimed == 0 ? 0 : claimed - 1, std::memory_order::relaxed);
-        return claimed == 0 ? slot_index::none : slot_index{slots_[0]};
+        set_left(wanted);
+        end_ = static_cast<std::uint32_t>(claim(slots_, wanted));
+        if (wanted > 1) {
+            set_left(end_);
+        }
+        return end_ == 0 ? slot_index::none : slot_index{slots_[0]};
     }
 
     /// Forgets them. Only while nobody else looks.
@@ -52,6 +59,11 @@ public:
     }
 
 private:
+    /// Of so many claimed slots all but the first are left.
+    void set_left(std::size_t claimed) noexcept {
+        left_.store(static_cast<std::uint32_t>(claimed == 0 ? 0 : claimed - 1), std::memory_order::relaxed);
+    }
+
     // Padding after the slots, so that prefetching may read past them.
     static constexpr std::uint32_t read_ahead = 8;
 

@@ -38,9 +38,12 @@ public:
     /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// lane has one, else lock-free.
     slot_index take(lane<policy>& mine) noexcept {
-        const slot_index taken = mine.claim.left() != 0 ? mine.claim.take() : refill(mine.claim);
-        slots_.prefetch_slot(mine.claim.later());
-        return taken;
+        const auto taken = mine.claim.take();
+        if (taken.slot == slot_index::none) {
+            return refill(mine.claim);
+        }
+        slots_.prefetch_slot(taken.later);
+        return taken.slot;
     }
 
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
