@@ -4,7 +4,7 @@
 # What a change must pass: formatting, the reference, both compilers, shared libraries, a machine without packages,
 # models, sanitizers, the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all
 # combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some
-# 30 minutes on two cores, two thirds of them for compiling.
+# 50 minutes on two cores, two thirds of them for compiling.
 #
 # examples:
 #   ci/all.sh
@@ -29,11 +29,11 @@ ci/compilers.sh
 step "models"
 ci/model.sh
 step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
-ci/asan.sh clang++-19 20 # longer than the other: it is hardly optimized
+ci/asan.sh clang++-19 10
 step "g++, ThreadSanitizer"
 ci/tsan.sh g++ 10
 step "stress scenarios, release"
-ci/stress.sh 20
+ci/stress.sh 10
 step "replay of the shipped traces"
 for trace in stress/traces/*.zst; do
     ci/demo.sh replay "$trace"
