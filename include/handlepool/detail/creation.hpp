@@ -26,18 +26,19 @@ public:
         if (slot_ == slot_index::none) {
             return;
         }
-        position_ = parts_.newborns.take(lane_.newborns);
-        if (!position_) {
+        const std::optional<nursery_position> position = parts_.newborns.take(lane_.newborns);
+        if (!position) {
             parts_.allocator.give_back(slot_);
             return;
         }
-        parts_.objects.prefetch_object(where(), newborns_ahead);
-        parts_.objects.unpoison_objects(where());
+        where_ = parts_.objects.location_of(*position);
+        parts_.objects.prefetch_object(where_, newborns_ahead);
+        parts_.objects.unpoison_objects(where_);
     }
     ~creation() {
-        if (position_) {
-            parts_.objects.poison_objects(where());
-            parts_.newborns.give_back(lane_.newborns, *position_);
+        if (taken()) {
+            parts_.objects.poison_objects(where_);
+            parts_.newborns.give_back(lane_.newborns, parts_.objects.nursery_position_of(where_));
             parts_.allocator.give_back(slot_);
         }
     }
@@ -46,25 +47,23 @@ public:
     creation& operator=(const creation&) = delete;
 
     /// False when there is no room.
-    bool taken() const noexcept { return position_.has_value(); }
-    void* memory() noexcept { return parts_.objects.storage(where()); }
+    bool taken() const noexcept { return where_ != location::nowhere; }
+    void* memory() noexcept { return parts_.objects.storage(where_); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {
         add(lane_.created, 1); // before anybody can erase it
-        return parts_.publish(slot_, *std::exchange(position_, std::nullopt));
+        return parts_.publish(slot_, std::exchange(where_, location::nowhere));
     }
 
 private:
     // How many objects ahead of the one that is made the memory of the nursery is asked for.
     static constexpr std::size_t newborns_ahead = 8;
 
-    location where() const noexcept { return parts_.objects.location_of(*position_); }
-
     parts_type& parts_;
     lane_type& lane_;
     slot_index slot_ = slot_index::none;
-    std::optional<nursery_position> position_; // while both are taken
+    location where_ = location::nowhere; // or where the object is made, while slot and position are taken
 };
 
 /// Of several objects; none can be found before all are constructed.
@@ -126,7 +125,7 @@ public:
             if (i + slots_ahead < count) {
                 parts_.slots.prefetch_slot(slot(i + slots_ahead));
             }
-            made(parts_.publish(slot(i), parts_.newborns.position(positions_, i)));
+            made(parts_.publish(slot(i), where(i)));
         }
     }
 

@@ -50,12 +50,12 @@ struct pool_parts {
     /// Slots ever used are the first ones.
     std::size_t slots_in_service() const noexcept { return allocator.list().fresh(); }
 
-    /// Makes the complete object at a position of the nursery the slot's, and returns its handle's value.
-    value_type publish(slot_index slot, nursery_position position) noexcept {
+    /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
+    value_type publish(slot_index slot, location where) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
         const value_type handle = slots.handle_of(slot, tag);
-        newborns.own(position, handle);
-        slots.publish(slot, tag, objects.location_of(position));
+        newborns.own(objects.nursery_position_of(where), handle);
+        slots.publish(slot, tag, where);
         return handle;
     }
 
