@@ -17,7 +17,7 @@
 namespace handlepool::test {
 
 /// The parts of a pool of counted objects, and the steps of emplace and erase one by one. Whoever uses it
-/// destroys the objects, or drops them.
+/// destroys the objects: none may be left at its end.
 template <class Policy, class Layout = default_layout>
 class parts_rig : public detail::pool_parts<counted, detail::pool_config<Layout, Policy>> {
     using parts = detail::pool_parts<counted, detail::pool_config<Layout, Policy>>;
@@ -40,6 +40,11 @@ public:
                                        .nursery_chunk = Policy::nursery_chunk,
                                        .removal_chunk = Policy::removal_chunk}),
                 Layout::make_tag(pool_id, 0)) {}
+
+    ~parts_rig() {
+        EXPECT_EQ(people.alive(), 0);
+        EXPECT_EQ(people.misused(), 0);
+    }
 
     // An object that is complete, and whose handle is not published yet.
     struct unpublished {
@@ -73,6 +78,18 @@ public:
 
     bool kill(value_type handle) { return slots.kill(handle); }
     bool record(value_type handle) { return removals.push(mine().removals, handle); }
+
+    /// Destroys an object that can be found, where it is.
+    void destroy(value_type handle) { slots.find(handle, objects)->~counted(); }
+
+    /// Owner and slot agree both ways, for each object of the dense store.
+    void expect_consistent() {
+        for (std::uint32_t position = 0; position != objects.size(); ++position) {
+            const detail::slot_index slot = objects.owner(detail::dense_position{position});
+            ASSERT_NE(slot, detail::slot_index::none);
+            ASSERT_EQ(slots.location_of(slot), detail::location{position});
+        }
+    }
 
     std::vector<std::uint64_t> values() {
         std::vector<std::uint64_t> all;

@@ -27,10 +27,8 @@ protected:
 
     ~creation_test() override {
         for (const auto handle : made) {
-            parts.slots.find(handle, parts.objects)->~counted();
+            parts.destroy(handle);
         }
-        EXPECT_EQ(parts.people.alive(), 0);
-        EXPECT_EQ(parts.people.misused(), 0);
     }
 
     auto construct(std::uint64_t value) {

@@ -4,6 +4,7 @@
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/chosen_module.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -76,16 +77,6 @@ TEST_F(per_thread_table_test, sums_over_the_entries_that_were_used) {
     pin_of(3).raise();
     EXPECT_EQ(pins.sum(guards), 3U);
 }
-
-/// Lets a test say by which module's code it calls: each has a numbering of its own, and this thread's number
-/// is the same in both.
-struct chosen_module : default_policy {
-    inline static std::uint64_t chosen = 1;
-    static std::uint64_t numbering() noexcept { return chosen; }
-    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
-        return numbering == chosen ? 0 : foreign_thread_index;
-    }
-};
 
 TEST(per_thread_table_modules_test, code_under_another_numbering_of_threads_gets_no_entry) {
     chosen_module::chosen = 1;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/chosen_module.hpp>
 
 #include <cstdint>
 #include <iterator>
@@ -14,15 +15,6 @@ namespace handlepool::test {
 using namespace detail;
 
 namespace {
-
-/// Lets a test say by which module's code it calls.
-struct chosen_module : default_policy {
-    inline static std::uint64_t chosen = 1;
-    static std::uint64_t numbering() noexcept { return chosen; }
-    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
-        return numbering == chosen ? 0 : foreign_thread_index;
-    }
-};
 
 class pool_of_another_module : public testing::Test {
 protected:

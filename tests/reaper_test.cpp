@@ -1,4 +1,5 @@
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/packer.hpp>
 #include <handlepool/detail/reaper.hpp>
 #include <handlepool/detail/slot_history.hpp>
 #include <handlepool/executor.hpp>
@@ -29,28 +30,15 @@ protected:
 
     ~reaper_test() override {
         for (const value_type handle : alive) {
-            parts.slots.find(handle, parts.objects)->~counted();
+            parts.destroy(handle);
         }
-        EXPECT_EQ(parts.people.alive(), 0);
-        EXPECT_EQ(parts.people.misused(), 0);
     }
 
-    /// Moves the object after the last one of the dense store, as a compaction does.
-    value_type settle(value_type handle) {
-        const slot_index slot = parts.slots.slot_of(handle);
-        const location from = parts.slots.location_of(slot);
-        const dense_position to{parts.objects.size()};
-        parts.objects.relocate(from, parts.objects.location_of(to));
-        parts.objects.set_owner(to, slot);
-        parts.objects.resize(raw(to) + 1);
-        parts.slots.set_location(slot, parts.objects.location_of(to));
-        parts.newborns.mark_gone(parts.objects.nursery_position_of(from));
-        return handle;
-    }
     std::vector<value_type> in_dense_store(std::size_t count) {
-        for (std::size_t i = 0; i != count; ++i) {
-            alive.push_back(settle(parts.emplace(i)));
-        }
+        alive = parts.emplace_sequence(count);
+        inline_executor executor;
+        packing.collect_newborns(executor, work);
+        packing.place_newborns(executor, work, 0);
         return alive;
     }
 
@@ -79,6 +67,7 @@ protected:
     rig_type parts{20};
     slot_history<Policy> history{"history", 100, 100};
     reaper<counted, typename rig_type::config> work{"reaper", parts, history};
+    packer<counted, typename rig_type::config> packing{"packer", parts, history};
     std::vector<value_type> alive;
     std::uint64_t frame = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/chosen_module.hpp>
 #include <support/hostile_types.hpp>
 
 #include <atomic>
@@ -420,15 +421,6 @@ TEST_F(frames, more_threads_than_the_limit_get_no_guard) {
     }).join();
     EXPECT_EQ(narrow.frames(), 1U);
 }
-
-/// Lets a test say by which module's code it calls.
-struct chosen_module : default_policy {
-    inline static std::uint64_t chosen = 1;
-    static std::uint64_t numbering() noexcept { return chosen; }
-    static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
-        return numbering == chosen ? 0 : foreign_thread_index;
-    }
-};
 
 TEST(service_of_another_module, gives_no_guard) {
     chosen_module::chosen = 1;
