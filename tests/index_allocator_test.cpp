@@ -132,7 +132,7 @@ TEST(index_allocator_test, what_came_back_unused_goes_out_first_whatever_the_lim
     EXPECT_EQ(claim(allocator, 4, 4), (indices{0, 1, 2, 3}));
     EXPECT_EQ(claim(allocator, 1, 4), indices{});
     allocator.give_back(2);
-    EXPECT_EQ(allocator.unused().waiting(), 1U);
+    EXPECT_EQ(allocator.returned().waiting(), 1U);
     EXPECT_EQ(allocator.list().in_use(), 4U);
     EXPECT_EQ(claim(allocator, 3, 4), indices{2});
     EXPECT_EQ(claim(allocator, 3, 4), indices{});
@@ -156,7 +156,7 @@ TEST(index_allocator_test, reset_forgets_what_came_back) {
     claim(allocator, 4, 4);
     allocator.give_back(0);
     allocator.reset(2);
-    EXPECT_EQ(allocator.unused().waiting(), 0U);
+    EXPECT_EQ(allocator.returned().waiting(), 0U);
     EXPECT_EQ(claim(allocator, many, 5), (indices{2, 3, 4}));
     EXPECT_EQ(allocator.limit(), 5U);
 }

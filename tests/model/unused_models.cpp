@@ -45,7 +45,7 @@ public:
             uses += thing;
         }
         require(uses == claims_ && claims_ >= 1, "an index has one owner, who sees what the one before did");
-        require(supply_.unused().waiting() == 1, "what was given back is there");
+        require(supply_.returned().waiting() == 1, "what was given back is there");
         std::uint32_t index = 0;
         require(supply_.claim(&index, 1, 1) == 1, "what was given back goes out again");
     }

@@ -119,30 +119,30 @@ template <class Policy, class Freelist>
 class index_allocator {
 public:
     index_allocator(std::string_view what_for, const freelist_options& options)
-        : free_(what_for, options), unused_(what_for, options.index_limit) {}
+        : free_(what_for, options), returned_(what_for, options.index_limit) {}
 
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
     /// as in use; they go out whatever `in_use_limit` says, because they were within it before.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
                       std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         while (true) {
-            const auto before = unused_.seen();
+            const auto before = returned_.seen();
             if (before.waiting() != 0) {
-                if (const std::size_t count = unused_.claim(out, wanted, free_.fresh()); count != 0) {
+                if (const std::size_t count = returned_.claim(out, wanted, free_.fresh()); count != 0) {
                     return count;
                 }
             }
             const std::size_t count = free_.claim(out, wanted, in_use_limit, tries);
             // Refused, and nothing was given back or claimed meanwhile: at the moment of the refusal there
             // was no index of either kind.
-            if (count != 0 || unused_.seen() == before) {
+            if (count != 0 || returned_.seen() == before) {
                 return count;
             }
         }
     }
 
     /// Any thread: gives back what it has claimed and not used. Wait-free.
-    void give_back(std::uint32_t index) noexcept { unused_.give_back(index); }
+    void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }
@@ -150,20 +150,20 @@ public:
 
     const Freelist& list() const noexcept { return free_; }
     /// The indices that came back unused, and went out again.
-    returned_totals unused() const noexcept { return unused_.seen(); }
+    returned_totals returned() const noexcept { return returned_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 
     /// Restores the state after construction, with `fresh` indices in use. Only while nobody else uses it.
     void reset(std::size_t fresh) noexcept {
         free_.reset(fresh);
-        unused_.reset();
+        returned_.reset();
     }
 
-    memory_use memory() const noexcept { return memory_of(free_, unused_); }
+    memory_use memory() const noexcept { return memory_of(free_, returned_); }
 
 private:
     Freelist free_;
-    returned_indices<Policy> unused_;
+    returned_indices<Policy> returned_;
 };
 
 } // namespace handlepool::detail

@@ -54,7 +54,7 @@ public:
 
     /// Forgets them. Only while nobody else looks.
     void reset() noexcept {
-        left_.store(0, std::memory_order::relaxed);
+        set_left(0);
         end_ = 0;
     }
 

@@ -149,10 +149,8 @@ public:
 
     void clear() noexcept {
         expect_in_use();
-        for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
-            const slot_index slot{static_cast<std::uint32_t>(index)};
-            erase(parts_.slots.handle_of(slot, parts_.slots.tag(slot)));
-        }
+        parts_.for_each_slot(
+            [this](slot_index slot, tag_type tag) { erase(parts_.slots.handle_of(slot, tag)); });
     }
 
     bool contains(value_type handle) const noexcept {
@@ -355,10 +353,9 @@ private:
 
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
-        for (std::size_t index = 0, last = parts_.slots_in_service(); index < last; ++index) {
-            const tag_type tag = parts_.slots.tag(slot_index{static_cast<std::uint32_t>(index)});
+        parts_.for_each_slot([&](slot_index, tag_type tag) {
             highest = max<std::uint32_t>(highest, layout::generation_of(tag));
-        }
+        });
         return (highest + 1) & ~1U;
     }
 

@@ -50,6 +50,15 @@ struct pool_parts {
     /// Slots ever used are the first ones.
     std::size_t slots_in_service() const noexcept { return allocator.list().fresh(); }
 
+    /// Calls `visit(slot, tag)` for each of them.
+    template <class Visit>
+    void for_each_slot(Visit visit) const {
+        for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
+            const slot_index slot{static_cast<std::uint32_t>(index)};
+            visit(slot, slots.tag(slot));
+        }
+    }
+
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, location where) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);

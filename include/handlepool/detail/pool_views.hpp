@@ -62,19 +62,17 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
     using layout = typename Config::layout;
     std::vector<aged_handle> alive;
     const auto& history = compactions.history();
-    for (std::size_t index = 0, last = parts.slots_in_service(); index < last; ++index) {
-        const slot_index slot{static_cast<std::uint32_t>(index)};
-        const auto tag = parts.slots.tag(slot);
+    parts.for_each_slot([&](slot_index slot, auto tag) {
         if (layout::is_alive(tag)) {
             const std::uint32_t frames =
                 history.remembers() ? history.frames_since_birth(slot, tag, compactions.runs()).value_or(0)
                                     : 0;
             alive.push_back({.frames = frames,
                              .generation = layout::generation_of(tag),
-                             .index = index,
+                             .index = raw(slot),
                              .handle = parts.slots.handle_of(slot, tag)});
         }
-    }
+    });
     keep_oldest(alive, most);
     std::vector<Handle> result;
     for (const aged_handle& each : alive) {

@@ -50,15 +50,16 @@ public:
     /// meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) const noexcept {
         while (true) {
-            const returned_totals unused_before = free_.unused();
+            const returned_totals returned_before = free_.returned();
             const std::size_t in_use = list().in_use();
             const std::size_t retired_before = retired();
             const std::size_t idle = held();
-            if (count + in_use <= geometry_.capacity + retired_before + idle + unused_before.waiting()) {
+            if (count + in_use <= geometry_.capacity + retired_before + idle + returned_before.waiting()) {
                 return true;
             }
             // A lane that claimed during the sum may be missing in it.
-            if (list().in_use() == in_use && retired() == retired_before && free_.unused() == unused_before) {
+            if (list().in_use() == in_use && retired() == retired_before &&
+                free_.returned() == returned_before) {
                 return false;
             }
         }
@@ -104,7 +105,7 @@ public:
         return static_cast<std::size_t>(lanes_.sum([](const lane<policy>& one) { return one.claim.left(); }));
     }
     /// Slots that wait for their next object, freed or given back unused.
-    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.unused().waiting(); }
+    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.returned().waiting(); }
 
     const typename Config::freelist& list() const noexcept { return free_.list(); }
 
@@ -136,12 +137,12 @@ private:
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         while (true) {
             // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
-            const returned_totals unused_before = free_.unused();
+            const returned_totals returned_before = free_.returned();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
             const std::size_t claimed = claim(out, 1, min(idle, geometry_.lane_slack));
             if (claimed != 0 ||
-                (held() == idle && retired() == retired_before && free_.unused() == unused_before)) {
+                (held() == idle && retired() == retired_before && free_.returned() == returned_before)) {
                 return claimed;
             }
         }
