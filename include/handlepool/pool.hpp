@@ -5,6 +5,7 @@
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
+#include <handlepool/detail/scratch_array.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -354,24 +355,29 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
     }
     // Erases what was made, unless all of it was written.
     struct handles {
-        ~handles() { self.erase(made); }
+        ~handles() {
+            for (std::size_t i = 0; i != count; ++i) {
+                self.core_.erase(made[i]);
+            }
+        }
         pool& self;
-        std::vector<handle_type> made;
-    } all{*this, {}};
-    all.made.reserve(count);
+        detail::scratch_array<typename Layout::value_type> made;
+        std::size_t count = 0;
+    } all{*this, detail::scratch_array<typename Layout::value_type>(count)};
     if (!core_.create_many(
             count,
             [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
                 ::new (memory) T(args...);
             },
-            [&](auto value) { all.made.push_back(handle_type::from_value(value)); })) {
+            [next = all.made.data()](auto value) mutable { *next++ = value; })) {
         return std::nullopt;
     }
-    for (const handle_type each : all.made) {
-        *out = each;
+    all.count = count;
+    for (std::size_t i = 0; i != count; ++i) {
+        *out = handle_type::from_value(all.made[i]);
         ++out;
     }
-    all.made.clear();
+    all.count = 0;
     return out;
 }
 

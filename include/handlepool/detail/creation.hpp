@@ -2,17 +2,20 @@
 
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/scratch_array.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 /// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
 /// and it is published. Where the constructor throws, the creation ends before the third step, and gives back
 /// what it took.
 namespace handlepool::detail {
+
+// How many objects ahead of the one that is made the memory of the nursery is asked for.
+inline constexpr std::size_t newborns_ahead = 8;
 
 /// Of one object.
 template <class T, class Config>
@@ -57,9 +60,6 @@ public:
     }
 
 private:
-    // How many objects ahead of the one that is made the memory of the nursery is asked for.
-    static constexpr std::size_t newborns_ahead = 8;
-
     parts_type& parts_;
     lane_type& lane_;
     slot_index slot_ = slot_index::none;
@@ -106,11 +106,13 @@ public:
     /// Calls `construct(memory)` for each object.
     template <class Construct>
     void construct_all(Construct construct) {
-        for (; constructed_ != slots_.size(); ++constructed_) {
-            const location next = where(constructed_);
+        parts_.newborns.for_each_position(positions_, slots_.size(), [&](nursery_position position) {
+            const location next = parts_.objects.location_of(position);
+            parts_.objects.prefetch_object(next, newborns_ahead);
             parts_.objects.unpoison_objects(next);
             construct(parts_.objects.storage(next));
-        }
+            ++constructed_;
+        });
     }
 
     /// Calls `made(value of its handle)` for each, in the order of their construction.
@@ -121,12 +123,13 @@ public:
         slots_taken_ = 0;
         parts_.newborns.append(lane_.newborns, count, positions_);
         add(lane_.created, count); // before anybody can erase one
-        for (std::size_t i = 0; i != count; ++i) {
+        std::size_t i = 0;
+        parts_.newborns.for_each_position(positions_, count, [&](nursery_position position) {
             if (i + slots_ahead < count) {
                 parts_.slots.prefetch_slot(slot(i + slots_ahead));
             }
-            made(parts_.publish(slot(i), where(i)));
-        }
+            made(parts_.publish(slot(i++), parts_.objects.location_of(position)));
+        });
     }
 
 private:
@@ -139,7 +142,7 @@ private:
 
     parts_type& parts_;
     lane_type& lane_;
-    std::vector<std::uint32_t> slots_; // as the freelist has written them
+    scratch_array<std::uint32_t> slots_; // as the freelist has written them
     newborn_batch positions_;
     std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;

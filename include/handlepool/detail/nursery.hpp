@@ -139,6 +139,25 @@ public:
                                 static_cast<std::uint32_t>(further % chunk_size())};
     }
 
+    /// Calls `visit(position)` for the batch's first `count` objects: faster than asking for each position.
+    template <class Visit>
+    void for_each_position(const newborn_batch& batch, std::size_t count, Visit visit) const {
+        const auto visit_run = [&](std::uint32_t first, std::size_t most) {
+            const std::size_t length = min(count, most);
+            for (std::size_t i = 0; i != length; ++i) {
+                visit(nursery_position{first + static_cast<std::uint32_t>(i)});
+            }
+            count -= length;
+        };
+        visit_run(batch.first, batch.in_lane_chunk);
+        for (const std::uint32_t vacated : batch.vacated) {
+            visit_run(vacated, 1);
+        }
+        for (const std::uint32_t chunk : batch.chunks) {
+            visit_run(chunk * chunk_size(), chunk_size());
+        }
+    }
+
     /// Lane: gives a whole batch back. Wait-free.
     void give_back(chain& lane, const newborn_batch& batch) noexcept {
         for (const std::uint32_t chunk : batch.chunks) {
