@@ -56,6 +56,11 @@ protected:
         return work.reap(executor, frame++);
     }
 
+    reaped sweep() {
+        work.find_unrecorded();
+        return work.reap_unrecorded(0);
+    }
+
     positions holes() const {
         positions all;
         for (std::size_t i = 0; i != work.hole_count(); ++i) {
@@ -135,18 +140,18 @@ TYPED_TEST(reaper_test, a_sweep_finds_what_has_no_record_wherever_it_is) {
     this->erase(handles[1], false);
     this->erase(young, false);
     EXPECT_EQ(this->reap().removed, 0U);
-    const reaped swept = this->work.sweep(0);
+    const reaped swept = this->sweep();
     EXPECT_EQ(swept.removed, 2U);
     EXPECT_EQ(swept.newborn, 1U);
     EXPECT_EQ(this->holes(), (typename TestFixture::positions{1}));
-    EXPECT_EQ(this->work.sweep(0).removed, 0U);
+    EXPECT_EQ(this->sweep().removed, 0U);
 }
 
 TYPED_TEST(reaper_test, a_record_that_comes_after_the_sweep_destroys_nothing) {
     const auto handles = this->in_dense_store(3);
     this->erase(handles[1], false);
     this->reap();
-    EXPECT_EQ(this->work.sweep(0).removed, 1U);
+    EXPECT_EQ(this->sweep().removed, 1U);
     this->parts.record(handles[1]);
     EXPECT_EQ(this->reap().removed, 0U);
     EXPECT_EQ(this->parts.people.alive(), 2);

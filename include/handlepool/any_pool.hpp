@@ -6,6 +6,7 @@
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>
@@ -30,9 +31,10 @@ class service_compactor;
 template <class Layout>
 class HANDLEPOOL_EXPORT any_pool {
 public:
-    /// Its handles, and what on_erase takes.
+    /// Its handles, and what on_erase and on_birth take.
     using handle_type = handle<void, Layout>;
-    using erase_hook = std::function<void(handle_type handle, void* object)>;
+    using hook = std::function<void(handle_type handle, void* object)>;
+    using erase_hook = hook;
 
     any_pool() = default;
     any_pool(const any_pool&) = delete;
@@ -68,7 +70,10 @@ public:
     virtual pool_stats stats() const = 0;
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed.
-    virtual void on_erase(erase_hook hook) = 0;
+    virtual hook_connection on_erase(hook called) = 0;
+    /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
+    /// store.
+    virtual hook_connection on_birth(hook called) = 0;
 
     /// Compacts the pool; try_compact() returns nothing when it can't start at once.
     virtual compaction_stats compact(executor_ref executor) = 0;
@@ -93,6 +98,12 @@ public:
         return object_type() == detail::type_id::of<std::remove_cv_t<T>>();
     }
 
+    /// Are its handles, with type and key, `Handle`s? Any thread, at any time; wait-free, constant.
+    template <class Handle>
+    bool gives() const noexcept {
+        return type_of_handles() == detail::type_id::of<Handle>();
+    }
+
 protected:
     template <class AnyLayout, class Policy>
     friend class detail::service_compactor;
@@ -101,9 +112,10 @@ protected:
     /// refusal instead of throwing it.
     virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) = 0;
 
-    /// What as() and holds() compare, and what as() returns.
+    /// What as(), holds() and gives() compare, and what as() returns.
     virtual detail::type_id type() const noexcept = 0;
     virtual detail::type_id object_type() const noexcept = 0;
+    virtual detail::type_id type_of_handles() const noexcept = 0;
     virtual void* address() noexcept = 0;
 };
 

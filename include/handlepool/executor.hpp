@@ -32,13 +32,14 @@ enum class compaction_phase : std::uint8_t {
     collect_newborns, ///< finds the objects that were created since the last compaction
     place_newborns,   ///< moves them into holes, and after the last object
     fill_holes,       ///< moves objects from the end into the holes that are left, and cuts the store
+    report_births,    ///< calls the hooks for births; only when there are any
     give_back,        ///< lets slots and nursery be used again
 };
 
 /// The phase's name, for people: "collect removals". Constant.
 constexpr std::string_view name_of(compaction_phase phase) noexcept {
-    constexpr std::string_view names[] = {"collect removals", "destroy",    "sweep",    "collect newborns",
-                                          "place newborns",   "fill holes", "give back"};
+    constexpr std::string_view names[] = {"collect removals", "destroy",    "sweep",         "collect newborns",
+                                          "place newborns",   "fill holes", "report births", "give back"};
     return names[static_cast<std::size_t>(phase)];
 }
 

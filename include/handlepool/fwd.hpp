@@ -17,6 +17,9 @@ using default_layout = handle_layout<32, 22, 10>;
 /// million slots, half a million objects per slot, 512 pools.
 using script_layout = handle_layout<24, 20, 9>;
 
+template <class Key, class Layout = default_layout>
+struct keyed_layout;
+
 template <class T, class Layout = default_layout>
 class handle;
 

@@ -36,6 +36,9 @@ struct HANDLEPOOL_EXPORT handle_layout {
     using value_type = std::conditional_t<(bits > 32), std::uint64_t, std::uint32_t>;
     using tag_type = std::uint32_t;
 
+    /// The same bits without a key; see keyed_layout.
+    using unkeyed = handle_layout;
+
     /// Widths of the parts.
     static constexpr unsigned index_bits = IndexBits;
     static constexpr unsigned generation_bits = GenerationBits;
@@ -89,6 +92,18 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
 };
 
+/// The bits of `Layout`, for handles of a type of their own: two pools of the same objects whose layouts have
+/// different keys refuse each other's handles when the program is compiled. The key is any type, which need not
+/// be complete:
+///
+///     handlepool::pool<position, handlepool::keyed_layout<struct mooring>> moorings;
+///
+/// It costs nothing at run time, and the code of the pool is shared with that of other keys.
+template <class Key, class Layout>
+struct keyed_layout : Layout {
+    using key = Key;
+};
+
 /// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves
 /// to that object or to nothing. `handle{}` is null and never resolves.
 template <class T, class Layout>
@@ -106,6 +121,12 @@ public:
     template <class Object>
         requires(std::is_void_v<T> && !std::is_void_v<Object>)
     constexpr handle(handle<Object, Layout> typed) noexcept : value_(typed.value()) {}
+
+    /// The same without the key of its layout, if it has one.
+    template <class Object, class Keyed>
+        requires(std::is_void_v<T> && !std::is_same_v<Keyed, Layout> &&
+                 std::is_same_v<typename Keyed::unkeyed, Layout>)
+    constexpr handle(handle<Object, Keyed> keyed) noexcept : value_(keyed.value()) {}
 
     /// The handle with these bits; any bits are allowed, and those that no pool gave out resolve to nothing.
     static constexpr handle from_value(value_type value) noexcept { return handle(value); }

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/bulk.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/made_from.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/detail/position_range.hpp>
 #include <handlepool/detail/range_of.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 #include <handlepool/error.hpp>
@@ -12,11 +15,14 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
+#include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +59,7 @@ class pool {
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
-    using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist>>;
+    using core = detail::pool_core<T, detail::pool_config<typename Layout::unkeyed, Policy, Freelist>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -64,6 +70,8 @@ public:
     using guard_type = access_guard<Policy>;
     using iterator = detail::dense_iterator<T>;
     using const_iterator = const T*;
+    using entry_type = pool_entry<T, Layout>;
+    using const_entry_type = pool_entry<const T, Layout>;
 
     /// An empty pool. Reserves address space only; memory is used as objects come. Throws
     /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
@@ -83,13 +91,15 @@ public:
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
-    /// Creates an object from `args` and returns its handle, which resolves in every thread from here on.
+    /// Creates an object from `args` and returns its handle, which resolves in every thread from here on. An
+    /// aggregate is made by braces, `T{args...}`, which refuse values that would be narrowed; any other object
+    /// by parentheses.
     /// Progress: lock-free; wait-free except in calls that claim slots or nursery space, each about once in
     /// up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized constant.
     /// Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads, foreign_module,
     /// and what T's constructor throws; then nothing has changed.
     template <class... Args>
-        requires std::constructible_from<T, Args...>
+        requires detail::made_from<T, Args...>
     handle_type emplace(Args&&... args) {
         const handle_type made = try_emplace(std::forward<Args>(args)...);
         if (!made) {
@@ -102,11 +112,11 @@ public:
     /// or used up, there are too many threads, or the pool belongs to a foreign module. Then `args` were not
     /// touched. Throws what T's constructor throws.
     template <class... Args>
-        requires std::constructible_from<T, Args...>
+        requires detail::made_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(
-            core_.create([&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
-                ::new (memory) T(std::forward<Args>(args)...);
+            core_.create([&](void* memory) noexcept(detail::is_nothrow_made_from<T, Args...>()) {
+                detail::make_at<T>(memory, std::forward<Args>(args)...);
             }));
     }
 
@@ -119,21 +129,54 @@ public:
     /// Progress: lock-free; linear, with working memory for the handles.
     /// Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
-        requires std::constructible_from<T, const Args&...> &&
-                 std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::made_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-        if (auto end = try_emplace_n(count, std::move(out), args...)) {
-            return *std::move(end);
-        }
-        core_.throw_refusal();
+        return or_throw(try_emplace_n(count, std::move(out), args...));
     }
 
     /// The same, but returns nothing where emplace_n throws an error of the pool. Of two simultaneous calls
     /// that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
-        requires std::constructible_from<T, const Args&...> &&
-                 std::output_iterator<OutputIt, handle<T, Layout>>
-    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args);
+        requires detail::made_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+        return create_n(count, std::move(out),
+                        [&](void* memory) noexcept(detail::is_nothrow_made_from<T, const Args&...>()) {
+                            detail::make_at<T>(memory, args...);
+                        });
+    }
+
+    /// The same with different objects: `make(i)`, for i from 0 on, returns each, or what it is made from. For
+    /// functions from which a T can't be made itself. Also throws what `make` throws.
+    template <class OutputIt, class Make>
+        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
+    OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
+        return or_throw(try_emplace_n(count, std::move(out), std::move(make)));
+    }
+    template <class OutputIt, class Make>
+        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
+    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
+        return create_n(count, std::move(out), [&make, i = std::size_t{0}](void* memory) mutable {
+            detail::make_by<T>(memory, make, i++);
+        });
+    }
+
+    /// Creates an object from each element of a range, and writes their handles to `out`: like emplace_n, all
+    /// or nothing. Elements are moved if the range gives them as rvalues. Where it doesn't know its size and
+    /// can be read only once, the objects are made in working memory first.
+    /// Also throws what the iteration throws.
+    template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
+    OutputIt insert(Range&& range, OutputIt out) {
+        return or_throw(try_insert(std::forward<Range>(range), std::move(out)));
+    }
+    template <std::input_iterator It, std::sentinel_for<It> Last, std::output_iterator<handle<T, Layout>> OutputIt>
+        requires detail::made_from<T, std::iter_reference_t<It>>
+    OutputIt insert(It first, Last last, OutputIt out) {
+        return insert(detail::iterator_pair<It, Last>{std::move(first), std::move(last)}, std::move(out));
+    }
+
+    /// The same, but returns nothing where insert throws an error of the pool.
+    template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
+    std::optional<OutputIt> try_insert(Range&& range, OutputIt out);
 
     /// Ends the life of the handle's object: from here on the handle is stale in every thread. Returns true
     /// for exactly one of all calls with a handle, false when it is stale. The object stays in memory,
@@ -148,6 +191,21 @@ public:
     template <detail::range_of<handle<T, Layout>> Range>
     std::size_t erase(Range&& handles) {
         return core_.template erase_each<handle_type>(handles);
+    }
+
+    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(T&&)` before
+    /// it destroys it, after the hooks of on_erase: in the compacting thread, in the order of the calls as far
+    /// as threads order them. The pool's end and reset() do so too. What the sink refers to must live until then.
+    /// A sink may use the pool like a destructor, and must not throw. Returns true for exactly one of all calls
+    /// of take and erase with a handle; else the sink is destroyed, by this call or by the next compaction.
+    /// Progress: lock-free beside the allocation of a record; a stale handle allocates nothing. Constant.
+    /// Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
+    template <class Sink>
+        requires std::invocable<Sink&, T&&>
+    bool take(handle_type handle, Sink sink) {
+        return core_.take(handle.value(), [sink = std::move(sink)](T* object) mutable {
+            static_cast<void>(sink(std::move(*object)));
+        });
     }
 
     /// Erases all objects that are alive when the call begins.
@@ -187,6 +245,49 @@ public:
     T& operator[](handle_type handle) noexcept { return *core_.living(handle.value()); }
     const T& operator[](handle_type handle) const noexcept { return *core_.living(handle.value()); }
 
+    /// The objects of several handles, if all are alive and no two are the same; else nothing. For code that
+    /// changes them together.
+    /// Progress: wait-free, quadratic in the handles.
+    template <std::same_as<handle_type>... Handles>
+        requires(sizeof...(Handles) != 0)
+    std::optional<std::array<T*, sizeof...(Handles)>> find_disjoint(Handles... handles) noexcept {
+        return core_.find_disjoint(std::array{handles.value()...});
+    }
+    template <std::same_as<handle_type>... Handles>
+        requires(sizeof...(Handles) != 0)
+    std::optional<std::array<const T*, sizeof...(Handles)>> find_disjoint(Handles... handles) const noexcept {
+        return detail::to_const(core_.find_disjoint(std::array{handles.value()...}));
+    }
+
+    /// Erases the objects for which `predicate(object)` is true, or false: those of the dense store in their
+    /// order, then those created since the last compaction. Returns how many it erased; not those that others
+    /// erase meanwhile. What is created meanwhile may be left out. The predicate may use the pool.
+    /// Progress: that of erase for each; linear in the dense store, and in the slots ever used if anything was
+    /// created since the last compaction.
+    /// Throws what the predicate throws; then it has erased some.
+    template <class Predicate>
+        requires std::predicate<Predicate&, T&>
+    std::size_t erase_if(Predicate predicate) {
+        return erase_if(std::move(predicate), inline_executor());
+    }
+    template <class Predicate>
+        requires std::predicate<Predicate&, T&>
+    std::size_t retain(Predicate predicate) {
+        return retain(std::move(predicate), inline_executor());
+    }
+    /// The same in parallel, by an executor that runs no compaction meanwhile. The predicate is called by its
+    /// threads at the same time, and must not throw.
+    template <class Predicate, executor Executor>
+        requires std::predicate<Predicate&, T&>
+    std::size_t erase_if(Predicate predicate, Executor&& executor) {
+        return core_.erase_if(executor, [&](T* object) -> bool { return predicate(*object); });
+    }
+    template <class Predicate, executor Executor>
+        requires std::predicate<Predicate&, T&>
+    std::size_t retain(Predicate predicate, Executor&& executor) {
+        return core_.erase_if(executor, [&](T* object) -> bool { return !predicate(*object); });
+    }
+
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
     /// Progress: wait-free, constant.
@@ -199,6 +300,29 @@ public:
     iterator end() noexcept { return iterator(core_.first() + core_.dense_size()); }
     const_iterator begin() const noexcept { return items().data(); }
     const_iterator end() const noexcept { return begin() + core_.dense_size(); }
+
+    /// The dense store as its handles, and as entries of handle and object: random-access views, whose
+    /// iterators stay valid as long as pointers do. The handles of objects that were erased since the last
+    /// compaction are among them, and stale.
+    /// Progress: wait-free, constant.
+    auto handles() const noexcept {
+        return detail::position_range(detail::look_at_handles<handle_type, core>{&core_});
+    }
+    auto entries() noexcept {
+        return detail::position_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
+    auto entries() const noexcept {
+        return detail::position_range(detail::look_at_entries<const_entry_type, core>{&core_});
+    }
+    /// The entries whose objects are alive when an iterator comes to them, as a bidirectional view. It reads
+    /// the same twice as long as nobody erases.
+    /// Progress: wait-free, linear in the erased objects that it passes.
+    auto living() noexcept {
+        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
+    auto living() const noexcept {
+        return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
+    }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
     /// last compaction. Throws std::out_of_range when there is no such position.
@@ -286,16 +410,41 @@ public:
 
     /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
     /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
-    /// order of the hooks. What it refers to must outlive the pool. The handle is stale by then. A hook may
-    /// use the pool like a destructor, and must not throw.
+    /// order of the hooks. What it refers to must outlive the pool, or the hook is disconnected before. The
+    /// handle is stale by then. A hook may use the pool like a destructor, and must not throw. Returns the
+    /// connection, by which the hook can be taken off; without it, it stays.
     /// Progress: blocking: waits for access guards. Linear in the hooks.
     /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
     /// is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
-    void on_erase(Hook hook) {
-        core_.add_hook([hook = std::move(hook)](auto value, T* object) mutable {
-            static_cast<void>(hook(handle_type::from_value(value), *object));
+    hook_connection on_erase(Hook hook) {
+        return core_.add_erase_hook(with_references(std::move(hook)));
+    }
+
+    /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
+    /// store, at the end of that compaction: the object stays where it is for the frame that begins, and items()
+    /// has all objects already. Otherwise like on_erase. An object that is erased before it is reported is not
+    /// reported: on_erase may see objects that on_birth has not seen. A hook may look up objects, too.
+    /// Also throws reservation_failed.
+    template <class Hook>
+        requires std::invocable<Hook&, handle<T, Layout>, T&>
+    hook_connection on_birth(Hook hook) {
+        return core_.add_birth_hook(with_references(std::move(hook)));
+    }
+
+    /// Takes all living objects out, newborns too: erases those that are alive when the call begins, and
+    /// compacts, which passes each to `sink(handle, T&&)` before it destroys it, in the order of the dense store
+    /// and then of the slots of newborns. Returns how many. Other threads may use handles meanwhile. The sink is
+    /// what it is for take().
+    /// Progress: blocking: waits for access guards. Linear in the slots ever used, with working memory for the
+    /// handles.
+    /// Throws compaction_conflict like compact(), and std::bad_alloc; then nothing has changed.
+    template <class Sink>
+        requires std::invocable<Sink&, handle<T, Layout>, T&&>
+    std::size_t drain(Sink&& sink) {
+        return core_.drain([&](auto value, T* object) {
+            static_cast<void>(sink(handle_type::from_value(value), std::move(*object)));
         });
     }
 
@@ -340,16 +489,34 @@ public:
 private:
     friend class detail::pool_as_any<pool>;
 
+    template <class OutputIt>
+    OutputIt or_throw(std::optional<OutputIt>&& end) {
+        if (!end) {
+            core_.throw_refusal();
+        }
+        return *std::move(end);
+    }
+
+    /// Creates objects by `construct(memory)`, all or nothing.
+    template <class OutputIt, class Construct>
+    std::optional<OutputIt> create_n(std::size_t count, OutputIt out, Construct construct);
+
+    template <class Hook>
+    static auto with_references(Hook hook) {
+        return [hook = std::move(hook)](auto value, T* object) mutable {
+            static_cast<void>(hook(handle_type::from_value(value), *object));
+        };
+    }
+
     core core_;
 };
 
 // -----------------------------------------------------------------------------------------------------------
 
 template <class T, class Layout, class Policy, template <class> class Freelist>
-template <class OutputIt, class... Args>
-    requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::size_t count, OutputIt out,
-                                                                         const Args&... args) {
+template <class OutputIt, class Construct>
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::create_n(std::size_t count, OutputIt out,
+                                                                    Construct construct) {
     if (!core_.has_room_for(count)) {
         return std::nullopt;
     }
@@ -364,12 +531,8 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
         detail::scratch_array<typename Layout::value_type> made;
         std::size_t count = 0;
     } all{*this, detail::scratch_array<typename Layout::value_type>(count)};
-    if (!core_.create_many(
-            count,
-            [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
-                ::new (memory) T(args...);
-            },
-            [next = all.made.data()](auto value) mutable { *next++ = value; })) {
+    if (!core_.create_many(count, std::move(construct),
+                           [next = all.made.data()](auto value) mutable { *next++ = value; })) {
         return std::nullopt;
     }
     all.count = count;
@@ -379,6 +542,29 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
     }
     all.count = 0;
     return out;
+}
+
+template <class T, class Layout, class Policy, template <class> class Freelist>
+template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_insert(Range&& range, OutputIt out) {
+    if constexpr (detail::countable<Range>) {
+        const std::size_t count = detail::count_of(range);
+        return create_n(count, std::move(out), [next = std::ranges::begin(range)](void* memory) mutable {
+            detail::make_at<T>(memory, *next);
+            ++next;
+        });
+    } else {
+        std::vector<detail::made_object<T>> objects;
+        for (auto&& each : range) {
+            if (!core_.has_room_for(objects.size() + 1)) {
+                return std::nullopt;
+            }
+            objects.emplace_back(std::forward<decltype(each)>(each));
+        }
+        return create_n(objects.size(), std::move(out), [next = objects.begin()](void* memory) mutable noexcept {
+            ::new (memory) T(std::move((next++)->object));
+        });
+    }
 }
 
 } // namespace handlepool

@@ -4,6 +4,7 @@
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
+#include <handlepool/detail/position_range.hpp>
 #include <handlepool/detail/range_of.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
@@ -11,12 +12,15 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
+#include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/raw_type.hpp>
 #include <handlepool/stats.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -64,10 +68,10 @@ using mutable_raw_items = basic_raw_items<void>;
 
 /// A pool whose objects are of a type that the program learns of at run time: pool, with `void*` for
 /// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
-/// of the same name. It has no insert, emplace_n, operator[] and iterators, which need the type.
+/// of the same name. It has no insert, emplace_n, operator[] and iterators of its own, which need the type.
 template <class Layout, class Policy, template <class> class Freelist>
 class raw_pool {
-    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;
+    using core = detail::pool_core<void, detail::pool_config<typename Layout::unkeyed, Policy, Freelist>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -75,6 +79,8 @@ public:
     using policy = Policy;
     using handle_type = handle<void, Layout>;
     using guard_type = access_guard<Policy>;
+    using entry_type = raw_pool_entry<void, Layout>;
+    using const_entry_type = raw_pool_entry<const void, Layout>;
 
     /// An empty pool. Throws like the constructor of pool, and std::invalid_argument for a type that can't
     /// have objects.
@@ -132,6 +138,17 @@ public:
         return core_.template erase_each<handle_type>(handles);
     }
 
+    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(object)`, a
+    /// pointer, instead of destroying it: the sink must end the object, by moving it away with the type's
+    /// relocate, say, or by destroying it.
+    template <class Sink>
+        requires std::invocable<Sink&, void*>
+    bool take(handle_type handle, Sink sink) {
+        return core_.take(handle.value(), [sink = std::move(sink)](void* object) mutable {
+            static_cast<void>(sink(object));
+        });
+    }
+
     /// Erases all objects that are alive when the call begins.
     void clear() noexcept { core_.clear(); }
 
@@ -154,10 +171,58 @@ public:
     /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
+    /// The objects of several handles, if all are alive and no two are the same; else nothing.
+    template <std::same_as<handle_type>... Handles>
+        requires(sizeof...(Handles) != 0)
+    std::optional<std::array<void*, sizeof...(Handles)>> find_disjoint(Handles... handles) noexcept {
+        return core_.find_disjoint(std::array{handles.value()...});
+    }
+
+    /// Erases the objects for which `predicate(object)`, given a pointer, is true, or false; returns how many.
+    template <class Predicate>
+        requires std::predicate<Predicate&, void*>
+    std::size_t erase_if(Predicate predicate) {
+        return erase_if(std::move(predicate), inline_executor());
+    }
+    template <class Predicate>
+        requires std::predicate<Predicate&, void*>
+    std::size_t retain(Predicate predicate) {
+        return retain(std::move(predicate), inline_executor());
+    }
+    /// The same in parallel, by an executor. The predicate must not throw.
+    template <class Predicate, executor Executor>
+        requires std::predicate<Predicate&, void*>
+    std::size_t erase_if(Predicate predicate, Executor&& executor) {
+        return core_.erase_if(executor, [&](void* object) -> bool { return predicate(object); });
+    }
+    template <class Predicate, executor Executor>
+        requires std::predicate<Predicate&, void*>
+    std::size_t retain(Predicate predicate, Executor&& executor) {
+        return core_.erase_if(executor, [&](void* object) -> bool { return !predicate(object); });
+    }
+
     /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
     raw_items items() const noexcept { return {core_.first(), core_.type().stride(), core_.dense_size()}; }
     mutable_raw_items mutable_items() noexcept {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
+    }
+
+    /// The dense store as its handles, and as entries of handle and pointer; and the entries whose objects are
+    /// alive.
+    auto handles() const noexcept {
+        return detail::position_range(detail::look_at_handles<handle_type, core>{&core_});
+    }
+    auto entries() noexcept {
+        return detail::position_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
+    auto entries() const noexcept {
+        return detail::position_range(detail::look_at_entries<const_entry_type, core>{&core_});
+    }
+    auto living() noexcept {
+        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
+    auto living() const noexcept {
+        return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
     }
 
     /// The handle of the object at a position of the dense store. Throws std::out_of_range.
@@ -216,9 +281,25 @@ public:
     /// pointer to the object.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
-    void on_erase(Hook hook) {
-        core_.add_hook([hook = std::move(hook)](auto value, void* object) mutable {
-            static_cast<void>(hook(handle_type::from_value(value), object));
+    hook_connection on_erase(Hook hook) {
+        return core_.add_erase_hook(with_handles(std::move(hook)));
+    }
+
+    /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
+    /// store, with a pointer to the object.
+    template <class Hook>
+        requires std::invocable<Hook&, handle<void, Layout>, void*>
+    hook_connection on_birth(Hook hook) {
+        return core_.add_birth_hook(with_handles(std::move(hook)));
+    }
+
+    /// Takes all living objects out by `sink(handle, object)`, with a pointer; what the sink must do is said at
+    /// take(). Returns how many.
+    template <class Sink>
+        requires std::invocable<Sink&, handle<void, Layout>, void*>
+    std::size_t drain(Sink&& sink) {
+        return core_.drain([&](auto value, void* object) {
+            static_cast<void>(sink(handle_type::from_value(value), object));
         });
     }
 
@@ -247,6 +328,13 @@ public:
 
 private:
     friend class detail::pool_as_any<raw_pool>;
+
+    template <class Hook>
+    static auto with_handles(Hook hook) {
+        return [hook = std::move(hook)](auto value, void* object) mutable {
+            static_cast<void>(hook(handle_type::from_value(value), object));
+        };
+    }
 
     core core_;
 };

@@ -9,6 +9,7 @@
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
@@ -24,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,9 @@ struct service_options {
 /// own
 template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT basic_service {
+    static_assert(std::is_same_v<typename Layout::unkeyed, Layout>,
+                  "a service routes handles of all keys: give keys to its pools");
+
 public:
     /// What its functions take and return.
     using layout = Layout;
@@ -110,6 +115,29 @@ public:
         return pools_.template try_add<raw_pool_type>(error, name, options, type);
     }
 
+    /// The same for a pool of any type with this service's handles, such as one with a key:
+    ///
+    ///     service.add<pool<ship, keyed_layout<struct fleet>>>("ships", options)
+    ///
+    /// `args` are what its constructor takes beside the options. It is found by find_any_pool() and
+    /// any_pool::as().
+    template <class Pool, class... Args>
+        requires std::is_same_v<typename Pool::layout::unkeyed, Layout>
+    Pool& add(std::string_view name, const pool_options& options = {}, const Args&... args) {
+        std::string error;
+        Pool* const added = try_add<Pool>(name, options, error, args...);
+        if (added == nullptr) {
+            detail::raise(std::invalid_argument(error));
+        }
+        return *added;
+    }
+    template <class Pool, class... Args>
+        requires std::is_same_v<typename Pool::layout::unkeyed, Layout>
+    Pool* try_add(std::string_view name, const pool_options& options, std::string& error,
+                  const Args&... args) {
+        return pools_.template try_add<Pool>(error, name, options, args...);
+    }
+
     /// Removes the pool of this name: from here on its handles are refused, and its name is free. The pool
     /// itself, and references to it, live on until the next compact() begins, which destroys it with its
     /// objects. Returns false when there is no such pool. Linear in the pools.
@@ -136,8 +164,13 @@ public:
     /// destroyed; see pool::on_erase, also for what is thrown. Not while that pool is compacted.
     /// Progress: blocking: waits for guards of the pool.
     template <class Pool, class Hook>
-    void on_erase(Pool& pool, Hook hook) {
-        pool.on_erase(std::move(hook));
+    hook_connection on_erase(Pool& pool, Hook hook) {
+        return pool.on_erase(std::move(hook));
+    }
+    /// The same for each object that a compaction of the pool takes into its dense store; see pool::on_birth.
+    template <class Pool, class Hook>
+    hook_connection on_birth(Pool& pool, Hook hook) {
+        return pool.on_birth(std::move(hook));
     }
 
     // ---- Handles: any thread, at any time. Wait-free and constant, unless said otherwise; those that make a
@@ -162,12 +195,15 @@ public:
     /// has no pool with its id.
     pool_type* route(handle_type handle) const noexcept { return handle ? pools_.route(handle) : nullptr; }
 
-    /// The handle with its type, or the null handle when its pool is not one of T.
-    template <class T>
-    handle<T, Layout> handle_cast(handle_type untyped) const noexcept {
+    /// The handle with its type, and with the key of its pool if `HandleLayout` has one; or the null handle
+    /// when its pool's handles are not of that type.
+    template <class T, class HandleLayout = Layout>
+    handle<T, HandleLayout> handle_cast(handle_type untyped) const noexcept {
+        using typed = handle<T, HandleLayout>;
         const pool_type* const owner = route(untyped);
-        return owner != nullptr && owner->template holds<T>() ? handle<T, Layout>::from_value(untyped.value())
-                                                              : handle<T, Layout>();
+        return owner != nullptr && owner->template gives<handle<std::remove_cv_t<T>, HandleLayout>>()
+                   ? typed::from_value(untyped.value())
+                   : typed();
     }
 
     /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T.
@@ -257,16 +293,6 @@ public:
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
-    template <class Pool, class... Args>
-    Pool& add(std::string_view name, const pool_options& options, const Args&... args) {
-        std::string error;
-        Pool* const added = pools_.template try_add<Pool>(error, name, options, args...);
-        if (added == nullptr) {
-            detail::raise(std::invalid_argument(error));
-        }
-        return *added;
-    }
-
     std::function<void(const std::string& text)> report_leaks_;
     detail::per_thread_table<detail::pin<Policy>> pins_;
     detail::access_gate<detail::pin<Policy>> gate_;

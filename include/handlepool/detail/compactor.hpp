@@ -7,6 +7,7 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>
 #include <handlepool/detail/slot_history.hpp>
+#include <handlepool/detail/takings.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/stats.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -31,6 +33,8 @@ class compactor {
 public:
     using parts_type = pool_parts<T, Config>;
     using policy = typename Config::policy;
+    using value_type = typename Config::layout::value_type;
+    using takings_type = takings<policy, value_type, T>;
 
     compactor(std::string_view what_for, parts_type& parts)
         : parts_(parts),
@@ -40,8 +44,21 @@ public:
           reaper_(what_for, parts, history_),
           packer_(what_for, parts, history_) {}
 
-    /// What is called for each object that is removed. They change only while no compaction runs.
-    auto& hooks() noexcept { return reaper_.hooks(); }
+    /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
+    /// Only while the gate is closed.
+    template <class Hook>
+    hook_connection add_erase_hook(Hook hook) {
+        return reaper_.hooks().add(std::move(hook));
+    }
+    template <class Hook>
+    hook_connection add_birth_hook(Hook hook) {
+        return packer_.add_birth_hook(std::move(hook));
+    }
+    bool has_erase_hooks() noexcept { return !reaper_.hooks().empty(); }
+
+    /// What other threads take out of the pool.
+    takings_type& takings_of_threads() noexcept { return takings_; }
+    const takings_type& takings_of_threads() const noexcept { return takings_; }
 
     /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
     void demand_sweep() noexcept {
@@ -53,6 +70,13 @@ public:
     /// Only while the gate is closed.
     template <executor Executor>
     compaction_stats run(Executor& executor) noexcept {
+        return run(executor, [](auto&&) {});
+    }
+
+    /// The same; `hand_out(end)` may end more objects, killed before, by `end(handle, deliver)`, which calls
+    /// `deliver(object)`.
+    template <executor Executor, class HandOut>
+    compaction_stats run(Executor& executor, HandOut hand_out) noexcept {
         const std::uint64_t start = policy::now();
         const std::uint64_t frame = runs();
         compaction_stats stats;
@@ -60,13 +84,31 @@ public:
         // kept.
         const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
 
+        reaper_.hooks().prune();
+        packer_.birth_hooks().prune();
         begin(executor, compaction_phase::collect_removals);
         reaper_.collect();
         begin(executor, compaction_phase::destroy);
         count(reaper_.reap(executor, frame), stats);
+        const auto end = [&](value_type handle, auto deliver) {
+            count(reaper_.hand_over(handle, frame, deliver), stats);
+        };
+        const auto deliver = [&](auto& taking) {
+            end(taking.handle(), [&](T* object) { taking.deliver(object); });
+        };
+        takings_.collect(deliver);
+        hand_out(end);
         if (sweep_demanded) {
             begin(executor, compaction_phase::sweep);
-            const reaped swept = reaper_.sweep(frame);
+            reaper_.find_unrecorded();
+            // After the search: see takings.
+            takings_.collect(deliver);
+            takings_.for_unsettled([this](value_type handle) {
+                if (reaper_.spare(handle)) {
+                    demand_sweep(); // it may turn out to have been erased
+                }
+            });
+            const reaped swept = reaper_.reap_unrecorded(frame);
             count(swept, stats);
             stats.swept = swept.removed;
             add(sweeps_, 1);
@@ -78,6 +120,10 @@ public:
         packer_.place_newborns(executor, reaper_, frame);
         begin(executor, compaction_phase::fill_holes);
         stats.moved = packer_.fill_holes(executor, reaper_);
+        if (!packer_.birth_hooks().empty()) {
+            begin(executor, compaction_phase::report_births);
+            packer_.report_births();
+        }
         begin(executor, compaction_phase::give_back);
         give_back_memory();
 
@@ -92,7 +138,7 @@ public:
     /// for what happened before the call.
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
-        if (sweep_demands_.load(std::memory_order::relaxed) != 0) {
+        if (sweep_demands_.load(std::memory_order::relaxed) != 0 || !takings_.empty()) {
             return false;
         }
         std::uint64_t created = 0;
@@ -165,6 +211,7 @@ private:
     slot_history<policy> history_;
     reaper<T, Config> reaper_;
     packer<T, Config> packer_;
+    takings_type takings_;
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -11,8 +12,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -26,13 +29,25 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using reaper_type = reaper<T, Config>;
+    using hooks_type = hook_list<policy, value_type, T>;
 
     packer(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
           history_(history),
+          what_for_(what_for),
           moves_(std::string(what_for) + " moves", parts.geometry.object_limit, 0),
           pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks,
                    0) {}
+
+    /// Adds a hook that is called for each newborn. Throws like hook_list::add, and reservation_failed.
+    template <class Hook>
+    hook_connection add_birth_hook(Hook hook) {
+        if (!born_) {
+            born_.emplace(what_for_ + " births", parts_.geometry.object_limit, 0);
+        }
+        return birth_hooks_.add(std::move(hook));
+    }
+    hooks_type& birth_hooks() noexcept { return birth_hooks_; }
 
     /// Lists the newborns that are ready, and where they go. Returns how many.
     template <executor Executor>
@@ -69,6 +84,8 @@ public:
     /// compaction.
     template <executor Executor>
     void place_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame) {
+        const bool reported = !birth_hooks_.empty();
+        born_count_ = reported ? move_count_ : 0;
         executor.for_ranges(
             move_count_, policy::compaction_grain, [&](std::size_t first, std::size_t last) noexcept {
                 for (std::size_t i = first; i != last; ++i) {
@@ -83,6 +100,9 @@ public:
                     const slot_index slot = parts_.slots.slot_of(handle);
                     apply(moves_[i], slot);
                     history_.born(slot, layout::tag_of(handle), frame);
+                    if (reported) {
+                        (*born_)[i] = handle;
+                    }
                     parts_.newborns.mark_gone(parts_.objects.nursery_position_of(from));
                 }
             });
@@ -127,13 +147,29 @@ public:
         return move_count_;
     }
 
+    /// Calls the hooks for the newborns that were placed and are still alive, in this thread. Nothing moves any
+    /// more.
+    void report_births() {
+        for (std::size_t i = 0; i != born_count_; ++i) {
+            const value_type handle = (*born_)[i];
+            if (T* const object = parts_.slots.find(handle, parts_.objects)) {
+                birth_hooks_.call(handle, object);
+            }
+        }
+    }
+
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
         moves_.discard();
         pending_.discard();
+        if (born_) {
+            born_->discard();
+        }
     }
 
-    memory_use memory() const noexcept { return memory_of(moves_, pending_); }
+    memory_use memory() const noexcept {
+        return memory_of(moves_, pending_) + (born_ ? born_->memory() : memory_use());
+    }
 
 private:
     template <class Value>
@@ -200,10 +236,15 @@ private:
 
     parts_type& parts_;
     slot_history<policy>& history_;
+    hooks_type birth_hooks_;
+    std::string what_for_;
     // The lists keep their memory for the next compaction.
     typename policy::template array<move> moves_;
     typename policy::template array<pending_range> pending_;
     plain<std::size_t> move_count_{0};
+    // Handles of the newborns that were placed; only with hooks.
+    std::optional<typename policy::template array<plain<value_type>>> born_;
+    plain<std::size_t> born_count_{0};
 };
 
 } // namespace handlepool::detail

@@ -4,6 +4,7 @@
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>
@@ -19,13 +20,13 @@ namespace handlepool::detail {
 
 /// A pool or raw_pool, seen as any pool.
 template <class Pool>
-class pool_as_any final : public any_pool<typename Pool::layout> {
-    using base = any_pool<typename Pool::layout>;
+class pool_as_any final : public any_pool<typename Pool::layout::unkeyed> {
+    using base = any_pool<typename Pool::layout::unkeyed>;
     using typed_handle = typename Pool::handle_type;
 
 public:
-    using typename base::erase_hook;
     using typename base::handle_type;
+    using typename base::hook;
 
     template <class... Args>
     explicit pool_as_any(Args&&... args) : pool_(std::forward<Args>(args)...) {}
@@ -45,15 +46,8 @@ public:
         return {handles.begin(), handles.end()};
     }
     pool_stats stats() const override { return pool_.stats(); }
-    void on_erase(erase_hook hook) override {
-        if constexpr (std::is_void_v<typename typed_handle::element_type>) {
-            pool_.on_erase(std::move(hook));
-        } else {
-            pool_.on_erase([hook = std::move(hook)](typed_handle handle, auto& object) {
-                hook(handle, std::addressof(object));
-            });
-        }
-    }
+    hook_connection on_erase(hook called) override { return pool_.on_erase(untyped(std::move(called))); }
+    hook_connection on_birth(hook called) override { return pool_.on_birth(untyped(std::move(called))); }
 
     compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
     std::optional<compaction_stats> try_compact(executor_ref executor) override {
@@ -70,11 +64,23 @@ protected:
     type_id object_type() const noexcept override {
         return type_id::of<typename typed_handle::element_type>();
     }
+    type_id type_of_handles() const noexcept override { return type_id::of<typed_handle>(); }
     void* address() noexcept override { return &pool_; }
 
 private:
     static typed_handle typed(handle_type handle) noexcept {
         return typed_handle::from_value(handle.value());
+    }
+
+    /// The same hook, called with an object.
+    static auto untyped(hook called) {
+        if constexpr (std::is_void_v<typename typed_handle::element_type>) {
+            return called;
+        } else {
+            return [called = std::move(called)](typed_handle handle, auto& object) {
+                called(handle, std::addressof(object));
+            };
+        }
     }
 
     Pool pool_;

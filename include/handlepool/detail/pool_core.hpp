@@ -11,17 +11,22 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/scratch_array.hpp>
+#include <handlepool/detail/takings.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -127,14 +132,14 @@ public:
         }
         lane_type* const mine = parts_.lanes.mine();
         if (mine == nullptr) {
-            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+            count_erased(mine);
             compactor_.demand_sweep();
             return true;
         }
         if (!parts_.removals.push(mine->removals, handle)) {
             compactor_.demand_sweep();
         }
-        add(mine->erased, 1);
+        count_erased(mine);
         return true;
     }
 
@@ -145,6 +150,52 @@ public:
             erased += erase(each.value()) ? 1U : 0U;
         }
         return erased;
+    }
+
+    /// `sink(object)` is called by compaction.
+    template <class Sink>
+    bool take(value_type handle, Sink sink) {
+        expect_in_use();
+        if (!parts_.slots.is_alive(handle)) {
+            return false;
+        }
+        auto& takings = compactor_.takings_of_threads();
+        auto* const mine = new taking_by<Sink>(handle, std::move(sink));
+        takings.announce(*mine);
+        const bool killed = parts_.slots.kill_announced(handle);
+        if (killed) {
+            count_erased(parts_.lanes.mine());
+        }
+        takings.settle(*mine, killed);
+        return killed;
+    }
+
+    /// Erases the objects for which `predicate(object)` is true. With another executor than the inline one,
+    /// it must not throw.
+    template <executor Executor, class Predicate>
+    std::size_t erase_if(Executor& executor, Predicate predicate) {
+        expect_in_use();
+        constexpr bool may_throw = std::is_same_v<Executor, inline_executor>;
+        typename policy::template atomic<std::size_t> erased{0};
+        const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
+            std::size_t some = 0;
+            for_each([&](value_type handle, T* object) {
+                some += predicate(object) && erase(handle) ? 1U : 0U;
+            });
+            erased.fetch_add(some, std::memory_order::relaxed);
+        };
+        executor.for_ranges(dense_size(), policy::compaction_grain,
+                            [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+                                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
+                            });
+        if (has_newborns()) {
+            executor.for_ranges(
+                parts_.slots_in_service(), policy::compaction_grain,
+                [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+                    erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
+                });
+        }
+        return erased.load(std::memory_order::relaxed);
     }
 
     void clear() noexcept {
@@ -203,6 +254,24 @@ public:
         return parts_.objects.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
     }
 
+    /// Objects that are all alive, and all different; else nothing.
+    template <std::size_t N>
+    std::optional<std::array<T*, N>> find_disjoint(const std::array<value_type, N>& handles) const noexcept {
+        std::array<T*, N> found{};
+        for (std::size_t i = 0; i != N; ++i) {
+            found[i] = find(handles[i]);
+            if (found[i] == nullptr) {
+                return std::nullopt;
+            }
+            for (std::size_t j = 0; j != i; ++j) {
+                if (found[i] == found[j]) {
+                    return std::nullopt;
+                }
+            }
+        }
+        return found;
+    }
+
     T* first() const noexcept {
         expect_in_use();
         return parts_.objects.at(location{});
@@ -217,7 +286,19 @@ public:
                                     std::to_string(position) + "; the dense store has " +
                                     std::to_string(dense_size())));
         }
+        return owner_of(position);
+    }
+    /// The same for a position that there is.
+    value_type owner_of(std::size_t position) const noexcept {
         return handle_in_slot(parts_.objects.owner(dense_position{static_cast<std::uint32_t>(position)}));
+    }
+    /// Is the object there alive?
+    bool is_alive_at(std::size_t position) const noexcept {
+        const slot_index slot = parts_.objects.owner(dense_position{static_cast<std::uint32_t>(position)});
+        return slot != slot_index::none && layout::is_alive(parts_.slots.tag_relaxed(slot));
+    }
+    T* object_at(std::size_t position) const noexcept {
+        return parts_.objects.at(location{static_cast<std::uint32_t>(position)});
     }
 
     value_type handle_of(const void* object) const noexcept {
@@ -286,11 +367,43 @@ public:
 
     /// `hook(handle, object)`, with a value and a pointer.
     template <class Hook>
-    void add_hook(Hook hook) {
+    hook_connection add_erase_hook(Hook hook) {
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        compactor_.hooks().add(std::move(hook));
+        return compactor_.add_erase_hook(std::move(hook));
+    }
+    template <class Hook>
+    hook_connection add_birth_hook(Hook hook) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        return compactor_.add_birth_hook(std::move(hook));
+    }
+
+    /// Takes all objects that are alive when it begins, by `sink(handle, object)`.
+    template <class Sink>
+    std::size_t drain(Sink sink) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        scratch_array<value_type> taken(size());
+        std::size_t count = 0;
+        const auto take = [&](value_type handle, T*) {
+            if (count != taken.size() && parts_.slots.kill(handle)) {
+                count_erased(parts_.lanes.mine());
+                taken.data()[count++] = handle;
+            }
+        };
+        parts_.for_living_in(0, dense_size(), take);
+        parts_.for_living_newborns_in(0, parts_.slots_in_service(), take);
+        inline_executor executor;
+        compactor_.run(executor, [&](auto end) {
+            for (std::size_t i = 0; i != count; ++i) {
+                end(taken[i], [&](T* object) { sink(taken[i], object); });
+            }
+        });
+        return count;
     }
 
     void reset() {
@@ -323,6 +436,14 @@ private:
     using lane_type = lane<policy>;
     using tag_type = typename layout::tag_type;
 
+    template <class Sink>
+    struct taking_by final : taking<policy, value_type, T> {
+        taking_by(value_type handle, Sink&& moved)
+            : taking<policy, value_type, T>(handle), sink(std::move(moved)) {}
+        void deliver(T* object) override { sink(object); }
+        Sink sink;
+    };
+
     pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
         : name_(options.name),
           id_(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
@@ -351,6 +472,21 @@ private:
                    : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
     }
 
+    void count_erased(lane_type* mine) noexcept {
+        if (mine != nullptr) {
+            add(mine->erased, 1);
+        } else {
+            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+        }
+    }
+
+    /// Are there objects that no compaction has taken into the dense store?
+    bool has_newborns() const noexcept {
+        return compactor_.left_nursery() != parts_.lanes.sum([](const lane_type& one) {
+            return one.created.load(std::memory_order::relaxed);
+        });
+    }
+
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
         parts_.for_each_slot([&](slot_index, tag_type tag) {
@@ -360,13 +496,14 @@ private:
     }
 
     void destroy_all() noexcept {
-        if (parts_.objects.type().has_destructor() || !compactor_.hooks().empty()) {
+        const auto& takings = compactor_.takings_of_threads();
+        if (parts_.objects.type().has_destructor() || compactor_.has_erase_hooks() || !takings.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
                 clear();
                 compactor_.run(executor);
-            } while (size() != 0 || dense_size() != 0);
+            } while (size() != 0 || dense_size() != 0 || !takings.empty());
         }
     }
 

@@ -59,6 +59,35 @@ struct pool_parts {
         }
     }
 
+    /// Calls `visit(handle, object)` for the living objects at these positions of the dense store.
+    template <class Visit>
+    void for_living_in(std::size_t first, std::size_t last, Visit visit) const {
+        for (std::size_t i = first; i != last; ++i) {
+            const dense_position position{static_cast<std::uint32_t>(i)};
+            if (i + slots_ahead < last) {
+                slots.prefetch_slot(objects.owner(dense_position{static_cast<std::uint32_t>(i + slots_ahead)}));
+            }
+            const slot_index slot = objects.owner(position);
+            const tag_type tag = slot == slot_index::none ? tag_type{} : slots.tag(slot);
+            if (layout::is_alive(tag)) {
+                visit(slots.handle_of(slot, tag), objects.at(objects.location_of(position)));
+            }
+        }
+    }
+
+    /// Calls `visit(handle, object)` for the living objects in these slots that are in the nursery.
+    template <class Visit>
+    void for_living_newborns_in(std::size_t first, std::size_t last, Visit visit) const {
+        for (std::size_t i = first; i != last; ++i) {
+            const slot_index slot{static_cast<std::uint32_t>(i)};
+            const tag_type tag = slots.tag(slot);
+            const location where = slots.location_of(slot);
+            if (layout::is_alive(tag) && !objects.is_dense(where)) {
+                visit(slots.handle_of(slot, tag), objects.at(where));
+            }
+        }
+    }
+
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, location where) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
@@ -84,6 +113,9 @@ struct pool_parts {
     memory_use memory_beside_objects() const noexcept {
         return memory_of(slots, lanes, allocator, newborns, removals) + objects.memory_of_owners();
     }
+
+    // How many objects ahead of the one that is visited its slot is asked for.
+    static constexpr std::size_t slots_ahead = 16;
 
     pool_geometry geometry;
     typename policy::template plain<tag_type> fresh_tag;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/erase_hooks.hpp>
+#include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace handlepool::detail {
 
@@ -20,6 +21,13 @@ struct reaped {
     std::size_t removed = 0; // objects, of which
     std::size_t newborn = 0; // were in the nursery
     std::size_t retired = 0; // slots used up
+
+    reaped& operator+=(const reaped& more) noexcept {
+        removed += more.removed;
+        newborn += more.newborn;
+        retired += more.retired;
+        return *this;
+    }
 };
 
 /// The first half of a compaction: destroys the removed objects where they are, frees their slots, and lists
@@ -32,7 +40,7 @@ public:
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
-    using hooks_type = erase_hooks<value_type, T>;
+    using hooks_type = hook_list<policy, value_type, T>;
 
     reaper(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
@@ -69,9 +77,28 @@ public:
         return free_slots();
     }
 
-    /// Looks for objects that were erased without a record, and reaps them. After all records: what is found
-    /// has none, or one that comes later and is then recognized by destroy().
-    reaped sweep(std::uint64_t frame) {
+    /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its slot.
+    template <class Deliver>
+    reaped hand_over(value_type handle, std::uint64_t frame, Deliver deliver) {
+        const slot_index slot = parts_.slots.slot_of(handle);
+        const tag_type tag = layout::tag_of(handle);
+        const location where = end_life(slot, tag, frame, [&](location object) {
+            deliver(parts_.objects.at(object));
+            if constexpr (std::is_void_v<T>) {
+                parts_.objects.poison_objects(object); // the sink has ended it
+            } else {
+                parts_.objects.destroy(object);
+            }
+        });
+        reaped done;
+        free_slot(slot, tag, where, done);
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    /// Looks for objects that were erased without a record. After all records: what is found has none, or one
+    /// that comes later and is then recognized by end_life().
+    void find_unrecorded() {
         removal_count_ = 0;
         for (std::uint32_t i = 0, last = parts_.objects.size(); i != last; ++i) {
             const slot_index slot = parts_.objects.owner(dense_position{i});
@@ -86,6 +113,21 @@ public:
             parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
                                   [this](value_type handle) { add_removal(handle); });
         }
+    }
+
+    /// Leaves an object out of those. Returns whether it was among them.
+    bool spare(value_type handle) noexcept {
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            if (removals_[i].slot == parts_.slots.slot_of(handle) && removals_[i].tag == layout::tag_of(handle)) {
+                removals_[i] = removals_[--removal_count_];
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Destroys what find_unrecorded() found, and frees the slots.
+    reaped reap_unrecorded(std::uint64_t frame) {
         destroy_range(0, removal_count_, frame);
         return free_slots();
     }
@@ -131,7 +173,8 @@ private:
     void destroy_range(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
         for (std::size_t i = first; i != last; ++i) {
             prefetch_for(i, last);
-            locations_[i] = destroy(removals_[i].slot, removals_[i].tag, frame);
+            locations_[i] = end_life(removals_[i].slot, removals_[i].tag, frame,
+                                     [this](location where) { parts_.objects.destroy(where); });
         }
     }
 
@@ -150,9 +193,10 @@ private:
         }
     }
 
-    /// Returns where the object was; nowhere when there was none to destroy.
-    location destroy(slot_index slot, tag_type tag, std::uint64_t frame) noexcept {
-        const location where = parts_.slots.location_of(slot); // carried by (8) or (4)
+    /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end.
+    template <class End>
+    location end_life(slot_index slot, tag_type tag, std::uint64_t frame, End end) noexcept {
+        const location where = parts_.slots.location_of(slot); // carried by (8), (42) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
         // tag has moved on; or the slot is free and its location an old one, and no place in use has the
         // record's owner.
@@ -174,7 +218,7 @@ private:
             parts_.newborns.mark_gone(position);
         }
         hooks_.call(handle, parts_.objects.at(where));
-        parts_.objects.destroy(where);
+        end(where);
         history_.died(slot, tag, frame);
         return where;
     }
@@ -184,26 +228,30 @@ private:
     reaped free_slots() {
         reaped done;
         for (std::size_t i = 0; i != removal_count_; ++i) {
-            const location where = locations_[i];
-            if (where == location::nowhere) {
-                continue;
-            }
-            ++done.removed;
-            if (layout::generation_of(removals_[i].tag) == layout::last_generation) {
-                ++done.retired;
-            } else {
-                parts_.allocator.release(removals_[i].slot);
-            }
-            if (parts_.objects.is_dense(where)) {
-                holes_[hole_count_++] = parts_.objects.dense_position_of(where);
-            } else {
-                ++done.newborn;
-            }
+            free_slot(removals_[i].slot, removals_[i].tag, locations_[i], done);
         }
         if (done.retired != 0) {
             parts_.allocator.retire(done.retired);
         }
         return done;
+    }
+
+    /// The same for one object, which was at this location, except that it only counts a retired slot.
+    void free_slot(slot_index slot, tag_type tag, location where, reaped& done) {
+        if (where == location::nowhere) {
+            return;
+        }
+        ++done.removed;
+        if (layout::generation_of(tag) == layout::last_generation) {
+            ++done.retired;
+        } else {
+            parts_.allocator.release(slot);
+        }
+        if (parts_.objects.is_dense(where)) {
+            holes_[hole_count_++] = parts_.objects.dense_position_of(where);
+        } else {
+            ++done.newborn;
+        }
     }
 
     parts_type& parts_;

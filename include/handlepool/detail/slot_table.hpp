@@ -83,6 +83,16 @@ public:
                    tag, erased(tag), std::memory_order::acquire, std::memory_order::relaxed);
     }
 
+    /// The same, and whoever sees the object dead sees what the caller did before.
+    bool kill_announced(value_type handle) noexcept {
+        tag_type tag = layout::tag_of(handle);
+        return could_live(handle) &&
+               // (40) acq_rel: pairs with (1), like (3), and with (4) in a sweep, which sees the taking
+               // announced; a failed exchange reads nothing that is used
+               slots_[layout::index_of(handle)].tag.compare_exchange_strong(
+                   tag, erased(tag), std::memory_order::acq_rel, std::memory_order::relaxed);
+    }
+
     /// The tag that the next object of a slot gets. Only for the slot's owner.
     /// @param fresh_tag tag, not alive, that a slot starts from when it was never used
     tag_type next_tag(slot_index slot, tag_type fresh_tag) const noexcept {
@@ -94,13 +104,14 @@ public:
     /// owner.
     void publish(slot_index slot, tag_type tag, location where) noexcept {
         slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
-        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (4) in compaction and its sweep
+        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (40) in kill_announced, (4) in
+        // compaction and its sweep
         slots_[raw(slot)].tag.store(tag, std::memory_order::release);
     }
 
     /// The slot's tag, with all that was done before it was published.
     tag_type tag(slot_index slot) const noexcept {
-        // (4) acquire: pairs with (1)
+        // (4) acquire: pairs with (1); in a sweep also with (40)
         return slots_[raw(slot)].tag.load(std::memory_order::acquire);
     }
 

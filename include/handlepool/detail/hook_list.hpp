@@ -1,0 +1,106 @@
+#pragma once
+
+#include <handlepool/hook_connection.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// What is called for each object that is born, or for each that ends, in the order in which it was added. Not
+/// std::function, whose header takes longer to compile than the pool.
+///
+/// Whoever has closed the gate uses the list. The switches alone are touched by other threads.
+template <class Policy, class Value, class T>
+class hook_list {
+public:
+    hook_list() = default;
+    ~hook_list() {
+        while (first_ != nullptr) {
+            delete std::exchange(first_, first_->next);
+        }
+    }
+
+    hook_list(const hook_list&) = delete;
+    hook_list& operator=(const hook_list&) = delete;
+
+    bool empty() const noexcept { return first_ == nullptr; }
+
+    /// Throws std::bad_alloc, and what moving the hook throws; then nothing has changed.
+    template <class Hook>
+    hook_connection add(Hook hook) {
+        node** last = &first_;
+        while (*last != nullptr) {
+            last = &(*last)->next;
+        }
+        auto* const shared = new switch_of;
+        hook_connection connection(*shared);
+        *last = new node_of<Hook>(*shared, std::move(hook));
+        return connection;
+    }
+
+    void call(Value handle, T* object) const {
+        for (node* each = first_; each != nullptr; each = each->next) {
+            if (each->own.is_on()) {
+                each->call(handle, object);
+            }
+        }
+    }
+
+    /// Destroys those that were disconnected. Not while they are called.
+    void prune() noexcept {
+        for (node** each = &first_; *each != nullptr;) {
+            if ((*each)->own.is_on()) {
+                each = &(*each)->next;
+            } else {
+                delete std::exchange(*each, (*each)->next);
+            }
+        }
+    }
+
+private:
+    class switch_of final : public hook_switch {
+    public:
+        void hold() noexcept { holders_.fetch_add(1, std::memory_order::relaxed); }
+
+        // Relaxed: those who must not see it on are ordered with the compaction, or by a guard.
+        bool is_on() const noexcept override { return on_.load(std::memory_order::relaxed); }
+        void turn_off() noexcept override { on_.store(false, std::memory_order::relaxed); }
+        void release() noexcept override {
+            // (37) acq_rel: pairs with itself, so that the last one deletes it after the other's last use
+            if (holders_.fetch_sub(1, std::memory_order::acq_rel) == 1) {
+                delete this;
+            }
+        }
+
+    private:
+        typename Policy::template atomic<bool> on_{true};
+        typename Policy::template atomic<std::uint32_t> holders_{1}; // its connection, and its hook
+    };
+
+    struct node {
+        explicit node(switch_of& shared) noexcept : own(shared) { own.hold(); }
+        virtual ~node() {
+            own.turn_off();
+            own.release();
+        }
+        node(const node&) = delete;
+        node& operator=(const node&) = delete;
+        virtual void call(Value handle, T* object) = 0;
+
+        switch_of& own;
+        node* next = nullptr;
+    };
+
+    template <class Hook>
+    struct node_of final : node {
+        node_of(switch_of& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
+        void call(Value handle, T* object) override { hook(handle, object); }
+        Hook hook;
+    };
+
+    node* first_ = nullptr;
+};
+
+} // namespace handlepool::detail

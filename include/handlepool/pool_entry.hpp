@@ -1,0 +1,38 @@
+#pragma once
+
+#include <handlepool/fwd.hpp>
+#include <handlepool/handle.hpp>
+
+#include <type_traits>
+
+namespace handlepool {
+
+/// An object of a pool and its handle, as entries() and living() show them:
+///
+///     for (auto [handle, ship] : ships.entries()) { ... }
+///
+/// T is const when the pool is.
+template <class T, class Layout = default_layout>
+struct pool_entry {
+    handlepool::handle<std::remove_const_t<T>, Layout> handle;
+    T& object;
+
+    /// For pools.
+    static pool_entry of(typename Layout::value_type value, std::remove_const_t<T>* object) noexcept {
+        return {handlepool::handle<std::remove_const_t<T>, Layout>::from_value(value), *object};
+    }
+};
+
+/// The same of a raw_pool; Void is void or const void.
+template <class Void, class Layout = default_layout>
+struct raw_pool_entry {
+    handlepool::handle<void, Layout> handle;
+    Void* object;
+
+    /// For pools.
+    static raw_pool_entry of(typename Layout::value_type value, void* object) noexcept {
+        return {handlepool::handle<void, Layout>::from_value(value), object};
+    }
+};
+
+} // namespace handlepool
