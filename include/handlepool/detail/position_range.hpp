@@ -6,6 +6,13 @@
 
 namespace handlepool::detail {
 
+/// What operator-> of an iterator over values returns.
+template <class Value>
+struct value_pointer {
+    const Value* operator->() const noexcept { return &value; }
+    Value value;
+};
+
 /// Goes over positions of a dense store; `Look{}(position)` says what stands there. That is a value, no
 /// reference into the store: so nothing that sorts or shuffles accepts it.
 template <class Look>
@@ -15,13 +22,14 @@ public:
     using iterator_category = std::input_iterator_tag;
     using value_type = typename Look::value_type;
     using reference = value_type;
-    using pointer = void;
+    using pointer = value_pointer<value_type>;
     using difference_type = std::ptrdiff_t;
 
     position_iterator() noexcept = default;
     position_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) {}
 
     value_type operator*() const noexcept { return look_(position_); }
+    pointer operator->() const noexcept { return {look_(position_)}; }
     value_type operator[](difference_type further) const noexcept { return *(*this + further); }
 
     position_iterator& operator+=(difference_type further) noexcept {
@@ -75,7 +83,7 @@ public:
     using iterator_category = std::input_iterator_tag;
     using value_type = typename Look::value_type;
     using reference = value_type;
-    using pointer = void;
+    using pointer = value_pointer<value_type>;
     using difference_type = std::ptrdiff_t;
 
     living_iterator() noexcept = default;
@@ -83,6 +91,7 @@ public:
     living_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) { pass_dead(); }
 
     value_type operator*() const noexcept { return look_(position_); }
+    pointer operator->() const noexcept { return {look_(position_)}; }
 
     living_iterator& operator++() noexcept {
         ++position_;
