@@ -44,11 +44,13 @@ static_assert(sizeof(ship_pool) == sizeof(pool<int>));
 static_assert(sizeof(handle<int, keyed_layout<struct small, handle_layout<16, 12, 4>>>) == 4);
 
 // Untyped handles have no key; typed ones don't lose it.
-static_assert(std::is_convertible_v<ship_handle, any_handle> && !std::is_convertible_v<any_handle, ship_handle>);
+static_assert(std::is_convertible_v<ship_handle, any_handle> &&
+              !std::is_convertible_v<any_handle, ship_handle>);
 static_assert(std::is_convertible_v<ship_handle, handle<void, ship_layout>>);
 static_assert(std::is_convertible_v<handle<void, ship_layout>, any_handle>);
 static_assert(!std::is_convertible_v<any_handle, handle<void, ship_layout>>);
-static_assert(!std::is_convertible_v<ship_handle, handle<int>> && !std::is_convertible_v<handle<int>, ship_handle>);
+static_assert(!std::is_convertible_v<ship_handle, handle<int>> &&
+              !std::is_convertible_v<handle<int>, ship_handle>);
 static_assert(!std::is_convertible_v<handle<int, keyed_layout<ships, script_layout>>, any_handle>);
 
 TEST(keyed_layout, makes_pools_like_any_other) {

@@ -164,11 +164,10 @@ TEST(birth_hook, is_kept_by_reset) {
 TEST(birth_hook, of_a_raw_pool_gets_a_pointer) {
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = sizeof(int), .alignment = alignof(int)});
     std::vector<int> seen;
-    auto connection = pool.on_birth(
-        [&](handle<void> handle, void* object) {
-            EXPECT_EQ(pool.find(handle), object);
-            seen.push_back(*static_cast<int*>(object));
-        });
+    auto connection = pool.on_birth([&](handle<void> handle, void* object) {
+        EXPECT_EQ(pool.find(handle), object);
+        seen.push_back(*static_cast<int*>(object));
+    });
     pool.emplace([](void* memory) { ::new (memory) int(7); });
     pool.compact();
     connection.disconnect();
@@ -198,7 +197,8 @@ TEST(birth_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
 static_assert(!std::is_copy_constructible_v<hook_connection> &&
               std::is_nothrow_move_constructible_v<hook_connection> &&
               std::is_nothrow_move_assignable_v<hook_connection> &&
-              std::is_nothrow_move_constructible_v<scoped_hook> && std::is_nothrow_move_assignable_v<scoped_hook>);
+              std::is_nothrow_move_constructible_v<scoped_hook> &&
+              std::is_nothrow_move_assignable_v<scoped_hook>);
 static_assert(sizeof(hook_connection) == sizeof(void*) && sizeof(scoped_hook) == sizeof(void*));
 
 /// A pool with a hook of each kind that counts its calls, and owns something.
@@ -246,7 +246,9 @@ TEST(hook_connection, takes_its_hook_off) {
 TEST(hook_connection, leaves_its_hook_on_when_it_ends) {
     connected_pool at;
     at.births = hook_connection();
-    { const hook_connection gone = std::move(at.ends); }
+    {
+        const hook_connection gone = std::move(at.ends);
+    }
     EXPECT_FALSE(at.ends.connected());
     at.ends.disconnect(); // of nothing
     at.live_and_die();
@@ -269,6 +271,21 @@ TEST(hook_connection, may_outlive_its_pool) {
     EXPECT_FALSE(births.connected());
     EXPECT_FALSE(ends.connected());
     births.disconnect();
+}
+
+TEST(hook_connection, may_end_in_one_thread_while_its_pool_ends_in_another) {
+    for (int round = 0; round != 200; ++round) {
+        std::optional<ints> pool(std::in_place, pool_options{.name = "ints", .capacity = 10});
+        hook_connection connection = pool->on_birth([](handle<int>, int&) {});
+        in_threads(2, [&](std::size_t thread) {
+            if (thread == 0) {
+                pool.reset();
+            } else {
+                connection.disconnect();
+                connection = hook_connection();
+            }
+        });
+    }
 }
 
 TEST(hook_connection, can_be_used_by_the_hook_itself_and_by_another) {
@@ -319,13 +336,15 @@ TEST(scoped_hook, takes_its_hook_off_when_it_ends_or_is_replaced) {
     }
     at.live_and_die();
     EXPECT_EQ(at.ended, 3) << "it was released";
-    { const scoped_hook ends = std::move(at.ends); }
+    {
+        const scoped_hook ends = std::move(at.ends);
+    }
     at.live_and_die();
     EXPECT_EQ(at.ended, 3);
 }
 
-// A thread disconnects, and makes sure by a guard that the hook isn't running: then it may destroy what the hook
-// uses.
+// A thread disconnects, and makes sure by a guard that the hook isn't running: then it may destroy what the
+// hook uses.
 TEST(hook_connection, with_a_guard_ends_the_use_of_what_the_hook_refers_to) {
     constexpr int rounds = 50;
     for (int round = 0; round != rounds; ++round) {
@@ -343,7 +362,9 @@ TEST(hook_connection, with_a_guard_ends_the_use_of_what_the_hook_refers_to) {
                 }
             } else {
                 connection.disconnect();
-                { const auto guard = pool.access(); }
+                {
+                    const auto guard = pool.access();
+                }
                 *counter = -1; // as ThreadSanitizer sees, nobody else does
                 counter.reset();
                 done = true;

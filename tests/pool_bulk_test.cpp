@@ -78,7 +78,8 @@ TEST(emplace_n, takes_a_function_for_an_object_where_it_makes_one) {
 TEST(emplace_n, of_no_objects_calls_nothing) {
     pool<int> pool({.name = "ints", .capacity = 10});
     handles_of<int> handles;
-    pool.emplace_n(0, std::back_inserter(handles), [](std::size_t) -> int { throw std::runtime_error("called"); });
+    pool.emplace_n(0, std::back_inserter(handles),
+                   [](std::size_t) -> int { throw std::runtime_error("called"); });
     EXPECT_THAT(handles, IsEmpty());
 }
 
@@ -154,7 +155,8 @@ TEST(insert, moves_elements_that_a_range_gives_as_rvalues) {
     source.push_back(std::make_unique<int>(7));
     source.push_back(std::make_unique<int>(8));
     std::vector<decltype(pool)::handle_type> handles;
-    pool.insert(std::move_iterator(source.begin()), std::move_iterator(source.end()), std::back_inserter(handles));
+    pool.insert(std::move_iterator(source.begin()), std::move_iterator(source.end()),
+                std::back_inserter(handles));
     EXPECT_EQ(source[0], nullptr);
     EXPECT_EQ(*pool.at(handles[0]), 7);
     EXPECT_EQ(*pool.at(handles[1]), 8);
@@ -208,10 +210,12 @@ TEST(insert, changes_nothing_when_the_range_or_a_constructor_throws) {
         }
         return throwing(third, counts, static_cast<std::uint64_t>(i));
     };
-    EXPECT_THROW(pool.insert(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles)),
-                 construction_failure);
-    EXPECT_THROW(pool.insert(std::views::iota(6, 10) | std::views::transform(make), std::back_inserter(handles)),
-                 std::runtime_error);
+    EXPECT_THROW(
+        pool.insert(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles)),
+        construction_failure);
+    EXPECT_THROW(
+        pool.insert(std::views::iota(6, 10) | std::views::transform(make), std::back_inserter(handles)),
+        std::runtime_error);
     EXPECT_EQ(counts.alive(), 0);
     EXPECT_EQ(pool.size(), 0U);
     pool.insert(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles));

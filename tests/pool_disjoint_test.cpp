@@ -42,8 +42,8 @@ TEST(find_disjoint, finds_nothing_when_two_are_the_same_or_one_is_not_alive) {
     for (const auto x : {a, b, c, erased, handle<int>(), other.emplace(1)}) {
         for (const auto y : {a, b, c, erased, handle<int>()}) {
             for (const auto z : {a, b, c, erased, handle<int>()}) {
-                const bool right = pool.contains(x) && pool.contains(y) && pool.contains(z) && x != y && y != z &&
-                                   x != z;
+                const bool right =
+                    pool.contains(x) && pool.contains(y) && pool.contains(z) && x != y && y != z && x != z;
                 EXPECT_EQ(pool.find_disjoint(x, y, z).has_value(), right);
             }
         }
@@ -56,8 +56,10 @@ TEST(find_disjoint, of_a_constant_pool_finds_constant_objects) {
     const auto a = strings.emplace("a");
     const auto b = strings.emplace("b");
     const auto& seen = strings;
-    static_assert(std::is_same_v<decltype(seen.find_disjoint(a, b)), std::optional<std::array<const std::string*, 2>>>);
-    static_assert(std::is_same_v<decltype(strings.find_disjoint(a, b)), std::optional<std::array<std::string*, 2>>>);
+    static_assert(
+        std::is_same_v<decltype(seen.find_disjoint(a, b)), std::optional<std::array<const std::string*, 2>>>);
+    static_assert(
+        std::is_same_v<decltype(strings.find_disjoint(a, b)), std::optional<std::array<std::string*, 2>>>);
     EXPECT_EQ(*(*seen.find_disjoint(a, b))[1], "b");
     EXPECT_FALSE(seen.find_disjoint(a, a));
 }

@@ -64,9 +64,8 @@ TEST(drain, destroys_each_object_once_after_its_hooks) {
     census counts;
     std::vector<std::string> calls;
     pool<counted> pool({.name = "counted", .capacity = 10});
-    pool.on_erase([&](handle<counted>, counted& object) {
-        calls.push_back("hook " + std::to_string(object.value()));
-    });
+    pool.on_erase(
+        [&](handle<counted>, counted& object) { calls.push_back("hook " + std::to_string(object.value())); });
     pool.emplace(counts, 1U);
     pool.compact();
     pool.emplace(counts, 2U);
@@ -101,7 +100,8 @@ TEST(drain, leaves_what_its_sink_creates) {
             pool.compact();
         }
     }
-    EXPECT_EQ(pool.drain([&](handle<int>, int&& object) { created.push_back(pool.emplace(100 + object)); }), 20U);
+    EXPECT_EQ(pool.drain([&](handle<int>, int&& object) { created.push_back(pool.emplace(100 + object)); }),
+              20U);
     EXPECT_EQ(pool.size(), 20U);
     for (std::size_t i = 0; i != created.size(); ++i) {
         EXPECT_EQ(pool.at(created[i]), 100 + static_cast<int>(i));
@@ -145,7 +145,8 @@ TEST(drain, takes_each_object_that_no_other_thread_erases) {
     std::atomic<std::size_t> created = 0;
     in_threads(3, [&](std::size_t thread) {
         if (thread == 0) {
-            ended += pool.drain([&](handle<counted>, counted&& object) { EXPECT_LT(object.value(), 2 * count); });
+            ended +=
+                pool.drain([&](handle<counted>, counted&& object) { EXPECT_LT(object.value(), 2 * count); });
         } else if (thread == 1) {
             ended += pool.erase(handles);
         } else {
@@ -176,8 +177,9 @@ TEST(drain, of_a_raw_pool_leaves_the_objects_to_the_sink) {
         pool.emplace([](void* memory) { ::new (memory) int(1); });
         pool.compact();
         pool.emplace([](void* memory) { ::new (memory) int(2); });
-        EXPECT_EQ(pool.drain([&](handle<void>, void* object) { drained.push_back(*static_cast<int*>(object)); }),
-                  2U);
+        EXPECT_EQ(
+            pool.drain([&](handle<void>, void* object) { drained.push_back(*static_cast<int*>(object)); }),
+            2U);
         EXPECT_TRUE(pool.empty());
     }
     EXPECT_THAT(drained, ElementsAre(1, 2));

@@ -136,7 +136,7 @@ TEST(erase_if, passes_on_what_the_predicate_throws_and_has_erased_some) {
     EXPECT_THROW(fill(pool, 0, 1); pool.erase_if([](int& object) -> bool {
         return object == 0 ? throw std::runtime_error("thrown for a newborn") : false;
     }),
-                 std::runtime_error);
+                                   std::runtime_error);
 }
 
 TEST(erase_if, lets_the_predicate_create_and_erase) {
@@ -215,7 +215,9 @@ TEST(erase_if, counts_only_its_own_among_threads_that_erase_and_create) {
 
 TEST(erase_if, of_a_raw_pool_takes_pointers) {
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = sizeof(int), .alignment = alignof(int)});
-    const auto add = [&](int value) { return pool.emplace([=](void* memory) { ::new (memory) int(value); }); };
+    const auto add = [&](int value) {
+        return pool.emplace([=](void* memory) { ::new (memory) int(value); });
+    };
     const auto one = add(1);
     pool.compact();
     const auto two = add(2);

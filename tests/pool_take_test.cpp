@@ -94,7 +94,9 @@ TEST(take, destroys_the_moved_from_object_and_the_sink_once) {
 
 TEST(take, lets_the_sink_ignore_the_object_return_something_and_be_movable_only) {
     struct sink {
-        [[nodiscard]] int operator()(move_only&& object) & { return static_cast<int>(*sum += object.value()); }
+        [[nodiscard]] int operator()(move_only&& object) & {
+            return static_cast<int>(*sum += object.value());
+        }
         std::unique_ptr<std::uint64_t> owned;
         std::uint64_t* sum;
     };
@@ -248,15 +250,16 @@ TEST(take, of_a_raw_pool_leaves_the_object_to_the_sink) {
         int relocated = 0;
         int destroyed = 0;
     } seen;
-    const raw_type type{.size = sizeof(int),
-                        .alignment = alignof(int),
-                        .relocate =
-                            [](void* to, void* from, void* context) noexcept {
-                                *static_cast<int*>(to) = *static_cast<int*>(from);
-                                ++static_cast<life*>(context)->relocated;
-                            },
-                        .destroy = [](void*, void* context) noexcept { ++static_cast<life*>(context)->destroyed; },
-                        .context = &seen};
+    const raw_type type{
+        .size = sizeof(int),
+        .alignment = alignof(int),
+        .relocate =
+            [](void* to, void* from, void* context) noexcept {
+                *static_cast<int*>(to) = *static_cast<int*>(from);
+                ++static_cast<life*>(context)->relocated;
+            },
+        .destroy = [](void*, void* context) noexcept { ++static_cast<life*>(context)->destroyed; },
+        .context = &seen};
     int taken = 0;
     {
         raw_pool<> pool({.name = "raw", .capacity = 4}, type);
@@ -269,7 +272,8 @@ TEST(take, of_a_raw_pool_leaves_the_object_to_the_sink) {
     EXPECT_EQ(seen.destroyed, 0);
 }
 
-// Threads that take and erase the same objects, while others compact and sweep: each object goes to exactly one.
+// Threads that take and erase the same objects, while others compact and sweep: each object goes to exactly
+// one.
 TEST(take, gives_each_object_to_one_of_many_threads) {
     using tiny = support::tiny_policy<2>;
     constexpr std::size_t rounds = 30;
@@ -279,7 +283,8 @@ TEST(take, gives_each_object_to_one_of_many_threads) {
     std::atomic<std::size_t> taken = 0;
     std::atomic<std::size_t> erased = 0;
     {
-        pool<counted, default_layout, tiny> pool({.name = "contended", .capacity = 200, .removal_queue_size = 2});
+        pool<counted, default_layout, tiny> pool(
+            {.name = "contended", .capacity = 200, .removal_queue_size = 2});
         for (std::size_t round = 0; round != rounds; ++round) {
             std::vector<handle<counted>> handles;
             for (std::size_t i = 0; i != objects; ++i) {

@@ -50,13 +50,15 @@ concept view_of_living = std::ranges::bidirectional_range<View> && std::ranges::
                          !std::ranges::sized_range<View> && !std::ranges::random_access_range<View>;
 // Handles name places: nothing may reorder the objects.
 template <class View>
-concept cannot_be_reordered = !std::permutable<std::ranges::iterator_t<View>> &&
-                              !std::sortable<std::ranges::iterator_t<View>> &&
-                              !std::indirectly_swappable<std::ranges::iterator_t<View>>;
+concept cannot_be_reordered =
+    !std::permutable<std::ranges::iterator_t<View>> && !std::sortable<std::ranges::iterator_t<View>> &&
+    !std::indirectly_swappable<std::ranges::iterator_t<View>>;
 
-static_assert(view_of_positions<handle_view> && view_of_positions<entry_view> && view_of_positions<const_entry_view> &&
-              view_of_positions<raw_view> && view_of_positions<const_raw_view>);
-static_assert(view_of_living<living_view> && view_of_living<const_living_view> && view_of_living<raw_living_view>);
+static_assert(view_of_positions<handle_view> && view_of_positions<entry_view> &&
+              view_of_positions<const_entry_view> && view_of_positions<raw_view> &&
+              view_of_positions<const_raw_view>);
+static_assert(view_of_living<living_view> && view_of_living<const_living_view> &&
+              view_of_living<raw_living_view>);
 static_assert(cannot_be_reordered<handle_view> && cannot_be_reordered<entry_view> &&
               cannot_be_reordered<living_view> && cannot_be_reordered<raw_view>);
 static_assert(std::is_same_v<std::ranges::range_reference_t<handle_view>, handle<int>>);
@@ -175,7 +177,8 @@ TEST(views, work_in_algorithms_and_adaptors) {
     auto two = at.pool.living() | std::views::filter([](const auto& each) { return each.object % 5 == 1; });
     EXPECT_THAT(values(two), ElementsAre(1, 6));
     std::vector<handle<int>> copy;
-    std::ranges::copy_if(at.pool.handles(), std::back_inserter(copy), [](auto each) { return each.index() < 3; });
+    std::ranges::copy_if(at.pool.handles(), std::back_inserter(copy),
+                         [](auto each) { return each.index() < 3; });
     EXPECT_EQ(copy.size(), 3U);
     EXPECT_EQ(at.pool.erase(at.pool.handles()), 10U);
 }
@@ -248,7 +251,8 @@ TEST(views, agree_with_what_the_pool_says_of_each) {
             }
         }
         std::vector<handle<int>> living;
-        std::ranges::transform(pool.living(), std::back_inserter(living), [](const auto& each) { return each.handle; });
+        std::ranges::transform(pool.living(), std::back_inserter(living),
+                               [](const auto& each) { return each.handle; });
         ASSERT_EQ(living, expected);
     }
 }

@@ -38,8 +38,9 @@ enum class compaction_phase : std::uint8_t {
 
 /// The phase's name, for people: "collect removals". Constant.
 constexpr std::string_view name_of(compaction_phase phase) noexcept {
-    constexpr std::string_view names[] = {"collect removals", "destroy",    "sweep",         "collect newborns",
-                                          "place newborns",   "fill holes", "report births", "give back"};
+    constexpr std::string_view names[] = {"collect removals", "destroy",        "sweep",
+                                          "collect newborns", "place newborns", "fill holes",
+                                          "report births",    "give back"};
     return names[static_cast<std::size_t>(phase)];
 }
 

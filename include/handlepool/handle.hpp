@@ -93,8 +93,8 @@ struct HANDLEPOOL_EXPORT handle_layout {
 };
 
 /// The bits of `Layout`, for handles of a type of their own: two pools of the same objects whose layouts have
-/// different keys refuse each other's handles when the program is compiled. The key is any type, which need not
-/// be complete:
+/// different keys refuse each other's handles when the program is compiled. The key is any type, which need
+/// not be complete:
 ///
 ///     handlepool::pool<position, handlepool::keyed_layout<struct mooring>> moorings;
 ///

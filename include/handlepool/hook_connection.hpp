@@ -21,8 +21,8 @@ protected:
 
 } // namespace detail
 
-/// What on_erase and on_birth return, for those who want to take their hook off again. Its own end does nothing;
-/// see scoped_hook. It may outlive the pool.
+/// What on_erase and on_birth return, for those who want to take their hook off again. Its own end does
+/// nothing; see scoped_hook. It may outlive the pool.
 class hook_connection {
 public:
     /// Not connected.
@@ -43,10 +43,10 @@ public:
 
     /// From here on, a compaction doesn't call the hook: neither one that begins later in the order of the
     /// program's threads, nor one that is running in the calling thread, such as when the hook itself
-    /// disconnects. One that is running in another thread may still be calling it; to make sure that it isn't,
-    /// take an access guard of the pool afterwards. The hook is destroyed by the pool's next compaction, or
-    /// with the pool. Does nothing when there is no connection.
-    /// Any thread, at any time, one at a time for each connection. Progress: wait-free, constant.
+    /// disconnects. One that is running in another thread may still be calling it; to make sure that it
+    /// isn't, take an access guard of the pool afterwards. The hook is destroyed by the pool's next
+    /// compaction, or with the pool. Does nothing when there is no connection. Any thread, at any time, one
+    /// at a time for each connection. Progress: wait-free, constant.
     void disconnect() noexcept {
         if (switch_ != nullptr) {
             switch_->turn_off();

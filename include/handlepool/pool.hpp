@@ -92,12 +92,11 @@ public:
     // ---- Handles: any thread, at any time, also while a compaction runs
 
     /// Creates an object from `args` and returns its handle, which resolves in every thread from here on. An
-    /// aggregate is made by braces, `T{args...}`, which refuse values that would be narrowed; any other object
-    /// by parentheses.
-    /// Progress: lock-free; wait-free except in calls that claim slots or nursery space, each about once in
-    /// up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized constant.
-    /// Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads, foreign_module,
-    /// and what T's constructor throws; then nothing has changed.
+    /// aggregate is made by braces, `T{args...}`, which refuse values that would be narrowed; any other
+    /// object by parentheses. Progress: lock-free; wait-free except in calls that claim slots or nursery
+    /// space, each about once in up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized
+    /// constant. Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads,
+    /// foreign_module, and what T's constructor throws; then nothing has changed.
     template <class... Args>
         requires detail::made_from<T, Args...>
     handle_type emplace(Args&&... args) {
@@ -145,8 +144,8 @@ public:
                         });
     }
 
-    /// The same with different objects: `make(i)`, for i from 0 on, returns each, or what it is made from. For
-    /// functions from which a T can't be made itself. Also throws what `make` throws.
+    /// The same with different objects: `make(i)`, for i from 0 on, returns each, or what it is made from.
+    /// For functions from which a T can't be made itself. Also throws what `make` throws.
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
     OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
@@ -168,7 +167,8 @@ public:
     OutputIt insert(Range&& range, OutputIt out) {
         return or_throw(try_insert(std::forward<Range>(range), std::move(out)));
     }
-    template <std::input_iterator It, std::sentinel_for<It> Last, std::output_iterator<handle<T, Layout>> OutputIt>
+    template <std::input_iterator It, std::sentinel_for<It> Last,
+              std::output_iterator<handle<T, Layout>> OutputIt>
         requires detail::made_from<T, std::iter_reference_t<It>>
     OutputIt insert(It first, Last last, OutputIt out) {
         return insert(detail::iterator_pair<It, Last>{std::move(first), std::move(last)}, std::move(out));
@@ -193,13 +193,14 @@ public:
         return core_.template erase_each<handle_type>(handles);
     }
 
-    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(T&&)` before
-    /// it destroys it, after the hooks of on_erase: in the compacting thread, in the order of the calls as far
-    /// as threads order them. The pool's end and reset() do so too. What the sink refers to must live until then.
-    /// A sink may use the pool like a destructor, and must not throw. Returns true for exactly one of all calls
-    /// of take and erase with a handle; else the sink is destroyed, by this call or by the next compaction.
-    /// Progress: lock-free beside the allocation of a record; a stale handle allocates nothing. Constant.
-    /// Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
+    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(T&&)`
+    /// before it destroys it, after the hooks of on_erase: in the compacting thread, in the order of the
+    /// calls as far as threads order them. The pool's end and reset() do so too. What the sink refers to must
+    /// live until then. A sink may use the pool like a destructor, and must not throw. Returns true for
+    /// exactly one of all calls of take and erase with a handle; else the sink is destroyed, by this call or
+    /// by the next compaction. Progress: lock-free beside the allocation of a record; a stale handle
+    /// allocates nothing. Constant. Throws std::bad_alloc, and what moving the sink throws; then nothing has
+    /// changed.
     template <class Sink>
         requires std::invocable<Sink&, T&&>
     bool take(handle_type handle, Sink sink) {
@@ -262,9 +263,8 @@ public:
     /// Erases the objects for which `predicate(object)` is true, or false: those of the dense store in their
     /// order, then those created since the last compaction. Returns how many it erased; not those that others
     /// erase meanwhile. What is created meanwhile may be left out. The predicate may use the pool.
-    /// Progress: that of erase for each; linear in the dense store, and in the slots ever used if anything was
-    /// created since the last compaction.
-    /// Throws what the predicate throws; then it has erased some.
+    /// Progress: that of erase for each; linear in the dense store, and in the slots ever used if anything
+    /// was created since the last compaction. Throws what the predicate throws; then it has erased some.
     template <class Predicate>
         requires std::predicate<Predicate&, T&>
     std::size_t erase_if(Predicate predicate) {
@@ -317,9 +317,7 @@ public:
     /// The entries whose objects are alive when an iterator comes to them, as a bidirectional view. It reads
     /// the same twice as long as nobody erases.
     /// Progress: wait-free, linear in the erased objects that it passes.
-    auto living() noexcept {
-        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
+    auto living() noexcept { return detail::living_range(detail::look_at_entries<entry_type, core>{&core_}); }
     auto living() const noexcept {
         return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
     }
@@ -423,10 +421,10 @@ public:
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
-    /// store, at the end of that compaction: the object stays where it is for the frame that begins, and items()
-    /// has all objects already. Otherwise like on_erase. An object that is erased before it is reported is not
-    /// reported: on_erase may see objects that on_birth has not seen. A hook may look up objects, too.
-    /// Also throws reservation_failed.
+    /// store, at the end of that compaction: the object stays where it is for the frame that begins, and
+    /// items() has all objects already. Otherwise like on_erase. An object that is erased before it is
+    /// reported is not reported: on_erase may see objects that on_birth has not seen. A hook may look up
+    /// objects, too. Also throws reservation_failed.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
     hook_connection on_birth(Hook hook) {
@@ -434,12 +432,11 @@ public:
     }
 
     /// Takes all living objects out, newborns too: erases those that are alive when the call begins, and
-    /// compacts, which passes each to `sink(handle, T&&)` before it destroys it, in the order of the dense store
-    /// and then of the slots of newborns. Returns how many. Other threads may use handles meanwhile. The sink is
-    /// what it is for take().
-    /// Progress: blocking: waits for access guards. Linear in the slots ever used, with working memory for the
-    /// handles.
-    /// Throws compaction_conflict like compact(), and std::bad_alloc; then nothing has changed.
+    /// compacts, which passes each to `sink(handle, T&&)` before it destroys it, in the order of the dense
+    /// store and then of the slots of newborns. Returns how many. Other threads may use handles meanwhile.
+    /// The sink is what it is for take(). Progress: blocking: waits for access guards. Linear in the slots
+    /// ever used, with working memory for the handles. Throws compaction_conflict like compact(), and
+    /// std::bad_alloc; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, handle<T, Layout>, T&&>
     std::size_t drain(Sink&& sink) {
@@ -561,9 +558,10 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_insert(Range&& ra
             }
             objects.emplace_back(std::forward<decltype(each)>(each));
         }
-        return create_n(objects.size(), std::move(out), [next = objects.begin()](void* memory) mutable noexcept {
-            ::new (memory) T(std::move((next++)->object));
-        });
+        return create_n(objects.size(), std::move(out),
+                        [next = objects.begin()](void* memory) mutable noexcept {
+                            ::new (memory) T(std::move((next++)->object));
+                        });
     }
 }
 

@@ -138,8 +138,8 @@ public:
         return core_.template erase_each<handle_type>(handles);
     }
 
-    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(object)`, a
-    /// pointer, instead of destroying it: the sink must end the object, by moving it away with the type's
+    /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(object)`,
+    /// a pointer, instead of destroying it: the sink must end the object, by moving it away with the type's
     /// relocate, say, or by destroying it.
     template <class Sink>
         requires std::invocable<Sink&, void*>
@@ -178,7 +178,8 @@ public:
         return core_.find_disjoint(std::array{handles.value()...});
     }
 
-    /// Erases the objects for which `predicate(object)`, given a pointer, is true, or false; returns how many.
+    /// Erases the objects for which `predicate(object)`, given a pointer, is true, or false; returns how
+    /// many.
     template <class Predicate>
         requires std::predicate<Predicate&, void*>
     std::size_t erase_if(Predicate predicate) {
@@ -207,8 +208,8 @@ public:
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
 
-    /// The dense store as its handles, and as entries of handle and pointer; and the entries whose objects are
-    /// alive.
+    /// The dense store as its handles, and as entries of handle and pointer; and the entries whose objects
+    /// are alive.
     auto handles() const noexcept {
         return detail::position_range(detail::look_at_handles<handle_type, core>{&core_});
     }
@@ -218,9 +219,7 @@ public:
     auto entries() const noexcept {
         return detail::position_range(detail::look_at_entries<const_entry_type, core>{&core_});
     }
-    auto living() noexcept {
-        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
+    auto living() noexcept { return detail::living_range(detail::look_at_entries<entry_type, core>{&core_}); }
     auto living() const noexcept {
         return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
     }
@@ -293,8 +292,8 @@ public:
         return core_.add_birth_hook(with_handles(std::move(hook)));
     }
 
-    /// Takes all living objects out by `sink(handle, object)`, with a pointer; what the sink must do is said at
-    /// take(). Returns how many.
+    /// Takes all living objects out by `sink(handle, object)`, with a pointer; what the sink must do is said
+    /// at take(). Returns how many.
     template <class Sink>
         requires std::invocable<Sink&, handle<void, Layout>, void*>
     std::size_t drain(Sink&& sink) {

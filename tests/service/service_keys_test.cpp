@@ -32,7 +32,8 @@ TEST(service_keys, pools_with_keys_are_added_and_found_by_their_type) {
     std::string error;
     EXPECT_EQ(world.try_add<port_pool>("ports", {}, error), nullptr);
     EXPECT_THAT(error, testing::HasSubstr("ports"));
-    auto& raw = world.add<raw_pool<port_layout>>("raw", {.capacity = 10}, raw_type{.size = 4, .alignment = 4});
+    auto& raw =
+        world.add<raw_pool<port_layout>>("raw", {.capacity = 10}, raw_type{.size = 4, .alignment = 4});
     EXPECT_TRUE(world.contains(raw.emplace()));
 }
 

@@ -16,10 +16,9 @@ namespace handlepool::detail {
 
 /// Makes the objects T, and is not what one is made from itself.
 template <class Make, class T>
-concept generator_of =
-    std::invocable<Make&, std::size_t> && !made_from<T, const Make&> &&
-    (std::same_as<std::invoke_result_t<Make&, std::size_t>, T> ||
-     made_from<T, std::invoke_result_t<Make&, std::size_t>>);
+concept generator_of = std::invocable<Make&, std::size_t> && !made_from<T, const Make&> &&
+                       (std::same_as<std::invoke_result_t<Make&, std::size_t>, T> ||
+                        made_from<T, std::invoke_result_t<Make&, std::size_t>>);
 
 /// Makes a T of what `make(i)` returns.
 template <class T, class Make>
@@ -50,7 +49,8 @@ std::size_t count_of(Range& range) {
     if constexpr (requires { std::ranges::size(range); }) {
         return static_cast<std::size_t>(std::ranges::size(range));
     } else {
-        return static_cast<std::size_t>(std::ranges::distance(std::ranges::begin(range), std::ranges::end(range)));
+        return static_cast<std::size_t>(
+            std::ranges::distance(std::ranges::begin(range), std::ranges::end(range)));
     }
 }
 

@@ -8,8 +8,28 @@
 
 namespace handlepool::detail {
 
-/// What is called for each object that is born, or for each that ends, in the order in which it was added. Not
-/// std::function, whose header takes longer to compile than the pool.
+template <class Policy>
+class hook_switch_of final : public hook_switch {
+public:
+    void hold() noexcept { holders_.fetch_add(1, std::memory_order::relaxed); }
+
+    // Relaxed: those who must not see it on are ordered with the compaction, or by a guard.
+    bool is_on() const noexcept override { return on_.load(std::memory_order::relaxed); }
+    void turn_off() noexcept override { on_.store(false, std::memory_order::relaxed); }
+    void release() noexcept override {
+        // (37) acq_rel: pairs with itself, so that the last one deletes it after the other's last use
+        if (holders_.fetch_sub(1, std::memory_order::acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+private:
+    typename Policy::template atomic<bool> on_{true};
+    typename Policy::template atomic<std::uint32_t> holders_{1}; // its connection, and its hook
+};
+
+/// What is called for each object that is born, or for each that ends, in the order in which it was added.
+/// Not std::function, whose header takes longer to compile than the pool.
 ///
 /// Whoever has closed the gate uses the list. The switches alone are touched by other threads.
 template <class Policy, class Value, class T>
@@ -34,7 +54,7 @@ public:
         while (*last != nullptr) {
             last = &(*last)->next;
         }
-        auto* const shared = new switch_of;
+        auto* const shared = new switch_type;
         hook_connection connection(*shared);
         *last = new node_of<Hook>(*shared, std::move(hook));
         return connection;
@@ -60,27 +80,10 @@ public:
     }
 
 private:
-    class switch_of final : public hook_switch {
-    public:
-        void hold() noexcept { holders_.fetch_add(1, std::memory_order::relaxed); }
-
-        // Relaxed: those who must not see it on are ordered with the compaction, or by a guard.
-        bool is_on() const noexcept override { return on_.load(std::memory_order::relaxed); }
-        void turn_off() noexcept override { on_.store(false, std::memory_order::relaxed); }
-        void release() noexcept override {
-            // (37) acq_rel: pairs with itself, so that the last one deletes it after the other's last use
-            if (holders_.fetch_sub(1, std::memory_order::acq_rel) == 1) {
-                delete this;
-            }
-        }
-
-    private:
-        typename Policy::template atomic<bool> on_{true};
-        typename Policy::template atomic<std::uint32_t> holders_{1}; // its connection, and its hook
-    };
+    using switch_type = hook_switch_of<Policy>;
 
     struct node {
-        explicit node(switch_of& shared) noexcept : own(shared) { own.hold(); }
+        explicit node(switch_type& shared) noexcept : own(shared) { own.hold(); }
         virtual ~node() {
             own.turn_off();
             own.release();
@@ -89,13 +92,13 @@ private:
         node& operator=(const node&) = delete;
         virtual void call(Value handle, T* object) = 0;
 
-        switch_of& own;
+        switch_type& own;
         node* next = nullptr;
     };
 
     template <class Hook>
     struct node_of final : node {
-        node_of(switch_of& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
+        node_of(switch_type& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
         void call(Value handle, T* object) override { hook(handle, object); }
         Hook hook;
     };

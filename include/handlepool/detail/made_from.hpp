@@ -13,7 +13,8 @@
 #endif
 
 /// How a pool makes an object from arguments: by parentheses, like any container, but an aggregate by braces.
-/// Parentheses would make aggregates too in C++20, but they narrow silently, and want inner braces for arrays.
+/// Parentheses would make aggregates too in C++20, but they narrow silently, and want inner braces for
+/// arrays.
 namespace handlepool::detail {
 
 template <class T, class... Args>

@@ -85,7 +85,7 @@ public:
     template <executor Executor>
     void place_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame) {
         const bool reported = !birth_hooks_.empty();
-        born_count_ = reported ? move_count_ : 0;
+        born_count_ = reported ? std::size_t{move_count_} : 0;
         executor.for_ranges(
             move_count_, policy::compaction_grain, [&](std::size_t first, std::size_t last) noexcept {
                 for (std::size_t i = first; i != last; ++i) {
@@ -147,8 +147,8 @@ public:
         return move_count_;
     }
 
-    /// Calls the hooks for the newborns that were placed and are still alive, in this thread. Nothing moves any
-    /// more.
+    /// Calls the hooks for the newborns that were placed and are still alive, in this thread. Nothing moves
+    /// any more.
     void report_births() {
         for (std::size_t i = 0; i != born_count_; ++i) {
             const value_type handle = (*born_)[i];

@@ -179,9 +179,8 @@ public:
         typename policy::template atomic<std::size_t> erased{0};
         const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
             std::size_t some = 0;
-            for_each([&](value_type handle, T* object) {
-                some += predicate(object) && erase(handle) ? 1U : 0U;
-            });
+            for_each(
+                [&](value_type handle, T* object) { some += predicate(object) && erase(handle) ? 1U : 0U; });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
         executor.for_ranges(dense_size(), policy::compaction_grain,

@@ -65,7 +65,8 @@ struct pool_parts {
         for (std::size_t i = first; i != last; ++i) {
             const dense_position position{static_cast<std::uint32_t>(i)};
             if (i + slots_ahead < last) {
-                slots.prefetch_slot(objects.owner(dense_position{static_cast<std::uint32_t>(i + slots_ahead)}));
+                slots.prefetch_slot(
+                    objects.owner(dense_position{static_cast<std::uint32_t>(i + slots_ahead)}));
             }
             const slot_index slot = objects.owner(position);
             const tag_type tag = slot == slot_index::none ? tag_type{} : slots.tag(slot);

@@ -74,8 +74,8 @@ private:
     std::size_t position_ = 0;
 };
 
-/// The same, but passes the positions whose objects are dead when it comes there. It may stand on one that dies
-/// later.
+/// The same, but passes the positions whose objects are dead when it comes there. It may stand on one that
+/// dies later.
 template <class Look>
 class living_iterator {
 public:
@@ -88,7 +88,9 @@ public:
 
     living_iterator() noexcept = default;
     /// Stands on the first living object from that position on.
-    living_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) { pass_dead(); }
+    living_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) {
+        pass_dead();
+    }
 
     value_type operator*() const noexcept { return look_(position_); }
     pointer operator->() const noexcept { return {look_(position_)}; }

@@ -77,7 +77,8 @@ public:
         return free_slots();
     }
 
-    /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its slot.
+    /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its
+    /// slot.
     template <class Deliver>
     reaped hand_over(value_type handle, std::uint64_t frame, Deliver deliver) {
         const slot_index slot = parts_.slots.slot_of(handle);
@@ -118,8 +119,10 @@ public:
     /// Leaves an object out of those. Returns whether it was among them.
     bool spare(value_type handle) noexcept {
         for (std::size_t i = 0; i != removal_count_; ++i) {
-            if (removals_[i].slot == parts_.slots.slot_of(handle) && removals_[i].tag == layout::tag_of(handle)) {
-                removals_[i] = removals_[--removal_count_];
+            if (removals_[i].slot == parts_.slots.slot_of(handle) &&
+                removals_[i].tag == layout::tag_of(handle)) {
+                removal_count_ = removal_count_ - 1;
+                removals_[i] = removals_[removal_count_];
                 return true;
             }
         }

@@ -36,10 +36,10 @@ private:
 /// What threads take out of a pool, until compaction delivers it.
 ///
 /// A taking is announced, then its thread kills the object, then the taking is settled. A taken object has no
-/// record of its removal, and a sweep must not mistake it for one whose record was lost. It doesn't, because it
-/// first looks for dead objects and then collects: having seen a kill (4), it sees the announcement that came
-/// before it (40). It delivers those that are settled, and spares the objects of those that are not. A thread
-/// that stops for ever in between holds back one object, but no other thread.
+/// record of its removal, and a sweep must not mistake it for one whose record was lost. It doesn't, because
+/// it first looks for dead objects and then collects: having seen a kill (4), it sees the announcement that
+/// came before it (40). It delivers those that are settled, and spares the objects of those that are not. A
+/// thread that stops for ever in between holds back one object, but no other thread.
 template <class Policy, class Value, class T>
 class takings {
 public:
