@@ -46,6 +46,7 @@ TEST(compaction_phase_test, each_has_a_name) {
     EXPECT_EQ(name_of(compaction_phase::collect_newborns), "collect newborns");
     EXPECT_EQ(name_of(compaction_phase::place_newborns), "place newborns");
     EXPECT_EQ(name_of(compaction_phase::fill_holes), "fill holes");
+    EXPECT_EQ(name_of(compaction_phase::report_births), "report births");
     EXPECT_EQ(name_of(compaction_phase::give_back), "give back");
 }
 

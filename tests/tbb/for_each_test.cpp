@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <support/hostile_types.hpp>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
@@ -46,6 +48,26 @@ TEST_P(for_each_test, visits_each_object_once) {
         arena.execute([&] { for_each(pool, [&](std::uint64_t& object) { ++visits[object]; }); });
         EXPECT_TRUE(std::ranges::all_of(visits, [](const auto& each) { return each == 1; })) << count;
     }
+}
+
+// Views are divided by their iterators.
+TEST_P(for_each_test, views_are_visited_in_parallel_loops_of_oneTBB) {
+    fill(pool, 10'000);
+    std::vector<std::atomic<int>> visits(10'000);
+    const auto handles = pool.handles();
+    using iterator = decltype(handles.begin());
+    arena.execute([&] {
+        tbb::parallel_for(tbb::blocked_range<iterator>(handles.begin(), handles.end()),
+                          [&](const auto& part) {
+                              for (auto each = part.begin(); each != part.end(); ++each) {
+                                  ++visits[pool.at(*each)];
+                              }
+                          });
+        tbb::parallel_for(std::size_t{0}, pool.entries().size(),
+                          [entries = pool.entries()](std::size_t i) { entries[i].object += 10'000; });
+    });
+    EXPECT_TRUE(std::ranges::all_of(visits, [](const auto& each) { return each == 1; }));
+    EXPECT_TRUE(std::ranges::all_of(pool.items(), [](std::uint64_t object) { return object >= 10'000; }));
 }
 
 TEST_P(for_each_test, objects_may_be_changed) {
