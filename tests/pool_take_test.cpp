@@ -56,6 +56,17 @@ TEST(take, moves_the_object_into_the_sink_at_the_next_compaction) {
     expect_consistent(pool);
 }
 
+TEST(take, gives_the_next_compaction_something_to_do) {
+    strings pool({.name = "strings", .capacity = 10});
+    const auto old = pool.emplace("old");
+    pool.compact();
+    EXPECT_TRUE(pool.idle());
+    pool.take(old, [](std::string&&) {});
+    EXPECT_FALSE(pool.idle());
+    pool.compact();
+    EXPECT_TRUE(pool.idle());
+}
+
 TEST(take, refuses_what_is_stale_null_or_foreign) {
     strings pool({.name = "strings", .capacity = 10});
     strings other({.name = "other", .capacity = 10});

@@ -101,6 +101,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
 /// It costs nothing at run time, and the code of the pool is shared with that of other keys.
 template <class Key, class Layout>
 struct keyed_layout : Layout {
+    /// What tells it from others.
     using key = Key;
 };
 

@@ -14,6 +14,7 @@ namespace handlepool {
 /// T is const when the pool is.
 template <class T, class Layout = default_layout>
 struct pool_entry {
+    /// The handle, and the object that it names.
     handlepool::handle<std::remove_const_t<T>, Layout> handle;
     T& object;
 
@@ -26,6 +27,7 @@ struct pool_entry {
 /// The same of a raw_pool; Void is void or const void.
 template <class Void, class Layout = default_layout>
 struct raw_pool_entry {
+    /// The handle, and the object that it names.
     handlepool::handle<void, Layout> handle;
     Void* object;
 
