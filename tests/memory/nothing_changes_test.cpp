@@ -60,9 +60,10 @@ TEST(nothing_changes_without_memory, when_an_object_is_taken) {
 
 TEST(nothing_changes_without_memory, when_a_pool_is_drained) {
     int drained = 0;
-    EXPECT_EQ(with_failures([&](ints& pool) { pool.drain([&](handle<int>, int&& object) { drained += object; }); },
-                            [&](ints&) { EXPECT_EQ(drained, 0); }),
-              1U);
+    EXPECT_EQ(
+        with_failures([&](ints& pool) { pool.drain([&](handle<int>, int&& object) { drained += object; }); },
+                      [&](ints&) { EXPECT_EQ(drained, 0); }),
+        1U);
     EXPECT_EQ(drained, 3);
 }
 
@@ -71,7 +72,8 @@ TEST(nothing_changes_without_memory, when_a_range_is_inserted) {
     handles.reserve(3);
     const auto none_written = [&](ints&) { EXPECT_TRUE(handles.empty()); };
     const std::forward_list<int> list{1, 2, 3};
-    EXPECT_GE(with_failures([&](ints& pool) { pool.insert(list, std::back_inserter(handles)); }, none_written), 2U);
+    EXPECT_GE(
+        with_failures([&](ints& pool) { pool.insert(list, std::back_inserter(handles)); }, none_written), 2U);
     EXPECT_EQ(handles.size(), 3U);
     handles.clear();
     EXPECT_GE(with_failures(
@@ -95,14 +97,16 @@ TEST(nothing_changes_without_memory, when_a_hook_is_added) {
         EXPECT_EQ(calls, 0);
         pool.emplace(3);
     };
-    EXPECT_GE(with_failures([&](ints& pool) { connection = pool.on_birth([&](handle<int>, int&) { ++calls; }); },
-                            none_called),
-              2U);
+    EXPECT_GE(
+        with_failures([&](ints& pool) { connection = pool.on_birth([&](handle<int>, int&) { ++calls; }); },
+                      none_called),
+        2U);
     EXPECT_EQ(calls, 1) << "of the newborn";
     calls = 0;
-    EXPECT_EQ(with_failures([&](ints& pool) { connection = pool.on_erase([&](handle<int>, int&) { ++calls; }); },
-                            none_called),
-              2U);
+    EXPECT_EQ(
+        with_failures([&](ints& pool) { connection = pool.on_erase([&](handle<int>, int&) { ++calls; }); },
+                      none_called),
+        2U);
     EXPECT_EQ(calls, 2) << "at the pool's end";
 }
 

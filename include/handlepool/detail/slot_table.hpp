@@ -83,14 +83,15 @@ public:
                    tag, erased(tag), std::memory_order::acquire, std::memory_order::relaxed);
     }
 
-    /// The same, and whoever sees the object dead sees what the caller did before.
+    /// The same for an object that the caller has found alive by is_alive(), and whoever sees it dead sees
+    /// what the caller did before.
     bool kill_announced(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
         return could_live(handle) &&
-               // (40) acq_rel: pairs with (1), like (3), and with (4) in a sweep, which sees the taking
-               // announced; a failed exchange reads nothing that is used
+               // (40) release: pairs with (4) in a sweep, which sees the taking announced. The complete
+               // object was seen by (2).
                slots_[layout::index_of(handle)].tag.compare_exchange_strong(
-                   tag, erased(tag), std::memory_order::acq_rel, std::memory_order::relaxed);
+                   tag, erased(tag), std::memory_order::release, std::memory_order::relaxed);
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.
@@ -104,8 +105,7 @@ public:
     /// owner.
     void publish(slot_index slot, tag_type tag, location where) noexcept {
         slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
-        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (40) in kill_announced, (4) in
-        // compaction and its sweep
+        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (4) in compaction and its sweep
         slots_[raw(slot)].tag.store(tag, std::memory_order::release);
     }
 

@@ -66,7 +66,7 @@ public:
 
     /// The same thread: has it killed the object? Must be its last use of the taking. Wait-free.
     void settle(taking_type& mine, bool killed) noexcept {
-        // (41) release: pairs with (42), for the object as (40) has shown it, and for this last use
+        // (41) release: pairs with (42), for the object as (2) has shown it, and for this last use
         mine.outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
     }
 
