@@ -1,7 +1,6 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
@@ -46,14 +45,16 @@ namespace handlepool {
 /// @tparam Layout how the bits of a handle are divided
 /// @tparam Policy atomics, memory and batch sizes
 /// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
-template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 class pool {
-    static_assert(std::is_nothrow_move_constructible_v<T>,
+    static_assert(std::is_nothrow_move_constructible_v<T> || std::is_same_v<Placement, stable_placement>,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
-    using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist>>;
+    using placement = detail::placement_parts<detail::pool_config<Layout, Policy, Freelist, Placement>>;
+    static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
+    using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist, Placement>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -62,8 +63,8 @@ public:
     using policy = Policy;
     using handle_type = handle<T, Layout>;
     using guard_type = access_guard<Policy>;
-    using iterator = detail::dense_iterator<T>;
-    using const_iterator = const T*;
+    using iterator = typename placement::template iterator<T>;
+    using const_iterator = typename placement::template const_iterator<T>;
 
     /// An empty pool. Reserves address space only; memory is used as objects come. Throws
     /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
@@ -111,7 +112,11 @@ public:
     }
 
     /// Creates an object by moving `object`. Otherwise like emplace.
-    handle_type insert(T object) { return emplace(std::move(object)); }
+    handle_type insert(T object)
+        requires std::move_constructible<T>
+    {
+        return emplace(std::move(object));
+    }
 
     /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing: when a constructor throws or there is no room, no object was ever visible
@@ -190,20 +195,44 @@ public:
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
     /// Progress: wait-free, constant.
-    std::span<const T> items() const noexcept { return {core_.first(), core_.dense_size()}; }
+    std::span<const T> items() const noexcept
+        requires dense
+    {
+        return {core_.first(), core_.dense_size()};
+    }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
     /// objects.
-    std::span<T> mutable_items() noexcept { return {core_.first(), core_.dense_size()}; }
+    std::span<T> mutable_items() noexcept
+        requires dense
+    {
+        return {core_.first(), core_.dense_size()};
+    }
     /// The same as iterators, through which objects may be changed but not reordered.
-    iterator begin() noexcept { return iterator(core_.first()); }
-    iterator end() noexcept { return iterator(core_.first() + core_.dense_size()); }
-    const_iterator begin() const noexcept { return items().data(); }
-    const_iterator end() const noexcept { return begin() + core_.dense_size(); }
+    iterator begin() noexcept { return core_.template begin<iterator>(); }
+    iterator end() noexcept { return core_.template end<iterator>(); }
+    const_iterator begin() const noexcept { return core_.template begin<const_iterator>(); }
+    const_iterator end() const noexcept { return core_.template end<const_iterator>(); }
+
+    /// Calls `visit(object)` for each of the same objects; with an executor for ranges of them at the same
+    /// time, and then `visit` must not throw.
+    /// Progress: wait-free, linear.
+    /// Throws what `visit` throws.
+    template <std::invocable<T&> Visit>
+    void for_each(Visit visit) {
+        core_.for_each(inline_executor(),
+                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
+    }
+    template <std::invocable<T&> Visit, executor Executor>
+    void for_each(Visit visit, Executor&& executor) {
+        core_.for_each(executor, [&](T* object) noexcept { visit(*object); });
+    }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
     /// last compaction. Throws std::out_of_range when there is no such position.
     /// Progress: wait-free, constant.
-    handle_type handle_at(std::size_t position) const {
+    handle_type handle_at(std::size_t position) const
+        requires dense
+    {
         return handle_type::from_value(core_.handle_at(position));
     }
 
@@ -345,11 +374,12 @@ private:
 
 // -----------------------------------------------------------------------------------------------------------
 
-template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <class OutputIt, class... Args>
     requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::size_t count, OutputIt out,
-                                                                         const Args&... args) {
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_emplace_n(std::size_t count,
+                                                                                    OutputIt out,
+                                                                                    const Args&... args) {
     if (!core_.has_room_for(count)) {
         return std::nullopt;
     }
@@ -384,5 +414,6 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
 } // namespace handlepool
 
 /// size() counts all living objects, iteration goes over those of the dense store.
-template <class T, class Layout, class Policy, template <class> class Freelist>
-inline constexpr bool std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist>> = true;
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
+inline constexpr bool
+    std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist, Placement>> = true;

@@ -65,9 +65,10 @@ using mutable_raw_items = basic_raw_items<void>;
 /// A pool whose objects are of a type that the program learns of at run time: pool, with `void*` for
 /// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
 /// of the same name. It has no insert, emplace_n, operator[] and iterators, which need the type.
-template <class Layout, class Policy, template <class> class Freelist>
+template <class Layout, class Policy, template <class> class Freelist, class Placement>
 class raw_pool {
-    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;
+    static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
+    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist, Placement>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -155,7 +156,11 @@ public:
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
-    raw_items items() const noexcept { return {core_.first(), core_.type().stride(), core_.dense_size()}; }
+    raw_items items() const noexcept
+        requires dense
+    {
+        return {core_.first(), core_.type().stride(), core_.dense_size()};
+    }
     mutable_raw_items mutable_items() noexcept {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }

@@ -83,7 +83,7 @@ public:
 
         add(destroyed_, stats.removed);
         add(runs_, 1);
-        stats.size = parts_.objects.size();
+        stats.size = parts_.settled();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
@@ -164,7 +164,7 @@ private:
     parts_type& parts_;
     slot_history<policy> history_;
     reaper<T, Config> reaper_;
-    packer<T, Config> packer_;
+    typename placement_parts<Config>::template packer<T> packer_;
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};

@@ -64,12 +64,32 @@ public:
         const std::size_t words = (in_service + bits_per_word - 1) / bits_per_word;
         std::size_t count = 0;
         std::size_t word = hint_.load(std::memory_order::relaxed);
-        for (std::size_t visited = 0; visited < words && count != wanted; ++visited, ++word) {
+        for (std::size_t visited = 0; visited < words; ++visited, ++word) {
             word = word < words ? word : 0;
             count += claim_of(word, out + count, wanted - count);
+            if (count == wanted) {
+                if (visited != 0) {
+                    hint_.store(word, std::memory_order::relaxed); // those before it were empty
+                }
+                break;
+            }
         }
         return count;
     }
+
+    /// Any thread: claims this index, if it is one of those. Wait-free.
+    bool claim(std::uint32_t index) noexcept {
+        const std::uint64_t bit = std::uint64_t{1} << (index % bits_per_word);
+        // (33), and (35)
+        if ((words_[index / bits_per_word].fetch_and(~bit, std::memory_order::acq_rel) & bit) == 0) {
+            return false;
+        }
+        claimed_.fetch_add(1, std::memory_order::release);
+        return true;
+    }
+
+    /// Any thread: the next claims begin with the lowest index. Wait-free.
+    void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
 
     /// Forgets all. Only while nobody else uses it.
     void reset() noexcept {
@@ -111,7 +131,7 @@ private:
     typename Policy::template array<atomic<std::uint64_t>> words_;
     alignas(cache_line) atomic<std::uint64_t> given_back_{0};
     atomic<std::uint64_t> claimed_{0};
-    atomic<std::size_t> hint_{0}; // the word that got the last index
+    atomic<std::size_t> hint_{0}; // the word where a claim begins to look
 };
 
 /// A freelist whose indices also come back unused: those go out first, to any thread and at once.
@@ -143,6 +163,11 @@ public:
 
     /// Any thread: gives back what it has claimed and not used. Wait-free.
     void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
+
+    /// Any thread: claims this index, if it was given back and not claimed again since. Wait-free.
+    bool claim_returned(std::uint32_t index) noexcept { return returned_.claim(index); }
+    /// Any thread: of those given back, the next claims begin with the lowest. Wait-free.
+    void rewind() noexcept { returned_.rewind(); }
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }

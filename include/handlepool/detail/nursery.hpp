@@ -219,14 +219,10 @@ public:
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
                                  const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            const value_type handle = owner(nursery_position{position});
             if (last - position > slots_ahead) {
                 slots.prefetch_slot(slots.slot_of(owner(nursery_position{position + slots_ahead})));
             }
-            const bool ready = names_object(handle)
-                                   ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
-                                   : handle == gone || (handle != empty && pass_vacated(position, handle));
-            if (!ready) {
+            if (!pass(position, slots)) {
                 return position - first;
             }
         }
@@ -254,10 +250,8 @@ public:
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t position = first; position != last; ++position) {
-                const value_type handle = owner(nursery_position{position});
-                if (names_object(handle) &&
-                    slots.tag(slots.slot_of(handle)) == slots.erased(layout::tag_of(handle))) { // (4)
-                    found(handle);
+                if (is_erased(position, slots)) {
+                    found(owner(nursery_position{position}));
                 }
             }
         });
@@ -275,6 +269,14 @@ public:
         });
     }
 
+    // Objects don't stay in a nursery, as they do in stable_places.
+    static constexpr bool unsettle(nursery_position) noexcept { return false; }
+    template <class Found>
+    static constexpr void sweep_settled(const slot_table<Config>&, const Found&) noexcept {}
+    template <class Emptied>
+    static constexpr void shrink(const Emptied&) noexcept {}
+    static constexpr std::size_t settled() noexcept { return 0; }
+
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept {
         chunks_.reset();
@@ -284,7 +286,7 @@ public:
 
     memory_use memory() const noexcept { return memory_of(chunks_, owners_, links_); }
 
-private:
+protected:
     // Owners that name no object: their generation is even. The others are numbered from `first_vacated` on,
     // by the lane that vacated the position.
     static constexpr value_type no_object(std::uint32_t number) noexcept {
@@ -299,6 +301,21 @@ private:
 
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
+
+    /// Compaction: is the object at a position published, or the position done with? A vacated one is from
+    /// here on.
+    bool pass(std::uint32_t position, const slot_table<Config>& slots) noexcept {
+        const value_type handle = owner(nursery_position{position});
+        return names_object(handle) ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
+                                    : handle == gone || (handle != empty && pass_vacated(position, handle));
+    }
+
+    /// Compaction, in a sweep: is there an object at the position that is erased?
+    bool is_erased(std::uint32_t position, const slot_table<Config>& slots) const noexcept {
+        const value_type handle = owner(nursery_position{position});
+        return names_object(handle) &&
+               slots.tag(slots.slot_of(handle)) == slots.erased(layout::tag_of(handle)); // (4)
+    }
 
     /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
     /// or one further when it was erased already. Anything else stood there before.

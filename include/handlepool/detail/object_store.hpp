@@ -142,6 +142,9 @@ public:
         }
     }
 
+    /// Gives the memory of locations that hold no object back to the system.
+    void discard(location first, location last) noexcept { discard_objects(raw(first), raw(last)); }
+
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
     void reset() noexcept {
         discard_objects(0, static_cast<std::uint32_t>(locations()));

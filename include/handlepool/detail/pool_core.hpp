@@ -208,6 +208,21 @@ public:
         return parts_.objects.at(location{});
     }
     std::size_t dense_size() const noexcept { return parts_.objects.size(); }
+
+    template <class Iterator>
+    Iterator begin() const noexcept {
+        expect_in_use();
+        return placement::template first<Iterator>(parts_);
+    }
+    template <class Iterator>
+    Iterator end() const noexcept {
+        return placement::template last<Iterator>(parts_);
+    }
+    template <executor Executor, class Visit>
+    void for_each(Executor&& executor, Visit visit) const {
+        expect_in_use();
+        placement::for_each(executor, parts_, visit);
+    }
     const object_type<T>& type() const noexcept { return parts_.objects.type(); }
 
     value_type handle_at(std::size_t position) const {
@@ -316,11 +331,15 @@ public:
         gate_.close_or_throw();
         const closed_gate closed(gate_);
         parts_.objects.shrink();
+        parts_.newborns.shrink([this](nursery_position first, nursery_position last) {
+            parts_.objects.discard(parts_.objects.location_of(first), parts_.objects.location_of(last));
+        });
         compactor_.shrink();
     }
 
 private:
     using lane_type = lane<policy>;
+    using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
 
     pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
@@ -366,7 +385,7 @@ private:
             do {
                 clear();
                 compactor_.run(executor);
-            } while (size() != 0 || dense_size() != 0);
+            } while (size() != 0 || parts_.settled() != 0);
         }
     }
 

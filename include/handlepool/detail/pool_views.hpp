@@ -93,7 +93,7 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.pool_id = Config::layout::pool_id_of(parts.fresh_tag);
     view.capacity = parts.geometry.capacity;
     view.alive = alive;
-    view.dense = parts.objects.size();
+    view.dense = parts.settled();
     view.destroyed = compactions.destroyed();
     view.created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });

@@ -82,9 +82,10 @@ public:
                 }
             }
         }
+        const auto found = [this](value_type handle) { add_removal(handle); };
+        parts_.newborns.sweep_settled(parts_.slots, found);
         for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
-                                  [this](value_type handle) { add_removal(handle); });
+            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots, found);
         }
         destroy_range(0, removal_count_, frame);
         return free_slots();
@@ -196,7 +197,7 @@ private:
             }
             if (parts_.objects.is_dense(where)) {
                 holes_[hole_count_++] = parts_.objects.dense_position_of(where);
-            } else {
+            } else if (!parts_.newborns.unsettle(parts_.objects.nursery_position_of(where))) {
                 ++done.newborn;
             }
         }

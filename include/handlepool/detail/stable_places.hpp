@@ -1,0 +1,323 @@
+#pragma once
+
+#include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// A nursery whose objects stay. Its chunks are *groups*: a lane claims a group for the places in it that are
+/// free, of all groups the one nearest to the front, and creates objects there. Compaction *settles* newborns
+/// where they are: it sets a bit for each, which iteration reads, and clears it when the object is destroyed.
+/// A group with a hole is offered again once no lane holds it.
+///
+/// Compaction *owns* a group that no lane holds, nor can claim: only then does it change which places the
+/// group offers.
+template <class Config>
+class stable_places : private nursery<Config> {
+    using base = nursery<Config>;
+
+public:
+    using typename base::chain, typename base::layout, typename base::policy, typename base::value_type;
+
+    /// Places of a group: as many as lanes claim at once, and as one word has bits for.
+    static constexpr std::uint32_t group_size = policy::nursery_chunk;
+
+    stable_places(std::string_view what_for, std::size_t groups, std::size_t)
+        : base(what_for, groups, group_size),
+          settled_(std::string(what_for) + " bits of objects", groups, 0),
+          taken_(std::string(what_for) + " bits of places taken", groups, 0),
+          states_(std::string(what_for) + " states of groups", groups, 0),
+          touched_(std::string(what_for) + " groups with new holes", groups, 0) {}
+
+    using base::append, base::for_each_position, base::for_pending, base::give_back, base::mark_gone,
+        base::own, base::owner, base::position, base::positions;
+    static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
+
+    /// Lane: takes a place for an object. Nothing when none is left. Lock-free.
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        while (true) {
+            if (const std::uint32_t first = lane.positions.put; first != lane.positions.put_end) {
+                const std::uint32_t place = next_offered(first, lane.positions.put_end);
+                if (place == lane.positions.put_end) {
+                    lane.positions.put = place;
+                    continue;
+                }
+                lane.positions.put = place + 1;
+                return nursery_position{place};
+            }
+            if (const auto vacated = base::take_vacated(lane)) {
+                return nursery_position{*vacated};
+            }
+            if (!base::chunks_.extend(lane.positions)) {
+                return std::nullopt;
+            }
+        }
+    }
+
+    /// Lane: takes places for `count` objects. Returns false when there are not as many, and throws
+    /// std::bad_alloc; then nothing has changed. Lock-free.
+    bool take(chain& lane, std::size_t count, newborn_batch& batch) {
+        batch.vacated.reserve(count);
+        while (batch.vacated.size() != count) {
+            const std::optional<nursery_position> place = take(lane);
+            if (!place) {
+                give_back(lane, batch);
+                return false;
+            }
+            batch.vacated.push_back(raw(*place));
+        }
+        return true;
+    }
+
+    /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
+    /// nursery. For any number of ranges at the same time.
+    std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
+                                 const slot_table<Config>& slots) noexcept {
+        for_each_offered(first, last, [&](std::uint32_t place) {
+            slots.prefetch_slot(slots.slot_of(owner(nursery_position{place})));
+            return true;
+        });
+        std::uint32_t end = last;
+        for_each_offered(first, last, [&](std::uint32_t place) {
+            const bool passed = base::pass(place, slots);
+            end = passed ? last : place;
+            return passed;
+        });
+        return end - first;
+    }
+
+    /// Compaction: passes the lane's next `count` places, which are ready, and settles the newborns among
+    /// them: then it calls `born(place)`.
+    template <class Born>
+    void drain(chain& lane, std::size_t count, Born born) {
+        while (count != 0) {
+            base::chunks_.follow(lane.positions);
+            const std::uint32_t first = lane.positions.get;
+            const std::uint32_t last =
+                first + static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+            for_each_offered(first, last, [&](std::uint32_t place) {
+                if (owner(nursery_position{place}) != base::gone) {
+                    settle(place);
+                    born(nursery_position{place});
+                }
+                return true;
+            });
+            lane.positions.get = last;
+            count -= last - first;
+        }
+        base::chunks_.follow(lane.positions); // so that a group is done with as soon as there is another
+    }
+
+    /// Compaction: the object at the place was destroyed. False when it was a newborn.
+    bool unsettle(nursery_position where) noexcept {
+        const std::uint32_t group = raw(where) / group_size;
+        const std::uint64_t settled = settled_[group];
+        if ((settled & bit_of(raw(where))) == 0) {
+            return false;
+        }
+        settled_[group] = settled & ~bit_of(raw(where));
+        count(-1);
+        touch(group);
+        return true;
+    }
+
+    /// Compaction, in a sweep: calls `found(handle)` for the newborns of a lane that are erased.
+    template <class Found>
+    void sweep(const chain& lane, const slot_table<Config>& slots, const Found& found) const {
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+            for_each_offered(first, last, [&](std::uint32_t place) {
+                find_erased(place, slots, found);
+                return true;
+            });
+        });
+    }
+    /// The same for the settled objects.
+    template <class Found>
+    void sweep_settled(const slot_table<Config>& slots, const Found& found) const {
+        for (std::size_t group = 0, last = groups(); group != last; ++group) {
+            for_each_settled(group, [&](nursery_position place) { find_erased(raw(place), slots, found); });
+        }
+    }
+
+    /// Compaction: offers the groups that have holes, unless a lane holds them.
+    template <class Recycled>
+    void recycle(const Recycled&) noexcept {
+        base::chunks_.take_finished([this](std::uint32_t group) {
+            states_[group].owned = true;
+            touch(group);
+        });
+        for (std::size_t i = 0; i != touched_count_; ++i) {
+            const std::uint32_t group = touched_[i];
+            states_[group].touched = false;
+            if (take_over(group)) {
+                offer(group);
+            }
+        }
+        touched_count_ = 0;
+        base::chunks_.rewind();
+    }
+
+    /// Compaction: takes the groups over that are empty, at the end, and not held by a lane, calls
+    /// `emptied(first, last)` for their range of places, and offers them again.
+    template <class Emptied>
+    void shrink(Emptied emptied) {
+        const auto last = static_cast<std::uint32_t>(groups());
+        std::uint32_t first = last;
+        while (first != 0 && settled_[first - 1] == 0 && take_over(first - 1)) {
+            --first;
+        }
+        emptied(nursery_position{first * group_size}, nursery_position{last * group_size});
+        base::owners_.discard(std::size_t{first} * group_size, std::size_t{last} * group_size);
+        base::links_.discard(std::size_t{first} * group_size, std::size_t{last} * group_size);
+        for (std::uint32_t group = first; group != last; ++group) {
+            offer(group);
+        }
+        base::chunks_.rewind();
+    }
+
+    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    void reset() noexcept {
+        base::reset();
+        settled_.discard();
+        taken_.discard();
+        states_.discard();
+        touched_count_ = 0;
+        settled_count_.store(0, std::memory_order::relaxed);
+    }
+
+    /// Settled objects. Any thread.
+    std::size_t settled() const noexcept { return settled_count_.load(std::memory_order::relaxed); }
+
+    /// Groups ever used are the first ones.
+    std::size_t groups() const noexcept { return base::chunks_.chunks_in_service(); }
+
+    /// Settled objects of a group, a bit for each. Not during a compaction.
+    std::uint64_t settled_in(std::size_t group) const noexcept { return settled_[group]; }
+
+    /// Calls `visit(place)` for the settled objects of a group. Not during a compaction.
+    template <class Visit>
+    void for_each_settled(std::size_t group, Visit visit) const {
+        const std::uint32_t first = static_cast<std::uint32_t>(group) * group_size;
+        for (std::uint64_t left = settled_[group]; left != 0; left &= left - 1) {
+            visit(nursery_position{first + static_cast<std::uint32_t>(std::countr_zero(left))});
+        }
+    }
+
+    memory_use memory() const noexcept {
+        return base::memory() + memory_of(settled_, taken_, states_, touched_);
+    }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    static_assert(group_size <= 64, "a group has a bit in one word for each place");
+    static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
+
+    struct state {
+        plain<bool> owned;   // by compaction: no lane holds it, nor can claim it
+        plain<bool> touched; // is in the list of those with new holes
+    };
+
+    static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
+        return std::uint64_t{1} << (place % group_size);
+    }
+
+    /// The places that whoever has claimed the group may use.
+    std::uint64_t offered(std::uint32_t group) const noexcept {
+        // Relaxed: carried by the claim of the group.
+        return ~taken_[group].load(std::memory_order::relaxed) & all_places;
+    }
+
+    /// The first offered place from `first` on, or `last`; all are of one group.
+    std::uint32_t next_offered(std::uint32_t first, std::uint32_t last) const noexcept {
+        const std::uint64_t left = offered(first / group_size) >> (first % group_size);
+        return left == 0
+                   ? last
+                   : min<std::uint32_t>(first + static_cast<std::uint32_t>(std::countr_zero(left)), last);
+    }
+
+    /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
+    template <class Visit>
+    void for_each_offered(std::uint32_t first, std::uint32_t last, Visit visit) const {
+        if (first == last) {
+            return;
+        }
+        const std::uint32_t start = first - first % group_size;
+        std::uint64_t left = offered(first / group_size) & ~(bit_of(first) - 1);
+        for (; left != 0; left &= left - 1) {
+            const std::uint32_t place = start + static_cast<std::uint32_t>(std::countr_zero(left));
+            if (place >= last || !visit(place)) {
+                return;
+            }
+        }
+    }
+
+    template <class Found>
+    void find_erased(std::uint32_t place, const slot_table<Config>& slots, const Found& found) const {
+        if (base::is_erased(place, slots)) {
+            found(owner(nursery_position{place}));
+        }
+    }
+
+    void settle(std::uint32_t place) noexcept {
+        settled_[place / group_size] = settled_[place / group_size] | bit_of(place);
+        count(1);
+    }
+    void count(int change) noexcept {
+        settled_count_.store(settled() + static_cast<std::size_t>(change), std::memory_order::relaxed);
+    }
+
+    void touch(std::uint32_t group) noexcept {
+        if (!states_[group].touched) {
+            states_[group].touched = true;
+            touched_[touched_count_] = group;
+            touched_count_ = touched_count_ + 1;
+        }
+    }
+
+    /// False when a lane holds the group, or is about to.
+    bool take_over(std::uint32_t group) noexcept {
+        if (!states_[group].owned) {
+            states_[group].owned = base::chunks_.take_chunk_back(group);
+        }
+        return states_[group].owned;
+    }
+
+    /// Lets lanes claim the group, which is owned, if it has a hole.
+    void offer(std::uint32_t group) noexcept {
+        const std::uint64_t settled = settled_[group];
+        if (settled == all_places) {
+            return;
+        }
+        for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
+            const auto place = group * group_size + static_cast<std::uint32_t>(std::countr_zero(holes));
+            base::owners_[place].store(base::empty, std::memory_order::relaxed); // carried by the offer
+        }
+        taken_[group].store(settled, std::memory_order::relaxed); // carried by the offer
+        states_[group].owned = false;
+        base::chunks_.give_back_chunk(group);
+    }
+
+    typename policy::template array<plain<std::uint64_t>> settled_;
+    // The places that a group doesn't offer: none of a group that was never used.
+    typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
+    typename policy::template array<state> states_;
+    typename policy::template array<plain<std::uint32_t>> touched_;
+    plain<std::size_t> touched_count_{0};
+    typename policy::template atomic<std::size_t> settled_count_{0};
+};
+
+} // namespace handlepool::detail
