@@ -175,6 +175,17 @@ public:
         return handle_type::from_value(core_.handle_of(object));
     }
 
+    /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
+    /// time.
+    template <std::invocable<void*> Visit>
+    void for_each(Visit visit) {
+        core_.for_each(inline_executor(), visit);
+    }
+    template <std::invocable<void*> Visit, executor Executor>
+    void for_each(Visit visit, Executor&& executor) {
+        core_.for_each(executor, [&](void* object) noexcept { visit(object); });
+    }
+
     // ---- Guards: any thread, at any time
 
     /// Holds compaction off while the guard lives; try_access() returns an empty one instead of waiting or

@@ -143,7 +143,7 @@ private:
     parts_type& parts_;
     lane_type& lane_;
     scratch_array<std::uint32_t> slots_; // as the freelist has written them
-    newborn_batch positions_;
+    typename placement_parts<Config>::places::batch_type positions_;
     std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;
     bool positions_taken_ = false;

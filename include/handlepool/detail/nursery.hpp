@@ -63,6 +63,7 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using chain = newborn_chain<policy>;
+    using batch_type = newborn_batch;
 
     nursery(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
         : chunks_(what_for, chunks, chunk_size),

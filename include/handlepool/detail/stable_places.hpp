@@ -14,8 +14,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace handlepool::detail {
+
+/// Places for objects that are published together, in their order: the first of groups that the lane holds,
+/// and then those of groups that no chain leads to yet.
+struct place_batch {
+    std::vector<std::uint32_t> places;
+    std::size_t in_lane_groups = 0;
+    std::vector<std::uint32_t> groups;
+};
 
 /// A nursery whose objects stay. Its chunks are *groups*: a lane claims a group for the places in it that are
 /// free, of all groups the one nearest to the front, and creates objects there. Compaction *settles* newborns
@@ -30,6 +39,7 @@ class stable_places : private nursery<Config> {
 
 public:
     using typename base::chain, typename base::layout, typename base::policy, typename base::value_type;
+    using batch_type = place_batch;
 
     /// Places of a group: as many as lanes claim at once, and as one word has bits for.
     static constexpr std::uint32_t group_size = policy::nursery_chunk;
@@ -41,44 +51,85 @@ public:
           states_(std::string(what_for) + " states of groups", groups, 0),
           touched_(std::string(what_for) + " groups with new holes", groups, 0) {}
 
-    using base::append, base::for_each_position, base::for_pending, base::give_back, base::mark_gone,
-        base::own, base::owner, base::position, base::positions;
+    using base::for_pending, base::give_back, base::mark_gone, base::own, base::owner, base::positions;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. Nothing when none is left. Lock-free.
     std::optional<nursery_position> take(chain& lane) noexcept {
-        while (true) {
-            if (const std::uint32_t first = lane.positions.put; first != lane.positions.put_end) {
-                const std::uint32_t place = next_offered(first, lane.positions.put_end);
-                if (place == lane.positions.put_end) {
-                    lane.positions.put = place;
-                    continue;
-                }
-                lane.positions.put = place + 1;
-                return nursery_position{place};
+        do {
+            if (const auto place = take_held(lane)) {
+                return nursery_position{*place};
             }
-            if (const auto vacated = base::take_vacated(lane)) {
-                return nursery_position{*vacated};
-            }
-            if (!base::chunks_.extend(lane.positions)) {
-                return std::nullopt;
-            }
-        }
+        } while (base::chunks_.extend(lane.positions));
+        return std::nullopt;
     }
 
     /// Lane: takes places for `count` objects. Returns false when there are not as many, and throws
     /// std::bad_alloc; then nothing has changed. Lock-free.
-    bool take(chain& lane, std::size_t count, newborn_batch& batch) {
-        batch.vacated.reserve(count);
-        while (batch.vacated.size() != count) {
-            const std::optional<nursery_position> place = take(lane);
+    bool take(chain& lane, std::size_t count, place_batch& batch) {
+        batch.places.reserve(count + group_size);
+        batch.groups.reserve(count); // each has a place at least
+        while (batch.places.size() != count) {
+            const std::optional<std::uint32_t> place = take_held(lane);
             if (!place) {
+                break;
+            }
+            batch.places.push_back(*place);
+        }
+        batch.in_lane_groups = batch.places.size();
+        while (batch.places.size() < count) {
+            const std::optional<std::uint32_t> group = base::chunks_.take_chunk();
+            if (!group) {
                 give_back(lane, batch);
                 return false;
             }
-            batch.vacated.push_back(raw(*place));
+            batch.groups.push_back(*group);
+            const std::uint32_t first = *group * group_size;
+            for_each_offered(first, first + group_size, [&](std::uint32_t place) {
+                batch.places.push_back(place);
+                return true;
+            });
         }
+        batch.places.resize(count);
         return true;
+    }
+
+    /// The place of a batch's object.
+    static nursery_position position(const place_batch& batch, std::size_t object) noexcept {
+        return nursery_position{batch.places[object]};
+    }
+    /// Calls `visit(place)` for the batch's first `count` objects.
+    template <class Visit>
+    static void for_each_position(const place_batch& batch, std::size_t count, Visit visit) {
+        for (std::size_t i = 0; i != count; ++i) {
+            visit(position(batch, i));
+        }
+    }
+
+    /// Lane: gives a whole batch back. Wait-free.
+    void give_back(chain& lane, const place_batch& batch) noexcept {
+        for (const std::uint32_t group : batch.groups) {
+            base::chunks_.give_back_chunk(group);
+        }
+        for (std::size_t i = batch.in_lane_groups; i != 0; --i) {
+            give_back(lane, position(batch, i - 1));
+        }
+    }
+
+    /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
+    /// published, so that a sweep finds them.
+    void append(chain& lane, std::size_t count, const place_batch& batch) noexcept {
+        if (batch.groups.empty()) {
+            return;
+        }
+        // Vacate the rest of a group that a constructor of this batch has started.
+        while (const auto place = take_in_group(lane)) {
+            base::vacate(lane, *place);
+        }
+        for (const std::uint32_t group : batch.groups) {
+            base::chunks_.append(lane.positions, group);
+        }
+        lane.positions.put = raw(position(batch, count - 1)) + 1;
     }
 
     /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
@@ -263,6 +314,26 @@ private:
                 return;
             }
         }
+    }
+
+    /// Lane: takes a place of its current group.
+    std::optional<std::uint32_t> take_in_group(chain& lane) noexcept {
+        const std::uint32_t last = lane.positions.put_end;
+        if (lane.positions.put == last) {
+            return std::nullopt;
+        }
+        const std::uint32_t place = next_offered(lane.positions.put, last);
+        if (place == last) {
+            lane.positions.put = last;
+            return std::nullopt;
+        }
+        lane.positions.put = place + 1;
+        return place;
+    }
+    /// Lane: takes a place of the groups that it holds.
+    std::optional<std::uint32_t> take_held(chain& lane) noexcept {
+        const std::optional<std::uint32_t> place = take_in_group(lane);
+        return place ? place : base::take_vacated(lane);
     }
 
     template <class Found>
