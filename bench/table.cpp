@@ -77,6 +77,9 @@ table::table() {
          true},
         at_most("asteroids, 100,000 entities, 2 threads: the pools' share of a frame", 15, 8, "≤ {} %",
                 "{:.1f} %"),
+        at_most("stable_pool: churn, a replaced object, against plf::colony", 1.0, 0.7),
+        at_most("stable_pool: iteration at 50 % holes, a living object, against a full std::vector", 1.5,
+                1.2),
     };
 }
 

@@ -46,6 +46,8 @@ enum class figure : std::size_t {
     routed_erase,
     idle_pools,
     pool_share,
+    stable_churn,
+    stable_iteration,
 };
 
 /// The figures that the pool is judged by.

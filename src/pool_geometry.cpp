@@ -88,10 +88,15 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
     geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
+    if (limits.stable) {
+        // As many again, for the groups that compaction takes over, a quarter of all at the most.
+        geometry.nursery_chunks += chunks(limits.nursery_chunk, 0);
+    }
     geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
 
-    const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
+    const std::size_t locations =
+        (limits.stable ? 0 : geometry.object_limit) + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
         return refuse("capacity", options.capacity,
                       "with max_threads = " + std::to_string(options.max_threads) + " it needs " +

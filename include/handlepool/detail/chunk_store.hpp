@@ -164,11 +164,8 @@ public:
         }
     }
 
-    /// Any thread: takes this chunk for itself, if it was given back by give_back_chunk and nobody has taken
-    /// it since. Wait-free.
-    bool take_chunk_back(std::uint32_t chunk) noexcept { return free_.claim_returned(chunk); }
-    /// Any thread: of the chunks given back, the lowest is taken next. Wait-free.
-    void rewind() noexcept { free_.rewind(); }
+    /// The chunks that were given back and not taken since.
+    auto& given_back() noexcept { return free_.returned_words(); }
     /// Chunks ever taken are the first ones.
     std::size_t chunks_in_service() const noexcept { return free_.list().fresh(); }
 

@@ -34,6 +34,9 @@ struct returned_totals {
 template <class Policy>
 class returned_indices {
 public:
+    /// Indices of a word; the lowest bit is the lowest index.
+    static constexpr std::size_t bits_per_word = 64;
+
     /// For indices below `limit`.
     returned_indices(std::string_view what_for, std::size_t limit)
         : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
@@ -77,19 +80,31 @@ public:
         return count;
     }
 
-    /// Any thread: claims this index, if it is one of those. Wait-free.
-    bool claim(std::uint32_t index) noexcept {
-        const std::uint64_t bit = std::uint64_t{1} << (index % bits_per_word);
-        // (33), and (35)
-        if ((words_[index / bits_per_word].fetch_and(~bit, std::memory_order::acq_rel) & bit) == 0) {
-            return false;
-        }
-        claimed_.fetch_add(1, std::memory_order::release);
-        return true;
+    /// Any thread: gives back the indices of a word whose bits are set. Like the other. Wait-free.
+    void give_back(std::size_t word, std::uint64_t bits) noexcept {
+        given_back_.fetch_add(static_cast<std::uint64_t>(std::popcount(bits)), std::memory_order::relaxed);
+        words_[word].fetch_or(bits, std::memory_order::release); // (32)
+    }
+
+    /// Any thread: claims those indices of a word whose bits are set, and returns the bits of those that were
+    /// there. Wait-free.
+    std::uint64_t claim(std::size_t word, std::uint64_t bits) noexcept {
+        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acq_rel) & bits; // (33)
+        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)),
+                           std::memory_order::release); // (35)
+        return got;
     }
 
     /// Any thread: the next claims begin with the lowest index. Wait-free.
     void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
+
+    /// Any thread: the index that the next claim will probably take, or any other.
+    std::uint32_t guess() const noexcept {
+        const std::size_t word = hint_.load(std::memory_order::relaxed);
+        const std::uint64_t bits = words_[word].load(std::memory_order::relaxed);
+        return static_cast<std::uint32_t>(word * bits_per_word) +
+               static_cast<std::uint32_t>(bits == 0 ? 0 : std::countr_zero(bits));
+    }
 
     /// Forgets all. Only while nobody else uses it.
     void reset() noexcept {
@@ -102,8 +117,6 @@ public:
 private:
     template <class Word>
     using atomic = typename Policy::template atomic<Word>;
-
-    static constexpr std::size_t bits_per_word = 64;
 
     std::size_t claim_of(std::size_t word, std::uint32_t* out, std::size_t wanted) noexcept {
         // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the lane that took
@@ -164,10 +177,8 @@ public:
     /// Any thread: gives back what it has claimed and not used. Wait-free.
     void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
 
-    /// Any thread: claims this index, if it was given back and not claimed again since. Wait-free.
-    bool claim_returned(std::uint32_t index) noexcept { return returned_.claim(index); }
-    /// Any thread: of those given back, the next claims begin with the lowest. Wait-free.
-    void rewind() noexcept { returned_.rewind(); }
+    /// The indices that came back unused, word by word: see returned_indices.
+    returned_indices<Policy>& returned_words() noexcept { return returned_; }
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }

@@ -73,15 +73,24 @@ public:
     std::size_t positions() const noexcept { return owners_.size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
-    /// Lane: takes a position for an object. Nothing when none is left. Lock-free.
-    std::optional<nursery_position> take(chain& lane) noexcept {
+    /// Lane: takes a position for an object. Nothing when none is left. Calls `soon(position)` for such as
+    /// are probably taken some calls later, for prefetching; they may lie past the end. Lock-free.
+    template <class Soon>
+    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
         if (!chunks_.has_position(lane.positions)) {
             if (const auto vacated = take_vacated(lane)) {
                 return nursery_position{*vacated};
             }
         }
         const std::optional<std::uint32_t> position = chunks_.take(lane.positions);
-        return position ? std::optional(nursery_position{*position}) : std::nullopt;
+        if (!position) {
+            return std::nullopt;
+        }
+        soon(nursery_position{*position + positions_ahead});
+        return nursery_position{*position};
+    }
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        return take(lane, [](nursery_position) {});
     }
 
     /// Lane: gives a position back whose constructor threw. Wait-free.
@@ -201,6 +210,8 @@ public:
         return owners_[raw(position)].load(std::memory_order::relaxed);
     }
 
+    void prefetch_owner(nursery_position position) const noexcept { prefetch(owners_.data(), raw(position)); }
+
     /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
     /// position is ordered by the freelist of chunks.
     void mark_gone(nursery_position position) noexcept {
@@ -300,6 +311,8 @@ protected:
     static constexpr std::uint32_t first_vacated = 2;
     static bool names_object(value_type owner) noexcept { return layout::is_alive(layout::tag_of(owner)); }
 
+    // How far ahead of the position that is taken memory is asked for.
+    static constexpr std::uint32_t positions_ahead = 8;
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
 

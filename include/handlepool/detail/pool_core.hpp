@@ -397,7 +397,8 @@ private:
 
     static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << layout::index_bits,
                                                        .nursery_chunk = policy::nursery_chunk,
-                                                       .removal_chunk = policy::removal_chunk};
+                                                       .removal_chunk = policy::removal_chunk,
+                                                       .stable = placement::stable};
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
 
     std::string name_;

@@ -32,6 +32,7 @@ struct placement_parts<Config, dense_placement> {
     template <class T>
     using packer = detail::packer<T, Config>;
 
+    static constexpr bool stable = false;
     /// Positions of the dense store.
     static constexpr std::size_t dense_positions(std::size_t object_limit) noexcept { return object_limit; }
 

@@ -144,6 +144,8 @@ private:
             const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
             if (parts_.objects.is_dense(where)) {
                 parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+            } else {
+                parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
             }
             if (parts_.objects.type().has_destructor()) {
                 parts_.objects.prefetch_object(where);

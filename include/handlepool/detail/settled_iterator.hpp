@@ -39,7 +39,9 @@ public:
     T* operator->() const noexcept { return &**this; }
     settled_iterator& operator++() noexcept {
         left_ &= left_ - 1;
-        skip_empty_groups();
+        if (left_ == 0) {
+            skip_empty_groups();
+        }
         return *this;
     }
     settled_iterator operator++(int) noexcept {

@@ -19,6 +19,7 @@ struct placement_parts<Config, stable_placement> {
     template <class T>
     using packer = settler<T, Config>;
 
+    static constexpr bool stable = true;
     /// Positions of the dense store: there is none.
     static constexpr std::size_t dense_positions(std::size_t) noexcept { return 0; }
 

@@ -48,20 +48,35 @@ public:
         : base(what_for, groups, group_size),
           settled_(std::string(what_for) + " bits of objects", groups, 0),
           taken_(std::string(what_for) + " bits of places taken", groups, 0),
-          states_(std::string(what_for) + " states of groups", groups, 0),
-          touched_(std::string(what_for) + " groups with new holes", groups, 0) {}
+          owned_(std::string(what_for) + " groups that are owned", words_for(groups), 0),
+          touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
+          most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
-    using base::for_pending, base::give_back, base::mark_gone, base::own, base::owner, base::positions;
+    using base::for_pending, base::give_back, base::prefetch_owner, base::mark_gone, base::own, base::owner,
+        base::positions;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
-    /// Lane: takes a place for an object. Nothing when none is left. Lock-free.
-    std::optional<nursery_position> take(chain& lane) noexcept {
-        do {
-            if (const auto place = take_held(lane)) {
-                return nursery_position{*place};
+    /// Lane: takes a place for an object. Nothing when none is left. Calls `soon(place)` for such as are
+    /// probably taken some calls later. Lock-free.
+    template <class Soon>
+    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
+        while (true) {
+            if (const std::uint32_t place = take_held(lane); place != none) {
+                return nursery_position{place};
             }
-        } while (base::chunks_.extend(lane.positions));
-        return std::nullopt;
+            if (!base::chunks_.extend(lane.positions)) {
+                return std::nullopt;
+            }
+            const std::uint32_t next = base::chunks_.given_back().guess() * group_size;
+            for_each_offered(next, next + group_size, [&](std::uint32_t place) {
+                base::prefetch_owner(nursery_position{place});
+                soon(nursery_position{place});
+                return true;
+            });
+        }
+    }
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        return take(lane, [](nursery_position) {});
     }
 
     /// Lane: takes places for `count` objects. Returns false when there are not as many, and throws
@@ -70,11 +85,11 @@ public:
         batch.places.reserve(count + group_size);
         batch.groups.reserve(count); // each has a place at least
         while (batch.places.size() != count) {
-            const std::optional<std::uint32_t> place = take_held(lane);
-            if (!place) {
+            const std::uint32_t place = take_held(lane);
+            if (place == none) {
                 break;
             }
-            batch.places.push_back(*place);
+            batch.places.push_back(place);
         }
         batch.in_lane_groups = batch.places.size();
         while (batch.places.size() < count) {
@@ -123,8 +138,8 @@ public:
             return;
         }
         // Vacate the rest of a group that a constructor of this batch has started.
-        while (const auto place = take_in_group(lane)) {
-            base::vacate(lane, *place);
+        for (std::uint32_t place = take_in_group(lane); place != none; place = take_in_group(lane)) {
+            base::vacate(lane, place);
         }
         for (const std::uint32_t group : batch.groups) {
             base::chunks_.append(lane.positions, group);
@@ -206,36 +221,43 @@ public:
     template <class Recycled>
     void recycle(const Recycled&) noexcept {
         base::chunks_.take_finished([this](std::uint32_t group) {
-            states_[group].owned = true;
+            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
             touch(group);
         });
-        for (std::size_t i = 0; i != touched_count_; ++i) {
-            const std::uint32_t group = touched_[i];
-            states_[group].touched = false;
-            if (take_over(group)) {
-                offer(group);
+        for (std::size_t word = 0, last = words_for(groups()); word != last; ++word) {
+            std::uint64_t left = touched_[word];
+            touched_[word] = 0;
+            while (left != 0) {
+                const std::uint64_t some = lowest_bits(left, most_owned_);
+                left &= ~some;
+                offer(word, take_over(word, some));
             }
         }
-        touched_count_ = 0;
-        base::chunks_.rewind();
+        base::chunks_.given_back().rewind();
     }
 
     /// Compaction: takes the groups over that are empty, at the end, and not held by a lane, calls
-    /// `emptied(first, last)` for their range of places, and offers them again.
+    /// `emptied(first, last)` for ranges of their places, and offers them again.
     template <class Emptied>
     void shrink(Emptied emptied) {
-        const auto last = static_cast<std::uint32_t>(groups());
-        std::uint32_t first = last;
-        while (first != 0 && settled_[first - 1] == 0 && take_over(first - 1)) {
-            --first;
+        for (std::size_t last = groups(); last != 0;) {
+            std::size_t first = last;
+            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
+                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
+                --first;
+            }
+            if (first == last) {
+                break;
+            }
+            emptied(first_place(first), first_place(last));
+            base::owners_.discard(first * group_size, last * group_size);
+            base::links_.discard(first * group_size, last * group_size);
+            for (std::size_t group = first; group != last; ++group) {
+                offer(group / groups_a_word, bit_of_group(group));
+            }
+            last = first;
         }
-        emptied(nursery_position{first * group_size}, nursery_position{last * group_size});
-        base::owners_.discard(std::size_t{first} * group_size, std::size_t{last} * group_size);
-        base::links_.discard(std::size_t{first} * group_size, std::size_t{last} * group_size);
-        for (std::uint32_t group = first; group != last; ++group) {
-            offer(group);
-        }
-        base::chunks_.rewind();
+        base::chunks_.given_back().rewind();
     }
 
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
@@ -243,8 +265,8 @@ public:
         base::reset();
         settled_.discard();
         taken_.discard();
-        states_.discard();
-        touched_count_ = 0;
+        owned_.discard();
+        touched_.discard();
         settled_count_.store(0, std::memory_order::relaxed);
     }
 
@@ -267,7 +289,7 @@ public:
     }
 
     memory_use memory() const noexcept {
-        return base::memory() + memory_of(settled_, taken_, states_, touched_);
+        return base::memory() + memory_of(settled_, taken_, owned_, touched_);
     }
 
 private:
@@ -277,11 +299,25 @@ private:
     static_assert(group_size <= 64, "a group has a bit in one word for each place");
     static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
 
-    struct state {
-        plain<bool> owned;   // by compaction: no lane holds it, nor can claim it
-        plain<bool> touched; // is in the list of those with new holes
-    };
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::size_t groups_a_word = returned_indices<policy>::bits_per_word;
 
+    static constexpr std::size_t words_for(std::size_t groups) noexcept {
+        return (groups + groups_a_word - 1) / groups_a_word;
+    }
+    static constexpr std::uint64_t bit_of_group(std::size_t group) noexcept {
+        return std::uint64_t{1} << (group % groups_a_word);
+    }
+    static constexpr nursery_position first_place(std::size_t group) noexcept {
+        return nursery_position{static_cast<std::uint32_t>(group * group_size)};
+    }
+    static constexpr std::uint64_t lowest_bits(std::uint64_t bits, std::size_t most) noexcept {
+        std::uint64_t rest = bits;
+        for (std::size_t i = 0; i != most && most < groups_a_word; ++i) {
+            rest &= rest - 1;
+        }
+        return most < groups_a_word ? bits & ~rest : bits;
+    }
     static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
         return std::uint64_t{1} << (place % group_size);
     }
@@ -316,24 +352,24 @@ private:
         }
     }
 
-    /// Lane: takes a place of its current group.
-    std::optional<std::uint32_t> take_in_group(chain& lane) noexcept {
+    /// Lane: takes a place of its current group, or none. Not an optional, which goes through memory here.
+    std::uint32_t take_in_group(chain& lane) noexcept {
         const std::uint32_t last = lane.positions.put_end;
         if (lane.positions.put == last) {
-            return std::nullopt;
+            return none;
         }
         const std::uint32_t place = next_offered(lane.positions.put, last);
         if (place == last) {
             lane.positions.put = last;
-            return std::nullopt;
+            return none;
         }
         lane.positions.put = place + 1;
         return place;
     }
-    /// Lane: takes a place of the groups that it holds.
-    std::optional<std::uint32_t> take_held(chain& lane) noexcept {
-        const std::optional<std::uint32_t> place = take_in_group(lane);
-        return place ? place : base::take_vacated(lane);
+    /// Lane: takes a place of the groups that it holds, or none.
+    std::uint32_t take_held(chain& lane) noexcept {
+        const std::uint32_t place = take_in_group(lane);
+        return place != none ? place : base::take_vacated(lane).value_or(none);
     }
 
     template <class Found>
@@ -352,42 +388,48 @@ private:
     }
 
     void touch(std::uint32_t group) noexcept {
-        if (!states_[group].touched) {
-            states_[group].touched = true;
-            touched_[touched_count_] = group;
-            touched_count_ = touched_count_ + 1;
-        }
+        touched_[group / groups_a_word] = touched_[group / groups_a_word] | bit_of_group(group);
     }
 
-    /// False when a lane holds the group, or is about to.
-    bool take_over(std::uint32_t group) noexcept {
-        if (!states_[group].owned) {
-            states_[group].owned = base::chunks_.take_chunk_back(group);
-        }
-        return states_[group].owned;
+    /// Owns those of the groups that no lane holds or is about to hold; returns their bits.
+    std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
+        const std::uint64_t owned = owned_[word] & groups;
+        const std::uint64_t taken = base::chunks_.given_back().claim(word, groups & ~owned);
+        owned_[word] = owned_[word] | taken;
+        return owned | taken;
     }
 
-    /// Lets lanes claim the group, which is owned, if it has a hole.
-    void offer(std::uint32_t group) noexcept {
-        const std::uint64_t settled = settled_[group];
-        if (settled == all_places) {
-            return;
+    /// Lets lanes claim those of the groups, which are owned, that have a hole.
+    void offer(std::size_t word, std::uint64_t groups) noexcept {
+        std::uint64_t offers = 0;
+        for (std::uint64_t left = groups; left != 0; left &= left - 1) {
+            const std::size_t group = word * groups_a_word + static_cast<std::size_t>(std::countr_zero(left));
+            const std::uint64_t settled = settled_[group];
+            if (settled == all_places) {
+                continue;
+            }
+            for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
+                const std::size_t place =
+                    group * group_size + static_cast<std::size_t>(std::countr_zero(holes));
+                base::owners_[place].store(base::empty, std::memory_order::relaxed); // carried by the offer
+            }
+            taken_[group].store(settled, std::memory_order::relaxed); // carried by the offer
+            offers |= bit_of_group(group);
         }
-        for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
-            const auto place = group * group_size + static_cast<std::uint32_t>(std::countr_zero(holes));
-            base::owners_[place].store(base::empty, std::memory_order::relaxed); // carried by the offer
+        if (offers != 0) {
+            owned_[word] = owned_[word] & ~offers;
+            base::chunks_.given_back().give_back(word, offers);
         }
-        taken_[group].store(settled, std::memory_order::relaxed); // carried by the offer
-        states_[group].owned = false;
-        base::chunks_.give_back_chunk(group);
     }
 
     typename policy::template array<plain<std::uint64_t>> settled_;
     // The places that a group doesn't offer: none of a group that was never used.
     typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
-    typename policy::template array<state> states_;
-    typename policy::template array<plain<std::uint32_t>> touched_;
-    plain<std::size_t> touched_count_{0};
+    // A bit for each group: compaction owns it; it has holes that it doesn't offer.
+    typename policy::template array<plain<std::uint64_t>> owned_;
+    typename policy::template array<plain<std::uint64_t>> touched_;
+    // Groups that compaction owns at a time, at the most: the others have room for all objects.
+    std::size_t most_owned_;
     typename policy::template atomic<std::size_t> settled_count_{0};
 };
 
