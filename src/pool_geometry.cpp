@@ -90,6 +90,7 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
     geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
+    geometry.keep_order = options.keep_order;
 
     const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
@@ -271,6 +272,51 @@ public:
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
+    }
+
+    /// Sorts the dense store: `compare(a, b)` says of two objects, `const T&`, whether a comes before b. Equal
+    /// ones stay in their order. Handles may be used meanwhile, and stay right. Objects that were created since
+    /// the last compaction don't take part; those that were erased since do.
+    ///
+    /// No object moves before all comparisons are made, so `compare` may look up objects; then each that is
+    /// not in its place moves once. With an executor, `compare` is called by several threads at a time, and must not
+    /// throw.
+    /// Progress: blocking: waits for access guards. One comparison an object when all are in order, and
+    /// without working memory; linear when all but a few are; else n log n.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws; then nothing has
+    /// changed.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T>
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+
+    /// The same by keys: `key(object)` is called once for each object, may be a pointer to a member, and its
+    /// values are compared by `<`. They may refer to the objects. With numbers of up to 32 bits the
+    /// fastest; a NaN is before all numbers, or after all.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T>
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+
+    /// The same, but at most `budget` objects change their places, for programs whose frames have no time for
+    /// more: puts as many places in order as that allows, from where the last call stopped. A store that does
+    /// not change is in order after 2 n / budget calls, for even budgets; others still come closer to it. Less than 2 moves can't
+    /// change anything. Comparisons are not bounded: while much is out of order, each call makes as many as a
+    /// sort.
+    /// Progress: like sort, but always linear in the objects.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T>
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+
+    /// The same by keys.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T>
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
     }
 
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the

@@ -188,14 +188,10 @@ private:
         return parts_.objects.owner(parts_.objects.dense_position_of(survivor.from));
     }
 
-    /// Moves an object and updates its slot's location. The location is a plain store, whether the object is
-    /// being erased or not: an erase touches the tag alone.
     void apply(const move& one, slot_index slot) noexcept {
         const dense_position position = one.to;
-        const location to = parts_.objects.location_of(position);
-        parts_.objects.relocate(one.from, to);
-        parts_.objects.set_owner(position, slot);
-        parts_.slots.set_location(slot, to);
+        parts_.objects.relocate(one.from, parts_.objects.location_of(position));
+        parts_.own(position, slot);
     }
 
     parts_type& parts_;
