@@ -46,6 +46,10 @@ enum class figure : std::size_t {
     routed_erase,
     idle_pools,
     pool_share,
+    sort_shuffled,
+    sort_time,
+    sort_in_order,
+    sort_some,
 };
 
 /// The figures that the pool is judged by.

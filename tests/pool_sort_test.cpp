@@ -241,7 +241,9 @@ TEST_P(shapes, sort_by_agrees_with_stable_sort_for_keys_of_any_type) {
         expect_sorted_like(name, keys, [](items& pool) { return pool.sort_by(&item::key); }, smaller);
         expect_sorted_like(
             name, keys,
-            [](items& pool) { return pool.sort_by([](const item& i) { return -static_cast<float>(i.key); }); },
+            [](items& pool) {
+                return pool.sort_by([](const item& i) { return -static_cast<float>(i.key); });
+            },
             larger);
         expect_sorted_like(
             name, keys,
@@ -266,7 +268,8 @@ TEST_P(shapes, threads_sort_like_one_thread) {
         expect_sorted_like(
             name, keys,
             [&](items& pool) {
-                return pool.sort_by([](const item& i) { return std::to_string(i.key + 5'000'000); }, executor);
+                return pool.sort_by([](const item& i) { return std::to_string(i.key + 5'000'000); },
+                                    executor);
             },
             smaller);
     }
@@ -287,7 +290,8 @@ TEST(sorting_by_threads, agrees_for_many_objects_in_any_number_of_blocks) {
         for (std::size_t i = 0; i != count; ++i) {
             rotated[i] = static_cast<int>((i + 1) % count);
         }
-        expect_sorted_like("rotated", rotated, [&](items& pool) { return pool.sort(by_key, executor); }, by_key);
+        expect_sorted_like(
+            "rotated", rotated, [&](items& pool) { return pool.sort(by_key, executor); }, by_key);
     }
 }
 
@@ -552,8 +556,8 @@ void sort_beside_handle_operations(std::optional<unsigned> sorters) {
                     const auto key = [](const counted& object) noexcept { return object.value(); };
                     for (int i = 0; i != 4; ++i) {
                         sorters ? pool.sort_by(key, executor) : pool.sort_by(key);
-                        pool.sort_some([](const counted& a, const counted& b) { return a.value() > b.value(); },
-                                       each);
+                        pool.sort_some(
+                            [](const counted& a, const counted& b) { return a.value() > b.value(); }, each);
                         if (i == 2) {
                             pool.compact();
                         }

@@ -36,12 +36,11 @@ concept comparison_of = std::predicate<Compare&, read_access_t<T>, read_access_t
 
 /// Reads a value from an object that can be kept and compared by `<`.
 template <class Key, class T>
-concept key_of =
-    std::invocable<Key&, read_access_t<T>> &&
-    std::constructible_from<std::remove_cvref_t<std::invoke_result_t<Key&, read_access_t<T>>>,
-                            std::invoke_result_t<Key&, read_access_t<T>>> &&
-    requires(const std::remove_cvref_t<std::invoke_result_t<Key&, read_access_t<T>>>& key) {
-        { key < key } -> std::convertible_to<bool>;
-    };
+concept key_of = std::invocable<Key&, read_access_t<T>> &&
+                 std::constructible_from<std::remove_cvref_t<std::invoke_result_t<Key&, read_access_t<T>>>,
+                                         std::invoke_result_t<Key&, read_access_t<T>>> &&
+                 requires(const std::remove_cvref_t<std::invoke_result_t<Key&, read_access_t<T>>>& key) {
+                     { key < key } -> std::convertible_to<bool>;
+                 };
 
 } // namespace handlepool::detail

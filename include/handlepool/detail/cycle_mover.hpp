@@ -72,14 +72,16 @@ private:
         const std::size_t cuts = (std::size_t{count_ - 1} >> cut_bits_) + 1;
         executor.for_ranges(cuts, 1, [&](std::size_t first, std::size_t last) noexcept {
             for (std::size_t cut = first; cut != last; ++cut) {
-                if (const auto place = static_cast<std::uint32_t>(cut << cut_bits_); sources[place] != place) {
+                if (const auto place = static_cast<std::uint32_t>(cut << cut_bits_);
+                    sources[place] != place) {
                     take_out(place, cut);
                 }
             }
         });
         executor.for_ranges(cuts, 1, [&](std::size_t first, std::size_t last) noexcept {
             for (std::size_t cut = first; cut != last; ++cut) {
-                if (const auto place = static_cast<std::uint32_t>(cut << cut_bits_); sources[place] != place) {
+                if (const auto place = static_cast<std::uint32_t>(cut << cut_bits_);
+                    sources[place] != place) {
                     const std::uint32_t hole = move_chain(
                         sources, place, [between](std::uint32_t source) { return (source & between) == 0; });
                     put_in(sources[hole] >> cut_bits_, hole, sources);
@@ -91,7 +93,8 @@ private:
     /// Fills the hole and those that this leaves, until a hole's source is the end of the chain; returns that
     /// hole.
     template <class IsEnd>
-    std::uint32_t move_chain(scratch_array<std::uint32_t>& sources, std::uint32_t hole, IsEnd is_end) noexcept {
+    std::uint32_t move_chain(scratch_array<std::uint32_t>& sources, std::uint32_t hole,
+                             IsEnd is_end) noexcept {
         // They stop at the end: what lies beyond is another thread's.
         const auto advance = [&](std::uint32_t place) {
             const std::uint32_t source = sources[place];
@@ -99,7 +102,7 @@ private:
         };
         std::uint32_t object_ahead = hole;
         std::uint32_t slot_ahead = hole;
-        for (std::size_t i = 0; i != objects_ahead; ++i) {
+        for (std::size_t i = 0; i != objects_ahead && !is_end(sources[object_ahead]); ++i) {
             object_ahead = advance(object_ahead);
             prefetch_object(object_ahead);
             slot_ahead = i < slots_ahead ? advance(slot_ahead) : slot_ahead;
@@ -148,7 +151,7 @@ private:
     parts_type& parts_;
     std::uint32_t count_;
     std::size_t cuts_;
-    unsigned cut_bits_ = 0; // a cut at each multiple of this power of two
+    unsigned cut_bits_ = 0;            // a cut at each multiple of this power of two
     scratch_array<slot_index> owners_; // of the objects that were taken out
     void* taken_out_;
 };

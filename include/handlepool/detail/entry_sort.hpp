@@ -158,8 +158,8 @@ void sort_adaptively(Entry* entries, Entry* spare, std::size_t count, std::size_
     }
     merge_sort(spare, spare + dropped, dropped, before);
     for (std::size_t out = count; dropped != 0;) {
-        entries[--out] = kept != 0 && before(spare[dropped - 1], entries[kept - 1]) ? entries[--kept]
-                                                                                    : spare[--dropped];
+        entries[--out] =
+            kept != 0 && before(spare[dropped - 1], entries[kept - 1]) ? entries[--kept] : spare[--dropped];
     }
 }
 

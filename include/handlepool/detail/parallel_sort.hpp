@@ -61,19 +61,18 @@ private:
     /// Returns whether all were in order before.
     template <class Executor>
     bool sort_blocks(Executor& executor, Entry* entries, Entry* spare) {
-        executor.for_ranges(
-            blocks_, 1, [this, entries, spare](std::size_t first, std::size_t last) noexcept {
-                for (std::size_t i = first; i != last; ++i) {
-                    Entry* const block = entries + i * block_;
-                    const std::size_t size = min(block_, count_ - i * block_);
-                    const std::size_t ordered =
-                        ordered_prefix(size, before_, [block](std::size_t at) { return block[at]; });
-                    splits_[i] = ordered == size ? 1 : 0; // was it in order?
-                    if (ordered != size) {
-                        sort_adaptively(block, spare + i * block_, size, ordered, before_);
-                    }
+        executor.for_ranges(blocks_, 1, [this, entries, spare](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                Entry* const block = entries + i * block_;
+                const std::size_t size = min(block_, count_ - i * block_);
+                const std::size_t ordered =
+                    ordered_prefix(size, before_, [block](std::size_t at) { return block[at]; });
+                splits_[i] = ordered == size ? 1 : 0; // was it in order?
+                if (ordered != size) {
+                    sort_adaptively(block, spare + i * block_, size, ordered, before_);
                 }
-            });
+            }
+        });
         for (std::size_t i = 0; i != blocks_; ++i) {
             if (splits_[i] == 0 || (i != 0 && !before_(entries[i * block_ - 1], entries[i * block_]))) {
                 return false;

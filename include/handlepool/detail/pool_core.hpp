@@ -276,8 +276,8 @@ public:
         return compact_alone(executor);
     }
 
-    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and what
-    /// `sort` throws.
+    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
+    /// what `sort` throws.
     template <class Sort>
     sort_stats sort_alone(Sort sort) {
         expect_in_use();

@@ -7,7 +7,8 @@
 namespace handlepool::detail {
 
 /// Sorts `entries` by the upper 32 bits of their words, digit by digit, with room for as many in `spare`.
-/// Entries with equal ones come out in the order of their positions, which are `first` to `first` + `count` - 1.
+/// Entries with equal ones come out in the order of their positions, which are `first` to `first` + `count`
+/// - 1.
 template <class Entry>
 void radix_sort(Entry* entries, Entry* spare, std::size_t count, std::uint32_t first) noexcept {
     constexpr unsigned digit_bits = 11;

@@ -33,9 +33,8 @@ private:
         // Saturates instead of overflowing: then there is no such memory.
         constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
         return size == 0 ? nullptr
-                         : static_cast<Value*>(::operator new(size > most / sizeof(Value)
-                                                                  ? most
-                                                                  : size * sizeof(Value)));
+                         : static_cast<Value*>(
+                               ::operator new(size > most / sizeof(Value) ? most : size * sizeof(Value)));
     }
 
     Value* values_;

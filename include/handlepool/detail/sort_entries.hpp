@@ -50,9 +50,9 @@ private:
 
 /// Of numbers of at most 32 bits: as an unsigned number in the same order, above the position.
 template <class Key>
-inline constexpr bool is_short_number = (std::is_integral_v<Key> && sizeof(Key) <= sizeof(std::uint32_t)) ||
-                                        (std::is_same_v<Key, float> && sizeof(float) == 4 &&
-                                         std::numeric_limits<float>::is_iec559);
+inline constexpr bool is_short_number =
+    (std::is_integral_v<Key> && sizeof(Key) <= sizeof(std::uint32_t)) ||
+    (std::is_same_v<Key, float> && sizeof(float) == 4 && std::numeric_limits<float>::is_iec559);
 
 template <class Key>
 std::uint32_t ordered_bits(Key key) noexcept {
@@ -131,8 +131,8 @@ public:
     by_large_key(Key& key, Read read, std::size_t count)
         : key_(key),
           read_(read),
-          values_(static_cast<Value*>(
-              ::operator new(count * sizeof(Value), std::align_val_t{alignof(Value)}))) {}
+          values_(
+              static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t{alignof(Value)}))) {}
     ~by_large_key() {
         while (made_ != 0) {
             values_[--made_].~Value();
@@ -167,8 +167,9 @@ inline constexpr bool is_small_key =
     std::is_trivially_copyable_v<Value> && sizeof(Value) <= 16 && alignof(Value) <= 16;
 
 /// The criterion for keys that `Key` reads.
-template <class Key, class Read, class Value = std::remove_cvref_t<decltype(apply_to(
-                                     std::declval<Key&>(), std::declval<Read&>()(std::uint32_t{})))>>
+template <class Key, class Read,
+          class Value = std::remove_cvref_t<decltype(apply_to(std::declval<Key&>(),
+                                                              std::declval<Read&>()(std::uint32_t{})))>>
 using by_key = std::conditional_t<
     is_short_number<Value>, by_short_number<Key, Read>,
     std::conditional_t<is_small_key<Value>, by_small_key<Value, Key, Read>, by_large_key<Value, Key, Read>>>;

@@ -22,29 +22,20 @@ public:
         }
         // Each place costs a move unless its object is there, and another for the object that leaves the
         // window for one that comes in. So the sum never falls while the window grows.
-        std::size_t moves = 0;
-        for (; size_ != count_; ++size_) {
+        for (std::size_t in_place = 0; size_ != count_; ++size_) {
             const std::uint32_t place = end();
-            const std::uint32_t source = sources[place];
-            const std::size_t before = moves;
-            const std::size_t incoming_before = incoming_;
-            if (source != place) {
-                moves += 1;
-                if (!contains(source)) {
-                    moves += 1;
-                    ++incoming_;
-                }
-                if (contains(places_[place])) {
-                    // It was to come in from outside; now it is inside.
-                    moves -= 1;
-                    --incoming_;
-                }
+            std::size_t incoming = incoming_;
+            if (sources[place] == place) {
+                ++in_place;
+            } else {
+                incoming += contains(sources[place]) ? 0U : 1U;
+                // What is here belongs into the window so far, to which it was to come from outside.
+                incoming -= contains(places_[place]) ? 1U : 0U;
             }
-            if (moves > budget) {
-                moves = before;
-                incoming_ = incoming_before;
+            if (std::size_t{size_} + 1 - in_place + incoming > budget) {
                 break;
             }
+            incoming_ = incoming;
         }
     }
 
@@ -56,7 +47,8 @@ public:
     std::size_t incoming() const noexcept { return incoming_; }
 
     /// Reduces the order to the moves of this window, with room in `leaving` for as many as come in.
-    void restrict(scratch_array<std::uint32_t>& sources, scratch_array<std::uint32_t>& leaving) const noexcept {
+    void restrict(scratch_array<std::uint32_t>& sources,
+                  scratch_array<std::uint32_t>& leaving) const noexcept {
         if (is_whole()) {
             return;
         }

@@ -104,9 +104,8 @@ private:
     template <class Executor>
     cycle_mover<T, Config> mover(Executor&) {
         const std::uint32_t count = parts_.objects.size();
-        return cycle_mover<T, Config>(parts_, count,
-                                      is_inline<Executor> || count <= policy::compaction_grain ? 1
-                                                                                               : most_chains);
+        return cycle_mover<T, Config>(
+            parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
     }
 
     sort_stats finish(sort_stats stats, std::uint64_t start) const noexcept {
