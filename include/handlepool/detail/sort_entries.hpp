@@ -58,7 +58,8 @@ template <class Key>
 std::uint32_t ordered_bits(Key key) noexcept {
     constexpr std::uint32_t sign = 0x8000'0000;
     if constexpr (std::is_same_v<Key, float>) {
-        const auto bits = std::bit_cast<std::uint32_t>(key == 0 ? 0.0F : key); // -0 equals 0
+        auto bits = std::bit_cast<std::uint32_t>(key);
+        bits = bits == sign ? 0 : bits; // -0 equals 0
         return (bits & sign) != 0 ? ~bits : bits | sign;
     } else if constexpr (std::is_signed_v<Key>) {
         return static_cast<std::uint32_t>(static_cast<std::int32_t>(key)) ^ sign;
