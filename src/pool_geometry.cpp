@@ -94,6 +94,7 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     }
     geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
+    geometry.keep_order = options.keep_order;
 
     const std::size_t locations =
         (limits.stable ? 0 : geometry.object_limit) + geometry.nursery_chunks * limits.nursery_chunk;

@@ -68,6 +68,7 @@ using service = basic_service<default_layout>;
 struct pool_options;
 struct pool_stats;
 struct compaction_stats;
+struct sort_stats;
 struct raw_type;
 class executor_ref;
 class HANDLEPOOL_EXPORT timeline;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
@@ -194,6 +195,11 @@ public:
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
+    ///
+    /// Their order, when one thread does it all, and no constructor creates objects of the same pool: that of
+    /// creation. Removals change it, except with the option `keep_order`: newborns take the places of removed
+    /// objects first, and then the last objects do. So after one removal, and no creation, the last object is
+    /// in the place of the removed one, and all others are where they were.
     /// Progress: wait-free, constant.
     std::span<const T> items() const noexcept
         requires dense
@@ -201,7 +207,7 @@ public:
         return {core_.first(), core_.dense_size()};
     }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
-    /// objects.
+    /// objects but by sort().
     std::span<T> mutable_items() noexcept
         requires dense
     {
@@ -300,6 +306,54 @@ public:
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
+    }
+
+    /// Sorts the dense store: `compare(a, b)` says of two objects, each a `const T&`, whether a comes before
+    /// b. Equal objects keep their order. Handles may be used meanwhile, and stay right. Objects that were
+    /// created since the last compaction take no part yet, those that were erased since then still do; what
+    /// the next compaction moves is out of order again, unless the pool has the option `keep_order`.
+    ///
+    /// All comparisons are made before the first object moves, so they may look up objects of the pool, but
+    /// not compact it; then each object moves once. An executor's threads call `compare` at the same time.
+    /// Progress: blocking: waits for access guards. One comparison an object, and no working memory, when all
+    /// are in order; linear when few are not; else n log n.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws; then no object
+    /// has moved. With an executor other than inline_executor `compare` must not throw: the program would
+    /// end.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T> && dense
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+
+    /// The same by keys: `key(object)` is called once for each object, and what it returns is compared by
+    /// `<`. A pointer to a member will do. Keys may refer to their objects. Numbers of up to 32 bits are the
+    /// fastest; of those, a NaN comes before or after all others.
+    /// Progress: like sort, but with working memory for the keys also when all are in order.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T> && dense
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+
+    /// A part of a sort, for frames without the time for a whole one: at most `budget` objects change their
+    /// places. Puts as many places in order as that allows, from where the last call stopped, and goes on at
+    /// the front after the end. A store that nobody changes is in order after 2 n / budget calls, for an even
+    /// budget; objects that come and go meanwhile leave a disorder that the next round repairs. No object can
+    /// change its place alone: a budget below 2 does nothing.
+    /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
+    /// Throws like sort.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T> && dense
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+
+    /// The same by keys.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T> && dense
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
     }
 
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
@@ -218,6 +219,30 @@ public:
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
+    }
+
+    /// Sorts the dense store: `compare(a, b)` says of two objects, `const void*`, whether a comes before b.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, void> && dense
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+    /// The same by keys: `key(object)` is called once for each object.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, void> && dense
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+    /// The same, but at most `budget` objects change their places: goes on where the last call stopped.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, void> && dense
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, void> && dense
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
     }
 
     /// Would a compaction find nothing to do?

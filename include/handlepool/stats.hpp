@@ -12,10 +12,18 @@ namespace handlepool {
 struct compaction_stats {
     std::size_t removed = 0; ///< objects destroyed
     std::size_t born = 0;    ///< newborns moved from the nursery into the dense store
-    std::size_t moved = 0;   ///< survivors moved from the end of the dense store into holes
+    std::size_t moved = 0;   ///< survivors that changed their place, to close holes
     std::size_t retired = 0; ///< slots that were used up
     std::size_t swept = 0;   ///< of `removed`, those found by a sweep: an erase could leave no record
     std::size_t size = 0;    ///< objects in the dense store afterwards
+    std::chrono::nanoseconds duration{}; ///< of the whole
+};
+
+/// What one sort, or a part of one, did.
+struct sort_stats {
+    std::size_t moved = 0;               ///< objects that changed their place
+    std::size_t size = 0;                ///< objects in the dense store
+    bool in_order = true;                ///< is the dense store in order now?
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 

@@ -20,7 +20,7 @@
 namespace handlepool::detail {
 
 /// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
-/// Its cost is proportional to both together, never to the pool's size.
+/// Its cost is proportional to both together, never to the pool's size, except with the option `keep_order`.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness. Each step is a loop over independent
@@ -71,13 +71,21 @@ public:
             stats.swept = swept.removed;
             add(sweeps_, 1);
         }
+        const bool keep_order = parts_.geometry.keep_order;
+        if (keep_order) {
+            // First, so that newborns come after the last survivor.
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.close_holes_in_order(reaper_);
+        }
         begin(executor, compaction_phase::collect_newborns);
         stats.born = packer_.collect_newborns(executor, reaper_);
         add(left_nursery_, stats.born);
         begin(executor, compaction_phase::place_newborns);
         packer_.place_newborns(executor, reaper_, frame);
-        begin(executor, compaction_phase::fill_holes);
-        stats.moved = packer_.fill_holes(executor, reaper_);
+        if (!keep_order) {
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.fill_holes(executor, reaper_);
+        }
         begin(executor, compaction_phase::give_back);
         give_back_memory();
 

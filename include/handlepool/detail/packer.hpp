@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/hole_closer.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
@@ -107,6 +108,12 @@ public:
         return move_count_;
     }
 
+    /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
+    /// order of the survivors. Returns how many moved.
+    std::size_t close_holes_in_order(reaper_type& holes) {
+        return detail::close_holes_in_order(parts_, holes);
+    }
+
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
         newborns_.shrink();
@@ -145,14 +152,10 @@ private:
         return parts_.objects.owner(parts_.objects.dense_position_of(survivor.from));
     }
 
-    /// Moves an object and updates its slot's location. The location is a plain store, whether the object is
-    /// being erased or not: an erase touches the tag alone.
     void apply(const move& one, slot_index slot) noexcept {
         const dense_position position = one.to;
-        const location to = parts_.objects.location_of(position);
-        parts_.objects.relocate(one.from, to);
-        parts_.objects.set_owner(position, slot);
-        parts_.slots.set_location(slot, to);
+        parts_.objects.relocate(one.from, parts_.objects.location_of(position));
+        parts_.own(position, slot);
     }
 
     parts_type& parts_;

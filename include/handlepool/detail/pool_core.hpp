@@ -11,6 +11,7 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/sorter.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/pool_options.hpp>
@@ -290,6 +291,16 @@ public:
         return compact_alone(executor);
     }
 
+    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
+    /// what `sort` throws.
+    template <class Sort>
+    sort_stats sort_alone(Sort sort) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        return sort(sorter_);
+    }
+
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
@@ -405,6 +416,7 @@ private:
     pool_id_holder id_;
     pool_parts<T, Config> parts_;
     compactor<T, Config> compactor_;
+    sorter<T, Config> sorter_{parts_};
     access_gate<lane_type> gate_;
     // Erasures by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane_{0};

@@ -24,6 +24,7 @@ struct pool_geometry {
     std::size_t nursery_chunks = 0;
     std::size_t removal_chunks = 0;
     bool remember_frames = false;
+    bool keep_order = false;
 };
 
 /// What the handle layout and the policy say about a geometry.

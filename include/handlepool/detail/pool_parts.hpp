@@ -114,6 +114,13 @@ struct pool_parts {
         return handle;
     }
 
+    /// Compaction: makes the object that was moved to a position the slot's. The location is a plain store,
+    /// whether the object is being erased or not: an erase touches the tag alone.
+    void own(dense_position position, slot_index slot) noexcept {
+        objects.set_owner(position, slot);
+        slots.set_location(slot, objects.location_of(position));
+    }
+
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
     /// uses the pool.
     void reset(bool used_up) noexcept {

@@ -91,9 +91,11 @@ public:
         return free_slots();
     }
 
-    /// The holes in the dense store since collect().
+    /// The holes in the dense store since collect(), until they are closed.
     std::size_t hole_count() const noexcept { return hole_count_; }
     dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
+
+    void forget_holes() noexcept { hole_count_ = 0; }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {

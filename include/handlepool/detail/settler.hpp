@@ -52,11 +52,13 @@ public:
         }
     }
 
-    /// Leaves holes to the objects to come.
+    // Holes are left to the objects to come.
     template <executor Executor>
     static std::size_t fill_holes(Executor&, const reaper_type&) noexcept {
         return 0;
     }
+
+    static std::size_t close_holes_in_order(reaper_type&) noexcept { return 0; }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
