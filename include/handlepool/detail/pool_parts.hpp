@@ -68,6 +68,13 @@ struct pool_parts {
         return handle;
     }
 
+    /// The same for a slot that was reserved.
+    void publish_reserved(slot_index slot, location where) noexcept {
+        const tag_type tag = slots.next_tag(slot, fresh_tag);
+        newborns.own(objects.nursery_position_of(where), slots.handle_of(slot, tag));
+        slots.publish_reserved(slot, tag, where);
+    }
+
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
     /// uses the pool.
     void reset(bool used_up) noexcept {
