@@ -57,8 +57,8 @@ std::string describe_refusal(std::string_view pool, const handle_report& handle)
     if (handle.null) {
         return quoted_pool(pool) + ": the null handle names no object";
     }
-    return naming(pool, handle) + (handle.reserved ? " is reserved and has no object yet"
-                                                   : " is stale: " + reason(handle));
+    return naming(pool, handle) +
+           (handle.reserved ? " is reserved and has no object yet" : " is stale: " + reason(handle));
 }
 
 std::string describe_unreserved(std::string_view pool, bool alive, const handle_report& handle) {

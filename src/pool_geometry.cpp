@@ -11,7 +11,8 @@ namespace handlepool::detail {
 
 namespace {
 
-// Slot indices are 32-bit words, the last value of which is spoken for; so is the upper half of the locations.
+// Slot indices are 32-bit words, the last value of which is spoken for; so is the upper half of the
+// locations.
 constexpr std::size_t most_slot_indices = 0xffff'fffe;
 constexpr std::size_t most_locations = raw(location::first_no_place);
 

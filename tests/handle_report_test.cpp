@@ -81,7 +81,8 @@ TEST(handle_report_test, a_slot_that_was_used_again) {
     handle_report handle = living();
     handle.slot_generation = 11;
     EXPECT_THAT(describe_refusal("ships", handle),
-                AllOf(HasSubstr("erased, and"), HasSubstr("used again since, or revoked"), HasSubstr("generation 11")));
+                AllOf(HasSubstr("erased, and"), HasSubstr("used again since, or revoked"),
+                      HasSubstr("generation 11")));
 }
 
 TEST(handle_report_test, a_handle_that_is_reserved_or_was) {
@@ -157,10 +158,9 @@ TEST(describe_handle_test, a_slot_that_was_used_again) {
     handle_report handle = living();
     handle.slot_generation = 11;
     handle.frames_since_death = 0; // what is not known counts as this frame, and is not said
-    EXPECT_EQ(
-        describe_handle("ships", false, handle),
-        "ships #1021 generation 7: erased, and the slot has been used again since, or revoked; the slot is at "
-        "generation 11");
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased, and the slot has "
+                                                       "been used again since, or revoked; the slot is at "
+                                                       "generation 11");
 }
 
 TEST(describe_handle_test, the_other_reasons) {

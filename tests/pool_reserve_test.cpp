@@ -167,15 +167,15 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
     using handle_type = numbers::handle_type;
     const auto reserved = pool.reserve();
     const auto alive = pool.emplace(1U);
-    const auto foreign = handle_type::from_value(
-        default_layout::value_of(reserved.index(), default_layout::make_tag(other.id(), reserved.generation())));
+    const auto foreign = handle_type::from_value(default_layout::value_of(
+        reserved.index(), default_layout::make_tag(other.id(), reserved.generation())));
     pool.erase(pool.emplace(2U));
     pool.compact(); // a slot that is free, and had an object
     for (std::uint64_t index = 0; index != 12; ++index) {
         for (std::uint32_t generation = 0; generation != 8; ++generation) {
             for (const std::uint32_t id : {pool.id(), other.id()}) {
-                const auto forged =
-                    handle_type::from_value(default_layout::value_of(index, default_layout::make_tag(id, generation)));
+                const auto forged = handle_type::from_value(
+                    default_layout::value_of(index, default_layout::make_tag(id, generation)));
                 if (forged == reserved || forged == alive) {
                     continue;
                 }
@@ -350,9 +350,8 @@ TEST(fulfilment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run)
         const auto handle = pool->reserve();
         int born = 0;
         int died = 0;
-        const auto parent = pool->emplace(nullptr, [&, handle] {
-            born += pool->try_fulfil(handle, nullptr, [&] { ++died; }) ? 1 : 0;
-        });
+        const auto parent = pool->emplace(
+            nullptr, [&, handle] { born += pool->try_fulfil(handle, nullptr, [&] { ++died; }) ? 1 : 0; });
         if (by_compaction) {
             pool->erase(parent);
             pool->compact();

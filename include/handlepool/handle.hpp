@@ -60,8 +60,8 @@ struct HANDLEPOOL_EXPORT handle_layout {
     /// The last generation that an object can have; after it, the slot is used up.
     static constexpr tag_type last_generation = generation_mask - 2;
 
-    /// What the widths allow: slots that a handle can name, pools that it can tell apart, and objects that one
-    /// slot can have, one after the other, before it is used up.
+    /// What the widths allow: slots that a handle can name, pools that it can tell apart, and objects that
+    /// one slot can have, one after the other, before it is used up.
     static constexpr std::uint64_t slots = std::uint64_t{1} << index_bits;
     static constexpr std::uint64_t pools = std::uint64_t{1} << pool_id_bits;
     static constexpr std::uint64_t objects_per_slot = (std::uint64_t{last_generation} + 1) / 2;

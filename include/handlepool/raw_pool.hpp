@@ -200,7 +200,8 @@ public:
         }
     }
     void fulfil(handle_type handle) {
-        fulfil(handle, [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
+        fulfil(handle,
+               [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
     }
 
     /// The same, but returns false where fulfil throws an error of its own; then `construct` was not called.

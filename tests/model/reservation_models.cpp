@@ -83,7 +83,8 @@ public:
         require((fulfilled_[0] ? 1 : 0) + (fulfilled_[1] ? 1 : 0) + (cancelled_ ? 1 : 0) == 1,
                 "exactly one of fulfil and cancel wins");
         require(objects.contains(reserved_) == !cancelled_, "the winner decides");
-        require(objects.stats().slots_reserved == 0, "a handle that was fulfilled or cancelled is not reserved");
+        require(objects.stats().slots_reserved == 0,
+                "a handle that was fulfilled or cancelled is not reserved");
         if (cancelled_) {
             const auto next = objects.emplace(3U);
             require(next != reserved_, "a cancelled handle is never given out again");
@@ -140,9 +141,13 @@ public:
     void run(unsigned index) override {
         if (index == 0) {
             objects.fulfil(reserved_, 7U);
-        } else if (ByState ? objects.state(reserved_) == handle_state::alive
-                           : objects.find(reserved_) != nullptr) {
-            require(objects[reserved_].value == 7, "an object that is found is complete");
+        } else if (!ByState) {
+            if (const payload* const found = objects.find(reserved_)) {
+                require(found->value == 7, "an object that is found is complete");
+            }
+        } else if (objects.state(reserved_) == handle_state::alive) {
+            require(objects.size() == 1, "an object that is known to live is counted");
+            require(objects[reserved_].value == 7, "an object that is known to live is complete");
         }
     }
     void check() override { require_consistent(objects, {{reserved_, 7}}); }
@@ -190,6 +195,7 @@ public:
         if (index == 0) {
             told_.put(objects.emplace(7U));
         } else if ((new_ = objects.revoke(told_.await()))) {
+            require(objects.size() == 1, "an object that has a new handle is counted");
             require(objects[new_].value == 7, "an object that has a new handle is complete");
         }
     }
@@ -255,13 +261,13 @@ private:
 } // namespace
 
 void add_reservation_models(std::vector<model_entry>& to) {
-    to.push_back(entry<fulfilled_by_another>("fulfilled by another", 2,
-                                             "a handle is fulfilled by whoever hears of it, under its own tag"));
+    to.push_back(entry<fulfilled_by_another>(
+        "fulfilled by another", 2, "a handle is fulfilled by whoever hears of it, under its own tag"));
     to.push_back(entry<cancelled_by_another>("cancelled by another", 2, "a cancelled handle never resolves"));
     to.push_back(entry<fulfil_against_cancel>("fulfil against cancel", 3,
                                               "exactly one of all calls with a reserved handle wins"));
-    to.push_back(entry<state_of_a_reserved_handle>("state of a reserved handle", 3,
-                                                   "a handle is reserved, then alive, and not stale between"));
+    to.push_back(entry<state_of_a_reserved_handle>(
+        "state of a reserved handle", 3, "a handle is reserved, then alive, and not stale between"));
     to.push_back(entry<publication_of_a_fulfilled_object<false>>("publication of a fulfilled object", 2,
                                                                  "find sees a complete object"));
     to.push_back(entry<publication_of_a_fulfilled_object<true>>(

@@ -48,10 +48,11 @@ struct newborn_batch {
 };
 
 /// Where objects created since the last compaction live, and the record of whose they are: for each position
-/// the whole handle that its object was published under; it may have been revoked since. A position is *empty*, *owned*, *gone* (its object was destroyed or has
-/// moved away) or *vacated* (its constructor threw when later positions were taken already). The positions of
-/// one lane are a queue: the lane takes them, compaction drains them in order. A vacated position is the
-/// lane's to use again until compaction passes it; of both, one wins by compare-exchange.
+/// the whole handle that its object was published under; it may have been revoked since. A position is
+/// *empty*, *owned*, *gone* (its object was destroyed or has moved away) or *vacated* (its constructor threw
+/// when later positions were taken already). The positions of one lane are a queue: the lane takes them,
+/// compaction drains them in order. A vacated position is the lane's to use again until compaction passes it;
+/// of both, one wins by compare-exchange.
 ///
 /// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle's.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
@@ -250,8 +251,8 @@ public:
     }
 
     /// Has the owner's object been published, to judge from its slot's tag? A newborn's slot can't be reused
-    /// before compaction has seen the newborn: its tag is that of the owner, or a later one when the object was
-    /// erased or its handle revoked. Anything else stood there before, and is lower.
+    /// before compaction has seen the newborn: its tag is that of the owner, or a later one when the object
+    /// was erased or its handle revoked. Anything else stood there before, and is lower.
     static bool reached(typename layout::tag_type tag, value_type owner) noexcept {
         return tag >= layout::tag_of(owner);
     }

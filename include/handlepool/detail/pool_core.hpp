@@ -147,8 +147,8 @@ public:
     [[noreturn]] void throw_unfulfilled(fulfil_outcome why, value_type handle) {
         if (why == fulfil_outcome::not_reserved) {
             const handle_state now = state(handle);
-            raise(not_reserved(
-                describe_unreserved(name_, now == handle_state::alive, report_of(handle, now))));
+            raise(
+                not_reserved(describe_unreserved(name_, now == handle_state::alive, report_of(handle, now))));
         }
         throw_refusal();
     }
@@ -421,8 +421,7 @@ private:
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
-            highest =
-                max<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
+            highest = max<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
         });
         return (highest + 1) & ~1U;
     }

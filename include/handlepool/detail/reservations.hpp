@@ -132,16 +132,16 @@ public:
             value_type handle;
         } reserved{*this, mine, reserve(mine)};
         const value_type handle = reserved.handle;
-        if (handle == 0 || fulfil(&mine, handle, [&](void* memory) { construct(memory, handle); }) !=
-                               fulfil_outcome::done) {
+        if (handle == 0 ||
+            fulfil(&mine, handle, [&](void* memory) { construct(memory, handle); }) != fulfil_outcome::done) {
             return 0;
         }
         reserved.handle = 0;
         return handle;
     }
 
-    /// Burns a handle that is reserved, and gives its slot back. False when it is not. `mine` is null when the
-    /// calling thread has no lane.
+    /// Burns a handle that is reserved, and gives its slot back. False when it is not. `mine` is null when
+    /// the calling thread has no lane.
     bool cancel(lane_type* mine, value_type handle) noexcept {
         if (!parts_.slots.take_reservation(handle, slots_type::cancelled)) {
             return false;

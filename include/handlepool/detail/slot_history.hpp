@@ -76,7 +76,9 @@ private:
     static std::uint64_t stamp(std::uint32_t tag, std::uint64_t frame) noexcept {
         return std::uint64_t{tag} << 32 | (frame & 0xffff'ffff);
     }
-    static std::uint32_t tag_of(std::uint64_t stamp) noexcept { return static_cast<std::uint32_t>(stamp >> 32); }
+    static std::uint32_t tag_of(std::uint64_t stamp) noexcept {
+        return static_cast<std::uint32_t>(stamp >> 32);
+    }
     static std::uint32_t frames_since(std::uint64_t stamp, std::uint64_t now) noexcept {
         return static_cast<std::uint32_t>(now - stamp);
     }

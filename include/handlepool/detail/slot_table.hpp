@@ -36,8 +36,8 @@ public:
 
     /// The location of a slot whose reservation a thread has taken to make its object. No reservation: it
     /// would be that of a generation that never lives.
-    static constexpr location being_fulfilled = location{
-        raw(location::first_no_place) | layout::make_tag(0, layout::generation_mask) >> 1};
+    static constexpr location being_fulfilled =
+        location{raw(location::first_no_place) | layout::make_tag(0, layout::generation_mask) >> 1};
     /// The location of a slot whose reservation was cancelled.
     static constexpr location cancelled = location::nowhere;
 
@@ -177,24 +177,25 @@ public:
         entry& named = slots_[layout::index_of(handle)];
         const tag_type tag = layout::tag_of(handle);
         // (2)
-        if (named.tag.load(std::memory_order::acquire) == tag) {
-            return handle_state::alive;
+        const tag_type seen = named.tag.load(std::memory_order::acquire);
+        if (seen >= tag) {
+            return seen == tag ? handle_state::alive : handle_state::stale;
         }
         // (41) acquire: pairs with (40), for the owner of the place
         const location where = named.where.load(std::memory_order::acquire);
         if (where == reservation(tag)) {
             return handle_state::reserved;
         }
-        // It may have been fulfilled in between, and then be stale already. A read-modify-write sees the latest
-        // tag, also in a thread that is not ordered after the fulfilment.
-        const tag_type now = named.tag.fetch_add(0, std::memory_order::relaxed);
+        // Before the last look at the tag: a place that compaction has vacated since tells nothing.
+        const bool on_its_way = where == being_fulfilled || (is_place(where) && is_owner(where, handle));
+        // It may have been fulfilled in between, and then be stale already. A read-modify-write sees the
+        // latest tag, also in a thread that is not ordered after the fulfilment. (2)
+        const tag_type now = named.tag.fetch_add(0, std::memory_order::acquire);
         if (now == tag) {
             return handle_state::alive;
         }
         const bool is_next = (now == 0 ? fresh_tag : now) + 1 == tag;
-        return is_next && (where == being_fulfilled || (is_place(where) && is_owner(where, handle)))
-                   ? handle_state::reserved
-                   : handle_state::stale;
+        return on_its_way && is_next ? handle_state::reserved : handle_state::stale;
     }
 
     /// The slot's tag, with all that was done before it was published.
