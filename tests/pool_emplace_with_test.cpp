@@ -86,7 +86,7 @@ TEST(emplace_with, makes_the_object_in_place) {
 
 TEST(emplace_with, takes_what_the_object_can_be_made_from) {
     pool<std::uint64_t> numbers(small());
-    EXPECT_EQ(numbers.at(numbers.emplace_with([](auto) { return 7; })), 7U);
+    EXPECT_EQ(numbers.at(numbers.emplace_with([](auto) { return 7U; })), 7U);
     pool<move_only> unique(small());
     const auto handle = unique.emplace_with([held = std::make_unique<int>(7)](auto) mutable {
         return move_only(static_cast<std::uint64_t>(*std::exchange(held, nullptr)));

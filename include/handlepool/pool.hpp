@@ -113,7 +113,8 @@ public:
 
     /// Creates the object that `make(handle)` returns, which knows its own handle from the beginning. It is
     /// made in place, when `make` returns a T. Until it is complete the handle is reserved; when `make`
-    /// throws, the handle never resolves. Progress: like emplace, and two exchanges on the object's own slot.
+    /// throws, the handle never resolves.
+    /// Progress: like emplace, and one exchange on the object's own slot.
     /// Throws like emplace, and what `make` throws.
     template <class Make>
         requires detail::maker_of<Make, T, handle<T, Layout>>
@@ -184,7 +185,8 @@ public:
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
     /// Is the handle stale, reserved, or that of a living object? Exact for a thread that is ordered after
-    /// the call that gave the handle out. Progress: wait-free, constant.
+    /// the call that gave the handle out.
+    /// Progress: wait-free, constant.
     handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
 
     /// Returns a new handle for the handle's object, which stays what and where it is: from here on the old
@@ -214,9 +216,9 @@ public:
     std::uint64_t lifetime() const noexcept { return core_.lifetime(); }
 
     /// How many other objects are destroyed, at least, between the destruction of an object and the creation
-    /// of the next one in its slot: the `reuse_delay` in effect. A stale handle's slot stays unused that
-    /// long. Not a number of creations: when many objects die in one frame, their slots may follow each other
-    /// without a creation between them that any other slot served.
+    /// of the next one in its slot: the `reuse_delay` in effect. It counts destructions, because no number of
+    /// creations can be promised: when many objects die in one frame, the first of their slots may be the
+    /// next that is used.
     /// Progress: wait-free, constant.
     std::size_t reuse_guarantee() const noexcept { return core_.reuse_guarantee(); }
 
