@@ -18,8 +18,8 @@ void expect_consistent(Pool& pool) {
     EXPECT_EQ(stats.dense, stats.alive);
     EXPECT_EQ(stats.newborn, 0U);
     EXPECT_EQ(stats.waiting_removals, 0U);
-    EXPECT_EQ(stats.slots_in_service,
-              stats.alive + stats.slots_free + stats.slots_claimed + stats.slots_retired);
+    EXPECT_EQ(stats.slots_in_service, stats.alive + stats.slots_free + stats.slots_claimed +
+                                          stats.slots_reserved + stats.slots_retired);
     std::size_t visited = 0;
     for (auto& object : pool) {
         const auto handle = pool.handle_of(object);

@@ -7,7 +7,7 @@
 /// Declarations and default template arguments of the public types.
 namespace handlepool {
 
-template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
+template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits, unsigned UserBits = 0>
 struct HANDLEPOOL_EXPORT handle_layout;
 
 /// 4 billion slots, 2 million objects per slot, 1024 pools.

@@ -2,6 +2,7 @@
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/apply_to.hpp>
+#include <handlepool/detail/maker_of.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
@@ -112,6 +113,31 @@ public:
             }));
     }
 
+    /// Creates the object that `make(handle)` returns, which knows its own handle from the beginning. It is
+    /// made in place, when `make` returns a T. Until it is complete the handle is reserved; when `make`
+    /// throws, the handle never resolves.
+    /// Progress: like emplace, and one exchange on the object's own slot.
+    /// Throws like emplace, and what `make` throws.
+    template <class Make>
+        requires detail::maker_of<Make, T, handle<T, Layout>>
+    handle_type emplace_with(Make&& make) {
+        const handle_type made = try_emplace_with(std::forward<Make>(make));
+        if (!made) {
+            core_.throw_refusal();
+        }
+        return made;
+    }
+
+    /// The same, but returns the null handle where emplace_with throws an error of its own; then `make` was
+    /// not called.
+    template <class Make>
+        requires detail::maker_of<Make, T, handle<T, Layout>>
+    handle_type try_emplace_with(Make&& make) {
+        return handle_type::from_value(core_.create_with([&](void* memory, auto value) {
+            ::new (memory) T(std::forward<Make>(make)(handle_type::from_value(value)));
+        }));
+    }
+
     /// Creates an object by moving `object`. Otherwise like emplace.
     handle_type insert(T object)
         requires std::move_constructible<T>
@@ -164,6 +190,21 @@ public:
     /// Progress: wait-free, constant.
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
+    /// Is the handle stale, reserved, or that of a living object? Exact for a thread that is ordered after
+    /// the call that gave the handle out.
+    /// Progress: wait-free, constant.
+    handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
+
+    /// Returns a new handle for the handle's object, which stays what and where it is: from here on the old
+    /// one is stale in every thread, as after an erase. Exactly one of all revokes and erases of a handle
+    /// succeeds. Null when the handle is stale; also when it is the last one that its slot can have, and then
+    /// the object lives on under it. Each revoke takes one handle away from those that are left to the slot,
+    /// see lifetime().
+    /// Progress: wait-free, constant.
+    handle_type revoke(handle_type handle) noexcept {
+        return handle_type::from_value(core_.revoke(handle.value()));
+    }
+
     /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
     /// erases.
     /// Progress: wait-free, linear in the lanes.
@@ -173,6 +214,66 @@ public:
     /// Objects that the pool has room for, guaranteed.
     /// Progress: wait-free, constant.
     std::size_t capacity() const noexcept { return core_.capacity(); }
+
+    /// How many handles the pool gives out before it is used up, at least, counted from its construction or
+    /// the last reset(): one for each object, and one more for each revoked, cancelled or failed
+    /// emplace_with. They follow from the layout and the options: (slots - reuse_delay) x handles of a slot.
+    /// Progress: wait-free, constant.
+    std::uint64_t lifetime() const noexcept { return core_.lifetime(); }
+
+    /// How many other objects are destroyed, at least, between the destruction of an object and the creation
+    /// of the next one in its slot: the `reuse_delay` in effect. It counts destructions, because no number of
+    /// creations can be promised: when many objects die in one frame, the first of their slots may be the
+    /// next that is used.
+    /// Progress: wait-free, constant.
+    std::size_t reuse_guarantee() const noexcept { return core_.reuse_guarantee(); }
+
+    // ---- Handles before objects: any thread, at any time, also while a compaction runs
+
+    /// Gives out a handle whose object comes later, by fulfil(): to break a cycle between objects, or to
+    /// answer a request before it is carried out. Until then the handle does not resolve, and can't be erased
+    /// or revoked. It takes a slot, and so room from the capacity, until its object was erased or it is
+    /// cancelled; clear() leaves it, reset() and the pool's end make it stale.
+    /// Progress: like emplace.
+    /// Throws pool_exhausted, pool_used_up, too_many_threads, foreign_module, like emplace.
+    handle_type reserve() {
+        const handle_type reserved = try_reserve();
+        if (!reserved) {
+            core_.throw_refusal();
+        }
+        return reserved;
+    }
+
+    /// The same, but returns the null handle where reserve throws.
+    handle_type try_reserve() noexcept { return handle_type::from_value(core_.reserve()); }
+
+    /// Creates the object of a reserved handle from `args`: from here on the handle resolves in every thread.
+    /// Of all calls of fulfil and cancel with a handle exactly one succeeds. One that comes while another
+    /// thread runs the constructor is refused, whatever becomes of that.
+    /// Progress: lock-free; wait-free except in calls that claim nursery space; constant.
+    /// Throws not_reserved, which says what the handle is instead; pool_exhausted, too_many_threads,
+    /// foreign_module, and what T's constructor throws: then it is still reserved.
+    template <class... Args>
+        requires std::constructible_from<T, Args...>
+    void fulfil(handle_type handle, Args&&... args) {
+        const detail::fulfil_outcome outcome = fulfil_or_say_why(handle, std::forward<Args>(args)...);
+        if (outcome != detail::fulfil_outcome::done) {
+            core_.throw_unfulfilled(outcome, handle.value());
+        }
+    }
+
+    /// The same, but returns false where fulfil throws an error of its own; then `args` were not touched.
+    /// Throws what T's constructor throws.
+    template <class... Args>
+        requires std::constructible_from<T, Args...>
+    bool try_fulfil(handle_type handle, Args&&... args) {
+        return fulfil_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfil_outcome::done;
+    }
+
+    /// Gives up a reserved handle: it is stale from here on, and its slot goes to whoever wants the next.
+    /// Returns false when the handle is not reserved, or another thread is fulfilling it.
+    /// Progress: wait-free after a thread's first call, which is lock-free. Constant.
+    bool cancel(handle_type handle) noexcept { return core_.cancel(handle.value()); }
 
     // ---- Objects: within the frame contract
 
@@ -422,6 +523,14 @@ public:
 
 private:
     friend class detail::pool_as_any<pool>;
+
+    template <class... Args>
+    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
+        return core_.fulfil(handle.value(),
+                            [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+                                ::new (memory) T(std::forward<Args>(args)...);
+                            });
+    }
 
     core core_;
 };

@@ -178,11 +178,30 @@ public:
         return owner != nullptr && owner->contains(handle);
     }
 
+    /// Is the handle stale, reserved, or that of a living object? See pool::state.
+    handle_state state(handle_type handle) const noexcept {
+        const pool_type* const owner = pools_.route(handle);
+        return owner != nullptr ? owner->state(handle) : handle_state::stale;
+    }
+
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
     /// pool::erase.
     bool erase(handle_type handle) noexcept {
         pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->erase(handle);
+    }
+
+    /// A new handle for the handle's object, and the old one is stale; null when it was stale before. See
+    /// pool::revoke.
+    handle_type revoke(handle_type handle) noexcept {
+        pool_type* const owner = pools_.route(handle);
+        return owner != nullptr ? owner->revoke(handle) : handle_type();
+    }
+
+    /// Gives up a reserved handle; see pool::cancel.
+    bool cancel(handle_type handle) noexcept {
+        pool_type* const owner = pools_.route(handle);
+        return owner != nullptr && owner->cancel(handle);
     }
 
     /// The handle's pool, whether its object is alive or not. Null for the null handle, and when the service

@@ -32,7 +32,8 @@ struct sort_stats {
 ///
 ///     created == alive + waiting_removals + destroyed
 ///     dense + newborn == alive + waiting_removals
-///     slots_in_service == alive + waiting_removals + slots_free + slots_claimed + slots_retired
+///     slots_in_service == alive + waiting_removals + slots_free + slots_claimed + slots_reserved +
+///                         slots_retired
 struct pool_stats {
     std::string name;          ///< as in pool_options
     std::uint32_t pool_id = 0; ///< in the pool's handles
@@ -48,6 +49,7 @@ struct pool_stats {
     std::size_t slots_in_service = 0; ///< slots that were ever used
     std::size_t slots_free = 0;       ///< of them, those that wait for their next object
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
+    std::size_t slots_reserved = 0;   ///< of handles that were reserved, and neither fulfilled nor cancelled
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;       ///< slots that may ever be put in service
     std::size_t reuse_delay = 0;      ///< a lower bound of the next

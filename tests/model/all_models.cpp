@@ -18,6 +18,7 @@ std::vector<model_entry> all_models() {
     add_destructor_models(all);
     add_reset_models(all);
     add_stable_models(all);
+    add_reservation_models(all);
     add_service_models(all);
     return all;
 }

@@ -18,6 +18,7 @@ void add_parallel_models(std::vector<model_entry>& to);
 void add_destructor_models(std::vector<model_entry>& to);
 void add_reset_models(std::vector<model_entry>& to);
 void add_stable_models(std::vector<model_entry>& to);
+void add_reservation_models(std::vector<model_entry>& to);
 void add_service_models(std::vector<model_entry>& to);
 
 } // namespace handlepool::model

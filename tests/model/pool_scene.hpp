@@ -97,8 +97,9 @@ void require_consistent(Pool& objects, std::size_t alive) {
     require(payload::living == static_cast<int>(alive), "each object is destroyed once");
     const pool_stats view = objects.stats();
     require(view.created == alive + view.destroyed, "created are as many as live and were destroyed");
-    require(view.slots_in_service == alive + view.slots_free + view.slots_claimed + view.slots_retired,
-            "each slot lives, is free, claimed or retired");
+    require(view.slots_in_service ==
+                alive + view.slots_free + view.slots_claimed + view.slots_reserved + view.slots_retired,
+            "each slot lives, is free, claimed, reserved or retired");
 }
 
 /// An object that must live, and what it holds.

@@ -48,12 +48,13 @@ struct newborn_batch {
 };
 
 /// Where objects created since the last compaction live, and the record of whose they are: for each position
-/// the whole handle of its object. A position is *empty*, *owned*, *gone* (its object was destroyed or has
-/// moved away) or *vacated* (its constructor threw when later positions were taken already). The positions of
-/// one lane are a queue: the lane takes them, compaction drains them in order. A vacated position is the
-/// lane's to use again until compaction passes it; of both, one wins by compare-exchange.
+/// the whole handle that its object was published under; it may have been revoked since. A position is
+/// *empty*, *owned*, *gone* (its object was destroyed or has moved away) or *vacated* (its constructor threw
+/// when later positions were taken already). The positions of one lane are a queue: the lane takes them,
+/// compaction drains them in order. A vacated position is the lane's to use again until compaction passes it;
+/// of both, one wins by compare-exchange.
 ///
-/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle.
+/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle's.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
 /// published.
 template <class Config>
@@ -205,7 +206,8 @@ public:
         owners_[raw(position)].store(handle, std::memory_order::relaxed);
     }
 
-    /// The handle of the object at a position; a value that is no living handle's when there is none.
+    /// The handle under which the object at a position was published; a value that is no living handle's when
+    /// there is none.
     value_type owner(nursery_position position) const noexcept {
         return owners_[raw(position)].load(std::memory_order::relaxed);
     }
@@ -256,15 +258,27 @@ public:
         chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
     }
 
+    /// Has the owner's object been published, to judge from its slot's tag? A newborn's slot can't be reused
+    /// before compaction has seen the newborn: its tag is that of the owner, or a later one when the object
+    /// was erased or its handle revoked. Anything else stood there before, and is lower.
+    static bool reached(typename layout::tag_type tag, value_type owner) noexcept {
+        return tag >= layout::tag_of(owner);
+    }
+
+    /// Compaction: is the object at a position the one that died in this slot under this tag?
+    bool holds(nursery_position position, slot_index slot, typename layout::tag_type tag) const noexcept {
+        const value_type found = owner(position);
+        // A lower tag is the object's too: the slot was its own from then on, see reached().
+        return names_object(found) && slot_table<Config>::slot_of(found) == slot && reached(tag, found);
+    }
+
     /// Compaction, in a sweep: calls `found(handle)` for the objects in the lane's nursery that are
-    /// erased, also after positions that are still empty.
+    /// erased, with the handle under which each died, also after positions that are still empty.
     template <class Found>
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t position = first; position != last; ++position) {
-                if (is_erased(position, slots)) {
-                    found(owner(nursery_position{position}));
-                }
+                find_erased(position, slots, found);
             }
         });
     }
@@ -324,17 +338,19 @@ protected:
                                     : handle == gone || (handle != empty && pass_vacated(position, handle));
     }
 
-    /// Compaction, in a sweep: is there an object at the position that is erased?
-    bool is_erased(std::uint32_t position, const slot_table<Config>& slots) const noexcept {
-        const value_type handle = owner(nursery_position{position});
-        return names_object(handle) &&
-               slots.tag(slots.slot_of(handle)) == slots.erased(layout::tag_of(handle)); // (4)
-    }
-
-    /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
-    /// or one further when it was erased already. Anything else stood there before.
-    static bool reached(typename layout::tag_type tag, value_type handle) noexcept {
-        return tag == layout::tag_of(handle) || tag == slot_table<Config>::erased(layout::tag_of(handle));
+    /// Compaction, in a sweep: if the object at the position is erased, calls `found(handle)` with the handle
+    /// under which it died.
+    template <class Found>
+    void find_erased(std::uint32_t position, const slot_table<Config>& slots, const Found& found) const {
+        const value_type born_as = owner(nursery_position{position});
+        if (!names_object(born_as)) {
+            return;
+        }
+        const slot_index slot = slots.slot_of(born_as);
+        const auto tag = slots.tag(slot); // (4)
+        if (reached(tag, born_as) && !layout::is_alive(tag)) {
+            found(slots.handle_of(slot, slots.last_object(tag)));
+        }
     }
 
     /// Lane: marks a position without an object as vacated, because later ones were already taken.

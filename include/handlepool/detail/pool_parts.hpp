@@ -114,6 +114,13 @@ struct pool_parts {
         return handle;
     }
 
+    /// The same for a slot that was reserved.
+    void publish_reserved(slot_index slot, location where) noexcept {
+        const tag_type tag = slots.next_tag(slot, fresh_tag);
+        newborns.own(objects.nursery_position_of(where), slots.handle_of(slot, tag));
+        slots.publish_reserved(slot, tag, where);
+    }
+
     /// Compaction: makes the object that was moved to a position the slot's. The location is a plain store,
     /// whether the object is being erased or not: an erase touches the tag alone.
     void own(dense_position position, slot_index slot) noexcept {

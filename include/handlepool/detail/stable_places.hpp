@@ -52,8 +52,8 @@ public:
           touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
-    using base::for_pending, base::give_back, base::prefetch_owner, base::mark_gone, base::own, base::owner,
-        base::positions;
+    using base::for_pending, base::give_back, base::holds, base::prefetch_owner, base::mark_gone, base::own,
+        base::owner, base::positions, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. Nothing when none is left. Calls `soon(place)` for such as are
@@ -204,7 +204,7 @@ public:
     void sweep(const chain& lane, const slot_table<Config>& slots, const Found& found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for_each_offered(first, last, [&](std::uint32_t place) {
-                find_erased(place, slots, found);
+                base::find_erased(place, slots, found);
                 return true;
             });
         });
@@ -213,7 +213,8 @@ public:
     template <class Found>
     void sweep_settled(const slot_table<Config>& slots, const Found& found) const {
         for (std::size_t group = 0, last = groups(); group != last; ++group) {
-            for_each_settled(group, [&](nursery_position place) { find_erased(raw(place), slots, found); });
+            for_each_settled(group,
+                             [&](nursery_position place) { base::find_erased(raw(place), slots, found); });
         }
     }
 
@@ -370,13 +371,6 @@ private:
     std::uint32_t take_held(chain& lane) noexcept {
         const std::uint32_t place = take_in_group(lane);
         return place != none ? place : base::take_vacated(lane).value_or(none);
-    }
-
-    template <class Found>
-    void find_erased(std::uint32_t place, const slot_table<Config>& slots, const Found& found) const {
-        if (base::is_erased(place, slots)) {
-            found(owner(nursery_position{place}));
-        }
     }
 
     void settle(std::uint32_t place) noexcept {
