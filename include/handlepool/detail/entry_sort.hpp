@@ -26,6 +26,7 @@ void insertion_sort(Entry* entries, std::size_t count, const Before& before) {
 template <class Entry, class Before>
 void merge(const Entry* left, const Entry* left_end, const Entry* right, const Entry* right_end, Entry* out,
            const Before& before) {
+    // Steps that are worth it, and how far ahead entries are prefetched: no further than there are steps.
     constexpr std::size_t few = 4;
     Entry* out_end = out + (left_end - left) + (right_end - right);
     // From both ends, which a processor does at the same time, and without branches, which it could only
@@ -36,12 +37,18 @@ void merge(const Entry* left, const Entry* left_end, const Entry* right, const E
             break;
         }
         for (std::size_t i = 0; i != steps; ++i) {
-            const std::size_t right_first = before(*right, *left) ? 1 : 0;
-            *out++ = *(right_first != 0 ? right : left);
+            if constexpr (requires { before.prefetch(*left); }) {
+                before.prefetch(left[few]);
+                before.prefetch(right[few]);
+                before.prefetch(*(left_end - 1 - few));
+                before.prefetch(*(right_end - 1 - few));
+            }
+            const auto right_first = static_cast<std::size_t>(before(*right, *left));
+            *out++ = *(right_first ? right : left);
             right += right_first;
             left += 1 - right_first;
-            const std::size_t left_last = before(right_end[-1], left_end[-1]) ? 1 : 0;
-            *--out_end = *((left_last != 0 ? left_end : right_end) - 1);
+            const auto left_last = static_cast<std::size_t>(before(right_end[-1], left_end[-1]));
+            *--out_end = *((left_last ? left_end : right_end) - 1);
             left_end -= left_last;
             right_end -= 1 - left_last;
         }
@@ -78,17 +85,21 @@ void merge_sort(Entry* entries, Entry* spare, std::size_t count, const Before& b
     merge(from, from + half, from + half, from + count, into_spare ? spare : entries, before);
 }
 
-/// Sorts entries whose positions are `first` to `first` + `count` - 1.
+/// Sorts entries whose positions are `first` to `first` + `count` - 1, with room for as many in `spare`.
 template <class Entry, class Before>
 void sort_all(Entry* entries, Entry* spare, std::size_t count, std::uint32_t first, const Before& before) {
+    // First in the order of positions, so that a processor can guess which of two entries has the lower one.
+    for (std::size_t i = 0; i != count; ++i) {
+        spare[entries[i].position() - first] = entries[i];
+    }
     if constexpr (requires { Entry::has_digits; }) {
         constexpr std::size_t few = 512; // fewer than it would take to count the digits
         if (count >= few) {
-            radix_sort(entries, spare, count, first);
+            radix_sort(spare, entries, count);
             return;
         }
     }
-    merge_sort(entries, spare, count, before);
+    merge_sort(spare, entries, count, before, true);
 }
 
 /// How many entries, from the first on, are in order.

@@ -6,11 +6,10 @@
 
 namespace handlepool::detail {
 
-/// Sorts `entries` by the upper 32 bits of their words, digit by digit, with room for as many in `spare`.
-/// Entries with equal ones come out in the order of their positions, which are `first` to `first` + `count`
-/// - 1.
+/// Sorts `entries` by the upper 32 bits of their words, digit by digit, into `sorted`; both are written to.
+/// Entries with equal ones stay in their order.
 template <class Entry>
-void radix_sort(Entry* entries, Entry* spare, std::size_t count, std::uint32_t first) noexcept {
+void radix_sort(Entry* entries, Entry* sorted, std::size_t count) noexcept {
     constexpr unsigned digit_bits = 11;
     constexpr unsigned digits = 3;
     constexpr std::size_t values = std::size_t{1} << digit_bits;
@@ -23,10 +22,9 @@ void radix_sort(Entry* entries, Entry* spare, std::size_t count, std::uint32_t f
         for (unsigned digit = 0; digit != digits; ++digit) {
             ++places[digit][digit_of(entries[i], digit)];
         }
-        spare[entries[i].position() - first] = entries[i];
     }
-    Entry* from = spare;
-    Entry* to = entries;
+    Entry* from = entries;
+    Entry* to = sorted;
     for (unsigned digit = 0; digit != digits; ++digit) {
         if (places[digit][digit_of(from[0], digit)] == count) {
             continue; // all have the same
@@ -40,9 +38,9 @@ void radix_sort(Entry* entries, Entry* spare, std::size_t count, std::uint32_t f
         }
         std::swap(from, to);
     }
-    if (from != entries) {
+    if (from != sorted) {
         for (std::size_t i = 0; i != count; ++i) {
-            entries[i] = from[i];
+            sorted[i] = from[i];
         }
     }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/apply_to.hpp>
+#include <handlepool/detail/config.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -14,7 +15,8 @@
 /// and perhaps its key. A *criterion* makes entries and knows which of two comes before the other. Of equal
 /// ones it is the one with the lower position: so every algorithm finds the same order, a stable one.
 ///
-/// `Read` returns the object at a position for functions that must not change it. After make() of the first
+/// `Read` returns the object at a position for functions that must not change it, and can ask for its memory
+/// ahead. After make() of the first
 /// `count` positions, made(count) is called.
 namespace handlepool::detail {
 
@@ -42,6 +44,7 @@ public:
         return a.where < b.where ? !apply_to(compare_, read_(b.where), read_(a.where))
                                  : static_cast<bool>(apply_to(compare_, read_(a.where), read_(b.where)));
     }
+    void prefetch(entry one) const noexcept { read_.prefetch(one.where); }
 
 private:
     Compare& compare_;
@@ -155,12 +158,34 @@ public:
         return a.where < b.where ? !(values_[b.where] < values_[a.where])
                                  : static_cast<bool>(values_[a.where] < values_[b.where]);
     }
+    void prefetch(entry one) const noexcept { detail::prefetch(values_, one.where); }
 
 private:
     Key& key_;
     Read read_;
     std::size_t made_ = 0;
     Value* values_;
+};
+
+/// The order of a criterion's entries, for sorts.
+template <class Criterion>
+class order_of {
+public:
+    using entry = typename Criterion::entry;
+
+    explicit order_of(const Criterion& criterion) noexcept : criterion_(&criterion) {}
+
+    bool operator()(const entry& a, const entry& b) const { return criterion_->before(a, b); }
+
+    /// Asks for what the comparison of an entry will read, where that is not in the entry.
+    void prefetch(const entry& one) const noexcept
+        requires requires(const Criterion& criterion) { criterion.prefetch(one); }
+    {
+        criterion_->prefetch(one);
+    }
+
+private:
+    const Criterion* criterion_;
 };
 
 template <class Value>

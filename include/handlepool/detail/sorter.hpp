@@ -71,6 +71,9 @@ private:
                 return *parts.objects.at(location{position});
             }
         }
+        void prefetch(std::uint32_t position) const noexcept {
+            parts.objects.prefetch_object(location{position});
+        }
     };
 
     template <class Criterion, class Executor, class Function>
@@ -132,7 +135,7 @@ private:
     template <class Criterion>
     std::optional<positions> find_order_inline(Criterion& criterion, std::size_t count) {
         using entry = typename Criterion::entry;
-        const auto before = [&](const entry& a, const entry& b) { return criterion.before(a, b); };
+        const order_of<Criterion> before(criterion);
         const auto make = [&](std::size_t at) { return criterion.make(static_cast<std::uint32_t>(at)); };
         std::size_t ordered = 0;
         if constexpr (!Criterion::reads) {
@@ -166,11 +169,11 @@ private:
     std::optional<positions> find_order_by_threads(Executor& executor, Criterion& criterion,
                                                    std::size_t count) {
         using entry = typename Criterion::entry;
-        const auto before = [&](const entry& a, const entry& b) { return criterion.before(a, b); };
+        const order_of<Criterion> before(criterion);
         scratch_array<entry> entries(count);
         scratch_array<entry> spare(count);
         positions sources(count);
-        parallel_sort<entry, decltype(before)> work(count, policy::compaction_grain, before);
+        parallel_sort<entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
         executor.for_ranges(count, policy::compaction_grain,
                             [&](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
