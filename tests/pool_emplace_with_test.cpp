@@ -8,6 +8,8 @@
 #include <support/chosen_module.hpp>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/step_atomics.hpp>
+#include <support/stop_at_every_access.hpp>
 #include <support/threads.hpp>
 #include <support/tiny_policy.hpp>
 
@@ -197,6 +199,33 @@ TEST(emplace_with, works_in_many_threads_while_compactions_run) {
     for (std::size_t i = 0; i != pool.items().size(); ++i) {
         EXPECT_EQ(pool.items()[i].self, pool.handle_at(i));
     }
+}
+
+struct one_that_fails {
+    pool<int, default_layout, support::step_policy> objects{
+        {.name = "one", .capacity = 4, .reuse_delay = 0, .max_threads = 8}};
+    handle<int> leaked;
+};
+
+TEST(stopped_emplace_with, that_throws_never_lets_another_thread_have_the_handle) {
+    test::stop_at_every_access<one_that_fails>(
+        [](one_that_fails& scene) {
+            EXPECT_THROW(scene.objects.emplace_with([&](auto self) -> int {
+                scene.leaked = self;
+                throw construction_failure();
+            }),
+                         construction_failure);
+        },
+        [](one_that_fails& scene) {
+            EXPECT_FALSE(scene.objects.try_fulfil(scene.leaked, 1));
+            EXPECT_FALSE(scene.objects.cancel(scene.leaked));
+            EXPECT_NE(scene.objects.state(scene.leaked), handle_state::alive);
+        },
+        [](one_that_fails& scene) {
+            EXPECT_EQ(scene.objects.state(scene.leaked), handle_state::stale);
+            EXPECT_EQ(scene.objects.stats().slots_reserved, 0U);
+            expect_consistent(scene.objects);
+        });
 }
 
 TEST(raw_emplace_with, tells_the_function_the_handle) {

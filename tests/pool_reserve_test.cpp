@@ -244,6 +244,28 @@ TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
     EXPECT_GT(reserved.size(), 30U);
 }
 
+// No object's generation stands above that of the handle.
+TEST(reserved_handle, that_is_alone_in_its_pool_is_not_given_out_again_either) {
+    using layout = handle_layout<32, 19, 13>; // nobody else's
+    handle<int, layout> old;
+    for (int round = 0; round != 4; ++round) {
+        pool<int, layout> pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .pool_id = 5});
+        for (int use = 0; use != 4; ++use) {
+            if (use == 2) { // in a slot that had an object
+                pool.erase(pool.emplace(1));
+                pool.compact();
+            }
+            EXPECT_EQ(pool.state(old), handle_state::stale);
+            const auto reserved = pool.reserve();
+            EXPECT_GT(reserved.generation(), old.generation());
+            old = reserved;
+            if (use != 3) {
+                pool.reset();
+            }
+        }
+    }
+}
+
 TEST(reserved_handle, is_stale_in_the_next_pool_with_that_id) {
     using layout = handle_layout<32, 18, 14>; // nobody else's
     std::optional<pool<int, layout>> pool;

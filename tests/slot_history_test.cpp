@@ -61,8 +61,22 @@ TEST(slot_history_test, all_bits_of_a_tag_count) {
         const std::uint32_t tag = 0x5555'5555U ^ (1U << bit);
         history.born(slot_index{0}, tag, 1);
         EXPECT_EQ(history.frames_since_birth(slot_index{0}, tag, 2), 1U);
+        history.died(slot_index{0}, tag, 1);
         EXPECT_EQ(history.frames_since_birth(slot_index{0}, 0x5555'5555U, 2), std::nullopt) << "bit " << bit;
+        EXPECT_EQ(history.frames_since_death(slot_index{0}, 0x5555'5555U, 2), std::nullopt) << "bit " << bit;
     }
+}
+
+TEST(slot_history_test, an_object_that_was_revoked_keeps_its_age) {
+    history_type history("history", 1, 1);
+    history.born(slot_index{0}, 7, 100);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 11, 105), 5U);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 5, 105), std::nullopt) << "that was another";
+    history.died(slot_index{0}, 11, 110);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 11, 112), 12U);
+    EXPECT_EQ(history.frames_since_death(slot_index{0}, 11, 112), 2U);
+    EXPECT_EQ(history.frames_since_death(slot_index{0}, 7, 112), std::nullopt);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 13, 112), std::nullopt) << "the slot's next object";
 }
 
 TEST(slot_history_test, frames_count_over_the_end_of_their_32_bits) {

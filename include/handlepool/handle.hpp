@@ -78,6 +78,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
         }
     }
 
+    /// The user bits, 0 when the layout has none.
     static constexpr value_type user_of(value_type value) noexcept {
         if constexpr (user_bits == 0) {
             return 0;
@@ -86,7 +87,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
         }
     }
 
-    /// The value with these user bits, of which there must not be more, and with none.
+    /// The value with these user bits; those that don't fit are dropped.
     static constexpr value_type with_user(value_type value, value_type user) noexcept {
         if constexpr (user_bits == 0) {
             return value;
@@ -94,6 +95,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
             return static_cast<value_type>(without_user(value) | ((user & user_mask) << naming_bits));
         }
     }
+    /// The value with no user bit set.
     static constexpr value_type without_user(value_type value) noexcept {
         if constexpr (user_bits == 0) {
             return value;

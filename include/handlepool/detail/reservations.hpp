@@ -16,8 +16,24 @@ namespace handlepool::detail {
 /// What became of an attempt to fulfil a handle.
 enum class fulfil_outcome { done, not_reserved, no_lane, no_room };
 
+/// What becomes of a handle when its object can't be made.
+enum class if_it_fails { keep, burn };
+
+/// Makes a handle stale for ever before any object had it, and gives its slot back. Only for the thread that
+/// has taken its reservation.
+template <class T, class Config>
+void burn_handle(pool_parts<T, Config>& parts, typename Config::layout::value_type handle) noexcept {
+    using layout = typename Config::layout;
+    parts.slots.burn(handle);
+    if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
+        parts.allocator.retire(1);
+    } else {
+        parts.allocator.give_back(slot_table<Config>::slot_of(handle));
+    }
+}
+
 /// The object of a handle that was reserved before, on its way: as a creation, but its slot is there already.
-/// Unless it is published, the handle is reserved as before.
+/// Unless it is published, the handle is reserved as before, or burnt.
 template <class T, class Config>
 class fulfilment {
     using parts_type = pool_parts<T, Config>;
@@ -26,15 +42,15 @@ class fulfilment {
     using value_type = typename Config::layout::value_type;
 
 public:
-    fulfilment(parts_type& parts, lane_type& mine, value_type handle) noexcept
-        : parts_(parts), lane_(mine), handle_(handle) {
+    fulfilment(parts_type& parts, lane_type& mine, value_type handle, if_it_fails then) noexcept
+        : parts_(parts), lane_(mine), handle_(handle), then_(then) {
         if (!parts_.slots.take_reservation(handle_, slots_type::being_fulfilled)) {
             refusal_ = fulfil_outcome::not_reserved;
             return;
         }
         const std::optional<nursery_position> position = parts_.newborns.take(lane_.newborns);
         if (!position) {
-            parts_.slots.reserve(slot(), tag());
+            give_up();
             refusal_ = fulfil_outcome::no_room;
             return;
         }
@@ -45,7 +61,7 @@ public:
         if (begun()) {
             parts_.objects.poison_objects(where_);
             parts_.newborns.give_back(lane_.newborns, parts_.objects.nursery_position_of(where_));
-            parts_.slots.reserve(slot(), tag());
+            give_up();
         }
     }
 
@@ -66,11 +82,20 @@ public:
 
 private:
     slot_index slot() const noexcept { return slots_type::slot_of(handle_); }
-    auto tag() const noexcept { return Config::layout::tag_of(handle_); }
+
+    void give_up() noexcept {
+        if (then_ == if_it_fails::keep) {
+            parts_.slots.reserve(slot(), Config::layout::tag_of(handle_));
+        } else {
+            add(lane_.settled, 1);
+            burn_handle(parts_, handle_);
+        }
+    }
 
     parts_type& parts_;
     lane_type& lane_;
     value_type handle_;
+    if_it_fails then_;
     location where_ = location::nowhere; // or where the object is made, while the position is taken
     fulfil_outcome refusal_ = fulfil_outcome::done;
 };
@@ -104,11 +129,12 @@ public:
     /// Makes the object of a reserved handle by `construct(memory)`, unless that is refused. `mine` is null
     /// when the calling thread has no lane.
     template <class Construct>
-    fulfil_outcome fulfil(lane_type* mine, value_type handle, Construct construct) {
+    fulfil_outcome fulfil(lane_type* mine, value_type handle, Construct construct,
+                          if_it_fails then = if_it_fails::keep) {
         if (mine == nullptr) {
             return fulfil_outcome::no_lane;
         }
-        fulfilment<T, Config> next(parts_, *mine, handle);
+        fulfilment<T, Config> next(parts_, *mine, handle, then);
         if (!next.begun()) {
             return next.refusal();
         }
@@ -121,23 +147,11 @@ public:
     /// Zero when there is no slot or no room. When `construct` throws, the handle that it has seen is burnt.
     template <class Construct>
     value_type create_with(lane_type& mine, Construct construct) {
-        struct unless_fulfilled {
-            ~unless_fulfilled() {
-                if (handle != 0) {
-                    self.cancel(&mine, handle);
-                }
-            }
-            reservations& self;
-            lane_type& mine;
-            value_type handle;
-        } reserved{*this, mine, reserve(mine)};
-        const value_type handle = reserved.handle;
-        if (handle == 0 ||
-            fulfil(&mine, handle, [&](void* memory) { construct(memory, handle); }) != fulfil_outcome::done) {
-            return 0;
-        }
-        reserved.handle = 0;
-        return handle;
+        const value_type handle = reserve(mine);
+        const auto construct_told = [&](void* memory) { construct(memory, handle); };
+        return handle != 0 && fulfil(&mine, handle, construct_told, if_it_fails::burn) == fulfil_outcome::done
+                   ? handle
+                   : 0;
     }
 
     /// Burns a handle that is reserved, and gives its slot back. False when it is not. `mine` is null when
@@ -146,17 +160,12 @@ public:
         if (!parts_.slots.take_reservation(handle, slots_type::cancelled)) {
             return false;
         }
-        parts_.slots.burn(handle);
         if (mine != nullptr) {
             add(mine->settled, 1);
         } else {
             settled_without_lane_.fetch_add(1, std::memory_order::relaxed);
         }
-        if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
-            parts_.allocator.retire(1);
-        } else {
-            parts_.allocator.give_back(slots_type::slot_of(handle));
-        }
+        burn_handle(parts_, handle);
         return true;
     }
 

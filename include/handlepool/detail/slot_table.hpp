@@ -155,8 +155,9 @@ public:
     /// Makes the handle that was taken by take_reservation() stale for ever, before any object had it. Only
     /// for the slot's owner.
     void burn(value_type handle) noexcept {
-        slots_[layout::index_of(handle)].tag.store(erased(layout::tag_of(handle)),
-                                                   std::memory_order::relaxed); // carried by (32)
+        entry& named = slots_[layout::index_of(handle)];
+        named.where.store(cancelled, std::memory_order::relaxed);
+        named.tag.store(erased(layout::tag_of(handle)), std::memory_order::relaxed); // carried by (32)
     }
 
     /// The same as publish(), for a slot that was reserved, of which others may ask the state meanwhile.
