@@ -235,12 +235,12 @@ TEST(lifetime_test, is_right_for_the_largest_numbers) {
 TEST(reuse_guarantee_test, is_kept) {
     random_source random;
     for (const std::size_t delay : {0U, 1U, 5U, 100U}) {
-        pool<int, default_layout, support::tiny_policy<1>> pool(
-            {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
-        ASSERT_EQ(pool.reuse_guarantee(), delay);
         constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
         std::vector<std::uint64_t> died(1000, never); // by slot, counted in destructions
         std::uint64_t destroyed = 0;
+        pool<int, default_layout, support::tiny_policy<1>> pool(
+            {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
+        ASSERT_EQ(pool.reuse_guarantee(), delay);
         std::vector<handle<int>> alive;
         pool.on_erase([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; });
         int reused = 0;

@@ -261,7 +261,7 @@ TEST(stats_prometheus, labels_are_escaped) {
 TEST(stats_prometheus, describes_its_metrics_also_without_pools) {
     const exposition text(to_prometheus({}));
     EXPECT_THAT(text.samples, SizeIs(1));
-    EXPECT_EQ(text.types.size(), 17U);
+    EXPECT_EQ(text.types.size(), 18U);
 }
 
 // ---- Leaks
