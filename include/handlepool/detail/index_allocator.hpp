@@ -83,15 +83,17 @@ public:
     /// Any thread: gives back the indices of a word whose bits are set. Like the other. Wait-free.
     void give_back(std::size_t word, std::uint64_t bits) noexcept {
         given_back_.fetch_add(static_cast<std::uint64_t>(std::popcount(bits)), std::memory_order::relaxed);
-        words_[word].fetch_or(bits, std::memory_order::release); // (32)
+        // (32)
+        words_[word].fetch_or(bits, std::memory_order::release);
     }
 
     /// Any thread: claims those indices of a word whose bits are set, and returns the bits of those that were
     /// there. Wait-free.
     std::uint64_t claim(std::size_t word, std::uint64_t bits) noexcept {
-        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acq_rel) & bits; // (33)
-        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)),
-                           std::memory_order::release); // (35)
+        // (33)
+        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acq_rel) & bits;
+        // (35)
+        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)), std::memory_order::release);
         return got;
     }
 
