@@ -61,6 +61,34 @@ private:
     handle_type victim_, neighbour_, first_, second_;
 };
 
+/// A group that no lane holds is offered for its second place; the first is taken.
+class hole_beside_an_object : public stable_scene {
+public:
+    hole_beside_an_object() : stable_scene(tiny_options(6)) {
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            old_.at(number) = emplace(number); // in two groups, of which the lane keeps the second
+        }
+        objects.compact();
+        objects.erase(old_[1]);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            made_ = emplace(5);
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override {
+        require_consistent(
+            objects, {unmoved(old_[0], 0), unmoved(old_[2], 2), unmoved(old_[3], 3), unmoved(made_, 5)});
+    }
+
+private:
+    std::array<handle_type, 4> old_;
+    handle_type made_;
+};
+
 /// Two threads take the places that a compaction has offered; a third offers more.
 class offered_groups_have_one_owner : public stable_scene {
 public:
@@ -170,6 +198,7 @@ private:
 void add_stable_models(std::vector<model_entry>& to) {
     to.push_back(entry<hole_filled_during_compaction>("hole filled during compaction", 2,
                                                       "a place has one object; objects never move"));
+    to.push_back(entry<hole_beside_an_object>("hole beside an object", 2, "the same"));
     to.push_back(entry<offered_groups_have_one_owner>("offered groups have one owner", 3, "the same"));
     to.push_back(entry<sweep_of_a_stable_pool>("sweep of a stable pool", 2,
                                                "what is erased without a record is destroyed, once"));

@@ -80,20 +80,20 @@ public:
         return count;
     }
 
-    /// Any thread: gives back the indices of a word whose bits are set. Like the other. Wait-free.
-    void give_back(std::size_t word, std::uint64_t bits) noexcept {
+    /// Any thread: gives back the indices of a word whose bits are set. Like give_back(). Wait-free.
+    void give_back_word(std::size_t word, std::uint64_t bits) noexcept {
         given_back_.fetch_add(static_cast<std::uint64_t>(std::popcount(bits)), std::memory_order::relaxed);
         // (32)
         words_[word].fetch_or(bits, std::memory_order::release);
     }
 
-    /// Any thread: claims those indices of a word whose bits are set, and returns the bits of those that were
+    /// Compaction: claims those indices of a word whose bits are set, and returns the bits of those that were
     /// there. Wait-free.
-    std::uint64_t claim(std::size_t word, std::uint64_t bits) noexcept {
-        // (33)
-        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acq_rel) & bits;
-        // (35)
-        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)), std::memory_order::release);
+    std::uint64_t claim_word(std::size_t word, std::uint64_t bits) noexcept {
+        // (33) acquire: pairs with (32), for what was done in memory that the caller may give to the system
+        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acquire) & bits;
+        // Relaxed: a lane that has claimed indices counts them, and (35) shows that; this is no lane.
+        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)), std::memory_order::relaxed);
         return got;
     }
 

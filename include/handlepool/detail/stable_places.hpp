@@ -388,7 +388,7 @@ private:
     /// Owns those of the groups that no lane holds or is about to hold; returns their bits.
     std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
         const std::uint64_t owned = owned_[word] & groups;
-        const std::uint64_t taken = base::chunks_.given_back().claim(word, groups & ~owned);
+        const std::uint64_t taken = base::chunks_.given_back().claim_word(word, groups & ~owned);
         owned_[word] = owned_[word] | taken;
         return owned | taken;
     }
@@ -412,7 +412,7 @@ private:
         }
         if (offers != 0) {
             owned_[word] = owned_[word] & ~offers;
-            base::chunks_.given_back().give_back(word, offers);
+            base::chunks_.given_back().give_back_word(word, offers);
         }
     }
 
