@@ -77,6 +77,22 @@ table::table() {
          true},
         at_most("asteroids, 100,000 entities, 2 threads: the pools' share of a frame", 15, 8, "≤ {} %",
                 "{:.1f} %"),
+        at_most("stable_pool: churn, a replaced object, against plf::colony", 1.0, 0.7),
+        at_most("stable_pool: iteration at 50 % holes, a living object, against a full std::vector", 1.5,
+                1.2),
+        at_most(
+            "1 thread, sort_by of 100,000 shuffled objects by a float, against std::sort of a std::vector",
+            1.3, 0.8),
+        {"the same in milliseconds", row::better::lower, 15, {}, "below {} ms", "{:.1f} ms", true},
+        {"the same, in order already, against a pass over the objects",
+         row::better::lower,
+         1.5,
+         {},
+         "≤ {:.1f} ×",
+         "{:.2f} ×"},
+        at_most("sort_some of a quarter of 100,000 objects, 1 % replaced each frame: neighbours out of order "
+                "after 20 frames",
+                5, 2, "≤ {} %", "{:.2f} %"),
     };
 }
 

@@ -46,6 +46,12 @@ enum class figure : std::size_t {
     routed_erase,
     idle_pools,
     pool_share,
+    stable_churn,
+    stable_iteration,
+    sort_shuffled,
+    sort_time,
+    sort_in_order,
+    sort_some,
 };
 
 /// The figures that the pool is judged by.

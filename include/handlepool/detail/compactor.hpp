@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/birth_list.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
@@ -22,7 +23,7 @@
 namespace handlepool::detail {
 
 /// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
-/// Its cost is proportional to both together, never to the pool's size.
+/// Its cost is proportional to both together, never to the pool's size, except with the option `keep_order`.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness. Each step is a loop over independent
@@ -42,6 +43,7 @@ public:
                    parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),
           reaper_(what_for, parts, history_),
+          births_(what_for),
           packer_(what_for, parts, history_) {}
 
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
@@ -52,7 +54,7 @@ public:
     }
     template <class Hook>
     hook_connection add_birth_hook(Hook hook) {
-        return packer_.add_birth_hook(std::move(hook));
+        return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
     bool has_erase_hooks() noexcept { return !reaper_.hooks().empty(); }
 
@@ -85,7 +87,7 @@ public:
         const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
 
         reaper_.hooks().prune();
-        packer_.birth_hooks().prune();
+        births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
         reaper_.collect();
         begin(executor, compaction_phase::destroy);
@@ -113,23 +115,31 @@ public:
             stats.swept = swept.removed;
             add(sweeps_, 1);
         }
+        const bool keep_order = parts_.geometry.keep_order;
+        if (keep_order) {
+            // First, so that newborns come after the last survivor.
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.close_holes_in_order(reaper_);
+        }
         begin(executor, compaction_phase::collect_newborns);
         stats.born = packer_.collect_newborns(executor, reaper_);
         add(left_nursery_, stats.born);
         begin(executor, compaction_phase::place_newborns);
-        packer_.place_newborns(executor, reaper_, frame);
-        begin(executor, compaction_phase::fill_holes);
-        stats.moved = packer_.fill_holes(executor, reaper_);
-        if (!packer_.birth_hooks().empty()) {
+        packer_.place_newborns(executor, reaper_, births_, frame);
+        if (!keep_order) {
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.fill_holes(executor, reaper_);
+        }
+        if (!births_.hooks().empty()) {
             begin(executor, compaction_phase::report_births);
-            packer_.report_births();
+            births_.report(parts_);
         }
         begin(executor, compaction_phase::give_back);
         give_back_memory();
 
         add(destroyed_, stats.removed);
         add(runs_, 1);
-        stats.size = parts_.objects.size();
+        stats.size = parts_.settled();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
@@ -179,10 +189,11 @@ public:
     /// Gives the memory of the working lists back to the system.
     void shrink() noexcept {
         reaper_.shrink();
+        births_.shrink();
         packer_.shrink();
     }
 
-    memory_use memory() const noexcept { return memory_of(history_, reaper_, packer_); }
+    memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, packer_); }
 
 private:
     template <executor Executor>
@@ -210,7 +221,8 @@ private:
     parts_type& parts_;
     slot_history<policy> history_;
     reaper<T, Config> reaper_;
-    packer<T, Config> packer_;
+    birth_list<T, Config> births_;
+    typename placement_parts<Config>::template packer<T> packer_;
     takings_type takings_;
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};

@@ -17,7 +17,7 @@ public:
     bool is_on() const noexcept override { return on_.load(std::memory_order::relaxed); }
     void turn_off() noexcept override { on_.store(false, std::memory_order::relaxed); }
     void release() noexcept override {
-        // (37) acq_rel: pairs with itself, so that the last one deletes it after the other's last use
+        // (42) acq_rel: pairs with itself, so that the last one deletes it after the other's last use
         if (holders_.fetch_sub(1, std::memory_order::acq_rel) == 1) {
             delete this;
         }

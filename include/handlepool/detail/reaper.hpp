@@ -110,9 +110,10 @@ public:
                 }
             }
         }
+        const auto found = [this](value_type handle) { add_removal(handle); };
+        parts_.newborns.sweep_settled(parts_.slots, found);
         for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
-                                  [this](value_type handle) { add_removal(handle); });
+            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots, found);
         }
     }
 
@@ -135,9 +136,11 @@ public:
         return free_slots();
     }
 
-    /// The holes in the dense store since collect().
+    /// The holes in the dense store since collect(), until they are closed.
     std::size_t hole_count() const noexcept { return hole_count_; }
     dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
+
+    void forget_holes() noexcept { hole_count_ = 0; }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
@@ -189,8 +192,10 @@ private:
             const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
             if (parts_.objects.is_dense(where)) {
                 parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+            } else {
+                parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
             }
-            if (parts_.objects.type().has_destructor()) {
+            if (parts_.objects.type().has_destructor() && is_place(where)) {
                 parts_.objects.prefetch_object(where);
             }
         }
@@ -199,14 +204,13 @@ private:
     /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end.
     template <class End>
     location end_life(slot_index slot, tag_type tag, std::uint64_t frame, End end) noexcept {
-        const location where = parts_.slots.location_of(slot); // carried by (8), (42) or (4)
+        const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
-        // tag has moved on; or the slot is free and its location an old one, and no place in use has the
-        // record's owner.
-        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag)) {
+        // tag has moved on; or the slot is reserved; or it is free and its location an old one, and no place
+        // in use has the record's owner.
+        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag) || !is_place(where)) {
             return location::nowhere;
         }
-        const value_type handle = parts_.slots.handle_of(slot, tag);
         if (parts_.objects.is_dense(where)) {
             const dense_position position = parts_.objects.dense_position_of(where);
             if (raw(position) >= parts_.objects.size() || parts_.objects.owner(position) != slot) {
@@ -215,12 +219,12 @@ private:
             parts_.objects.set_owner(position, slot_index::none);
         } else {
             const nursery_position position = parts_.objects.nursery_position_of(where);
-            if (parts_.newborns.owner(position) != handle) {
+            if (!parts_.newborns.holds(position, slot, tag)) {
                 return location::nowhere;
             }
             parts_.newborns.mark_gone(position);
         }
-        hooks_.call(handle, parts_.objects.at(where));
+        hooks_.call(parts_.slots.handle_of(slot, tag), parts_.objects.at(where));
         end(where);
         history_.died(slot, tag, frame);
         return where;
@@ -252,7 +256,7 @@ private:
         }
         if (parts_.objects.is_dense(where)) {
             holes_[hole_count_++] = parts_.objects.dense_position_of(where);
-        } else {
+        } else if (!parts_.newborns.unsettle(parts_.objects.nursery_position_of(where))) {
             ++done.newborn;
         }
     }

@@ -38,7 +38,7 @@ private:
 /// A taking is announced, then its thread kills the object, then the taking is settled. A taken object has no
 /// record of its removal, and a sweep must not mistake it for one whose record was lost. It doesn't, because
 /// it first looks for dead objects and then collects: having seen a kill (4), it sees the announcement that
-/// came before it (40). It delivers those that are settled, and spares the objects of those that are not. A
+/// came before it (45). It delivers those that are settled, and spares the objects of those that are not. A
 /// thread that stops for ever in between holds back one object, but no other thread.
 template <class Policy, class Value, class T>
 class takings {
@@ -59,14 +59,14 @@ public:
         taking_type* before = announced_.load(std::memory_order::relaxed);
         do {
             mine.next_ = before;
-            // (38) release: pairs with (39), for the taking and its sink
+            // (43) release: pairs with (44), for the taking and its sink
         } while (!announced_.compare_exchange_weak(before, &mine, std::memory_order::release,
                                                    std::memory_order::relaxed));
     }
 
     /// The same thread: has it killed the object? Must be its last use of the taking. Wait-free.
     void settle(taking_type& mine, bool killed) noexcept {
-        // (41) release: pairs with (42), for the object as (2) has shown it, and for this last use
+        // (46) release: pairs with (47), for the object as (2) has shown it, and for this last use
         mine.outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
     }
 
@@ -102,7 +102,7 @@ private:
         if (announced_.load(std::memory_order::relaxed) == nullptr) {
             return nullptr;
         }
-        // (39) acquire: pairs with (38). All announcements are exchanges, so it acquires from each of them.
+        // (44) acquire: pairs with (43). All announcements are exchanges, so it acquires from each of them.
         taking_type* newest = announced_.exchange(nullptr, std::memory_order::acquire);
         taking_type* first = nullptr;
         while (newest != nullptr) {
@@ -117,7 +117,7 @@ private:
     void settle_all(taking_type* next, Deliver& deliver) noexcept {
         while (next != nullptr) {
             taking_type* const one = std::exchange(next, next->next_);
-            // (42) acquire: pairs with (41)
+            // (47) acquire: pairs with (46)
             const outcome found = one->outcome_.load(std::memory_order::acquire);
             if (found == outcome::unsettled) {
                 one->next_ = unsettled_;

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <handlepool/detail/hook_list.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/hook_connection.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// The newborns that a compaction has taken in, for the hooks that are called for births; without hooks it
+/// costs nothing. The gate is closed whenever it is used.
+template <class T, class Config>
+class birth_list {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using hooks_type = hook_list<policy, value_type, T>;
+
+    explicit birth_list(std::string_view what_for) : what_for_(what_for) {}
+
+    /// Throws like hook_list::add, and reservation_failed.
+    template <class Hook>
+    hook_connection add_hook(Hook hook, std::size_t most_newborns) {
+        if (!slots_) {
+            slots_.emplace(what_for_ + " births", most_newborns, 0);
+        }
+        return hooks_.add(std::move(hook));
+    }
+    hooks_type& hooks() noexcept { return hooks_; }
+
+    /// Are births wanted? Then each of them is recorded, in any order.
+    bool begin(std::size_t count) noexcept {
+        count_ = hooks_.empty() ? 0 : count;
+        return count_ != 0;
+    }
+    void record(std::size_t i, slot_index slot) noexcept { (*slots_)[i] = slot; }
+
+    /// Calls the hooks for the newborns that are still alive, in this thread. Nothing moves any more.
+    void report(parts_type& parts) {
+        for (std::size_t i = 0; i != count_; ++i) {
+            const slot_index slot = (*slots_)[i];
+            const auto tag = parts.slots.tag(slot); // (4)
+            if (layout::is_alive(tag)) {
+                hooks_.call(parts.slots.handle_of(slot, tag), parts.objects.at(parts.slots.location_of(slot)));
+            }
+        }
+    }
+
+    /// Gives the memory of the list back to the system.
+    void shrink() noexcept {
+        if (slots_) {
+            slots_->discard();
+        }
+    }
+
+    memory_use memory() const noexcept { return slots_ ? slots_->memory() : memory_use(); }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    std::string what_for_;
+    hooks_type hooks_;
+    std::optional<typename policy::template array<plain<slot_index>>> slots_; // keeps its memory
+    plain<std::size_t> count_{0};
+};
+
+} // namespace handlepool::detail
