@@ -460,7 +460,9 @@ public:
     /// Progress: wait-free, linear in the erased objects that it passes.
     auto living() noexcept
         requires dense
-    { return detail::living_range(detail::look_at_entries<entry_type, core>{&core_}); }
+    {
+        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
     auto living() const noexcept
         requires dense
     {
@@ -715,8 +717,8 @@ private:
 
 template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <class OutputIt, class Construct>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::create_n(std::size_t count, OutputIt out,
-                                                                               Construct construct) {
+std::optional<OutputIt>
+pool<T, Layout, Policy, Freelist, Placement>::create_n(std::size_t count, OutputIt out, Construct construct) {
     if (!core_.has_room_for(count)) {
         return std::nullopt;
     }
@@ -746,7 +748,8 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::create_n(s
 
 template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert(Range&& range, OutputIt out) {
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert(Range&& range,
+                                                                                 OutputIt out) {
     if constexpr (detail::countable<Range>) {
         const std::size_t count = detail::count_of(range);
         return create_n(count, std::move(out), [next = std::ranges::begin(range)](void* memory) mutable {

@@ -303,7 +303,9 @@ public:
     }
     auto living() noexcept
         requires dense
-    { return detail::living_range(detail::look_at_entries<entry_type, core>{&core_}); }
+    {
+        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
+    }
     auto living() const noexcept
         requires dense
     {

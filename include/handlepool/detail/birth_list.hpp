@@ -50,7 +50,8 @@ public:
             const slot_index slot = (*slots_)[i];
             const auto tag = parts.slots.tag(slot); // (4)
             if (layout::is_alive(tag)) {
-                hooks_.call(parts.slots.handle_of(slot, tag), parts.objects.at(parts.slots.location_of(slot)));
+                hooks_.call(parts.slots.handle_of(slot, tag),
+                            parts.objects.at(parts.slots.location_of(slot)));
             }
         }
     }
