@@ -440,33 +440,15 @@ public:
     /// iterators stay valid as long as pointers do. The handles of objects that were erased since the last
     /// compaction are among them, and stale.
     /// Progress: wait-free, constant.
-    auto handles() const noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_handles<handle_type, core>{&core_});
-    }
-    auto entries() noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
-    auto entries() const noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_entries<const_entry_type, core>{&core_});
-    }
+    auto handles() const noexcept { return view<detail::look_at_handles<handle_type, core>>(); }
+    auto entries() noexcept { return view<detail::look_at_entries<entry_type, core>>(); }
+    auto entries() const noexcept { return view<detail::look_at_entries<const_entry_type, core>>(); }
     /// The entries whose objects are alive when an iterator comes to them, as a bidirectional view. It reads
     /// the same twice as long as nobody erases.
     /// Progress: wait-free, linear in the erased objects that it passes.
-    auto living() noexcept
-        requires dense
-    {
-        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
-    auto living() const noexcept
-        requires dense
-    {
-        return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
+    auto living() noexcept { return detail::filtered_range(detail::look_at_living<entry_type, core>(core_)); }
+    auto living() const noexcept {
+        return detail::filtered_range(detail::look_at_living<const_entry_type, core>(core_));
     }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
@@ -708,6 +690,11 @@ private:
                             [&](void* memory) noexcept(detail::is_nothrow_made_from<T, Args...>()) {
                                 detail::make_at<T>(memory, std::forward<Args>(args)...);
                             });
+    }
+
+    template <class Look>
+    auto view() const noexcept {
+        return detail::range_of_positions<dense, Look>(Look(core_));
     }
 
     core core_;

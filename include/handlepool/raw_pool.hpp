@@ -286,30 +286,12 @@ public:
 
     /// The dense store as its handles, and as entries of handle and pointer; and the entries whose objects
     /// are alive.
-    auto handles() const noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_handles<handle_type, core>{&core_});
-    }
-    auto entries() noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
-    auto entries() const noexcept
-        requires dense
-    {
-        return detail::position_range(detail::look_at_entries<const_entry_type, core>{&core_});
-    }
-    auto living() noexcept
-        requires dense
-    {
-        return detail::living_range(detail::look_at_entries<entry_type, core>{&core_});
-    }
-    auto living() const noexcept
-        requires dense
-    {
-        return detail::living_range(detail::look_at_entries<const_entry_type, core>{&core_});
+    auto handles() const noexcept { return view<detail::look_at_handles<handle_type, core>>(); }
+    auto entries() noexcept { return view<detail::look_at_entries<entry_type, core>>(); }
+    auto entries() const noexcept { return view<detail::look_at_entries<const_entry_type, core>>(); }
+    auto living() noexcept { return detail::filtered_range(detail::look_at_living<entry_type, core>(core_)); }
+    auto living() const noexcept {
+        return detail::filtered_range(detail::look_at_living<const_entry_type, core>(core_));
     }
 
     /// The handle of the object at a position of the dense store. Throws std::out_of_range.
@@ -461,6 +443,11 @@ private:
     template <class Construct>
     detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Construct& construct) {
         return core_.fulfil(handle.value(), [&](void* memory) { construct(memory); });
+    }
+
+    template <class Look>
+    auto view() const noexcept {
+        return detail::range_of_positions<dense, Look>(Look(core_));
     }
 
     core core_;

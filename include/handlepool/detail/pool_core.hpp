@@ -358,17 +358,26 @@ public:
         }
         return owner_of(position);
     }
-    /// The same for a position that there is.
-    value_type owner_of(std::size_t position) const noexcept {
-        return handle_in_slot(parts_.objects.owner(dense_position{static_cast<std::uint32_t>(position)}));
+
+    /// Positions of the store, of which some may be holes.
+    std::size_t positions() const noexcept {
+        expect_in_use();
+        return placement::positions(parts_);
     }
-    /// Is the object there alive?
+    bool has_object_at(std::size_t position) const noexcept {
+        return placement::owner_of(parts_, position) != slot_index::none;
+    }
+    /// Is there a living object?
     bool is_alive_at(std::size_t position) const noexcept {
-        const slot_index slot = parts_.objects.owner(dense_position{static_cast<std::uint32_t>(position)});
+        const slot_index slot = placement::owner_of(parts_, position);
         return slot != slot_index::none && layout::is_alive(parts_.slots.tag_relaxed(slot));
     }
+    /// The handle of the object there; zero in a hole.
+    value_type owner_of(std::size_t position) const noexcept {
+        return handle_in_slot(placement::owner_of(parts_, position));
+    }
     T* object_at(std::size_t position) const noexcept {
-        return parts_.objects.at(location{static_cast<std::uint32_t>(position)});
+        return parts_.objects.at(placement::location_of(parts_, position));
     }
 
     value_type handle_of(const void* object) const noexcept {

@@ -49,6 +49,21 @@ struct placement_parts<Config, dense_placement> {
         return Iterator(parts.objects.at(location{}) + parts.objects.size());
     }
 
+    /// Positions of the store.
+    template <class Parts>
+    static std::size_t positions(const Parts& parts) noexcept {
+        return parts.objects.size();
+    }
+    /// The slot of the object there.
+    template <class Parts>
+    static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
+        return parts.objects.owner(dense_position{static_cast<std::uint32_t>(position)});
+    }
+    template <class Parts>
+    static location location_of(const Parts&, std::size_t position) noexcept {
+        return location{static_cast<std::uint32_t>(position)};
+    }
+
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>
     static void for_each(Executor& executor, const Parts& parts, Visit visit) {

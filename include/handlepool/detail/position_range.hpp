@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <iterator>
 #include <span> // declares enable_view and enable_borrowed_range, without the rest of <ranges>
+#include <type_traits>
 
 namespace handlepool::detail {
 
@@ -13,7 +14,7 @@ struct value_pointer {
     Value value;
 };
 
-/// Goes over positions of a dense store; `Look{}(position)` says what stands there. That is a value, no
+/// Goes over positions of a store; `Look{}(position)` says what stands there. That is a value, no
 /// reference into the store: so nothing that sorts or shuffles accepts it.
 template <class Look>
 class position_iterator {
@@ -74,10 +75,10 @@ private:
     std::size_t position_ = 0;
 };
 
-/// The same, but passes the positions whose objects are dead when it comes there. It may stand on one that
-/// dies later.
+/// The same, but passes positions of which `Look{}.shows(position)` is false when it comes there. It may
+/// stand on one whose object dies later.
 template <class Look>
-class living_iterator {
+class filtered_iterator {
 public:
     using iterator_concept = std::bidirectional_iterator_tag;
     using iterator_category = std::input_iterator_tag;
@@ -86,44 +87,44 @@ public:
     using pointer = value_pointer<value_type>;
     using difference_type = std::ptrdiff_t;
 
-    living_iterator() noexcept = default;
-    /// Stands on the first living object from that position on.
-    living_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) {
-        pass_dead();
+    filtered_iterator() noexcept = default;
+    /// Stands on the first position to be seen from that one on.
+    filtered_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) {
+        pass_hidden();
     }
 
     value_type operator*() const noexcept { return look_(position_); }
     pointer operator->() const noexcept { return {look_(position_)}; }
 
-    living_iterator& operator++() noexcept {
+    filtered_iterator& operator++() noexcept {
         ++position_;
-        pass_dead();
+        pass_hidden();
         return *this;
     }
-    living_iterator& operator--() noexcept {
+    filtered_iterator& operator--() noexcept {
         do {
             --position_;
-        } while (position_ != 0 && !look_.is_alive(position_));
+        } while (position_ != 0 && !look_.shows(position_));
         return *this;
     }
-    living_iterator operator++(int) noexcept {
-        const living_iterator before = *this;
+    filtered_iterator operator++(int) noexcept {
+        const filtered_iterator before = *this;
         ++*this;
         return before;
     }
-    living_iterator operator--(int) noexcept {
-        const living_iterator before = *this;
+    filtered_iterator operator--(int) noexcept {
+        const filtered_iterator before = *this;
         --*this;
         return before;
     }
 
-    friend bool operator==(const living_iterator& a, const living_iterator& b) noexcept {
+    friend bool operator==(const filtered_iterator& a, const filtered_iterator& b) noexcept {
         return a.position_ == b.position_;
     }
 
 private:
-    void pass_dead() noexcept {
-        while (position_ < look_.size() && !look_.is_alive(position_)) {
+    void pass_hidden() noexcept {
+        while (position_ < look_.size() && !look_.shows(position_)) {
             ++position_;
         }
     }
@@ -132,7 +133,7 @@ private:
     std::size_t position_ = 0;
 };
 
-/// All positions of a dense store, as a view.
+/// All positions, as a view.
 template <class Look>
 class position_range {
 public:
@@ -151,14 +152,14 @@ private:
     Look look_;
 };
 
-/// Those of living objects. It looks for the first one when it is made.
+/// Those to be seen. It looks for the first one when it is made.
 template <class Look>
-class living_range {
+class filtered_range {
 public:
-    using iterator = living_iterator<Look>;
+    using iterator = filtered_iterator<Look>;
 
-    living_range() noexcept = default;
-    explicit living_range(Look look) noexcept : first_(look, 0), last_(look, look.size()) {}
+    filtered_range() noexcept = default;
+    explicit filtered_range(Look look) noexcept : first_(look, 0), last_(look, look.size()) {}
 
     iterator begin() const noexcept { return first_; }
     iterator end() const noexcept { return last_; }
@@ -169,32 +170,54 @@ private:
     iterator last_;
 };
 
-/// Looks at the handles of a pool's dense store.
+/// The positions of a pool's store: those of the moment at which it is made, as others may create more.
+template <class Core>
+class look_at_positions {
+public:
+    look_at_positions() noexcept = default;
+    explicit look_at_positions(const Core& core) noexcept : core_(&core), size_(core.positions()) {}
+
+    std::size_t size() const noexcept { return size_; }
+    bool shows(std::size_t position) const noexcept { return core_->has_object_at(position); }
+
+protected:
+    const Core* core_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// Looks at the handles there.
 template <class Handle, class Core>
-struct look_at_handles {
+struct look_at_handles : look_at_positions<Core> {
+    using look_at_positions<Core>::look_at_positions;
     using value_type = Handle;
 
-    std::size_t size() const noexcept { return core == nullptr ? 0 : core->dense_size(); }
     Handle operator()(std::size_t position) const noexcept {
-        return Handle::from_value(core->owner_of(position));
+        return Handle::from_value(this->core_->owner_of(position));
     }
-
-    const Core* core = nullptr;
 };
 
 /// Looks at handles and objects: at `Entry{handle, object}`.
 template <class Entry, class Core>
-struct look_at_entries {
+struct look_at_entries : look_at_positions<Core> {
+    using look_at_positions<Core>::look_at_positions;
     using value_type = Entry;
 
-    std::size_t size() const noexcept { return core == nullptr ? 0 : core->dense_size(); }
     Entry operator()(std::size_t position) const noexcept {
-        return Entry::of(core->owner_of(position), core->object_at(position));
+        return Entry::of(this->core_->owner_of(position), this->core_->object_at(position));
     }
-    bool is_alive(std::size_t position) const noexcept { return core->is_alive_at(position); }
-
-    const Core* core = nullptr;
 };
+
+/// The same, for those who want to see living objects only.
+template <class Entry, class Core>
+struct look_at_living : look_at_entries<Entry, Core> {
+    using look_at_entries<Entry, Core>::look_at_entries;
+
+    bool shows(std::size_t position) const noexcept { return this->core_->is_alive_at(position); }
+};
+
+/// The objects of a store that has one at each position, or of one with holes.
+template <bool Dense, class Look>
+using range_of_positions = std::conditional_t<Dense, position_range<Look>, filtered_range<Look>>;
 
 } // namespace handlepool::detail
 
@@ -202,8 +225,8 @@ struct look_at_entries {
 template <class Look>
 inline constexpr bool std::ranges::enable_borrowed_range<handlepool::detail::position_range<Look>> = true;
 template <class Look>
-inline constexpr bool std::ranges::enable_borrowed_range<handlepool::detail::living_range<Look>> = true;
+inline constexpr bool std::ranges::enable_borrowed_range<handlepool::detail::filtered_range<Look>> = true;
 template <class Look>
 inline constexpr bool std::ranges::enable_view<handlepool::detail::position_range<Look>> = true;
 template <class Look>
-inline constexpr bool std::ranges::enable_view<handlepool::detail::living_range<Look>> = true;
+inline constexpr bool std::ranges::enable_view<handlepool::detail::filtered_range<Look>> = true;

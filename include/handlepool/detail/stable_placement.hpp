@@ -9,6 +9,7 @@
 #include <handlepool/placement.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace handlepool::detail {
 
@@ -34,6 +35,23 @@ struct placement_parts<Config, stable_placement> {
     template <class Iterator, class Parts>
     static Iterator last(const Parts&) noexcept {
         return Iterator();
+    }
+
+    /// Positions of the store: its places.
+    template <class Parts>
+    static std::size_t positions(const Parts& parts) noexcept {
+        return parts.newborns.groups() * places::group_size;
+    }
+    /// The slot of the object there; none in a hole, or where an object is not settled yet.
+    template <class Parts>
+    static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
+        const nursery_position place{static_cast<std::uint32_t>(position)};
+        return parts.newborns.is_settled(place) ? parts.slots.slot_of(parts.newborns.owner(place))
+                                                : slot_index::none;
+    }
+    template <class Parts>
+    static location location_of(const Parts& parts, std::size_t position) noexcept {
+        return parts.objects.location_of(nursery_position{static_cast<std::uint32_t>(position)});
     }
 
     /// Calls `visit(object)` for each object of the store.

@@ -280,6 +280,10 @@ public:
     /// Settled objects of a group, a bit for each. Not during a compaction.
     std::uint64_t settled_in(std::size_t group) const noexcept { return settled_[group]; }
 
+    bool is_settled(nursery_position place) const noexcept {
+        return (settled_in(raw(place) / group_size) & bit_of(raw(place))) != 0;
+    }
+
     /// Calls `visit(place)` for the settled objects of a group. Not during a compaction.
     template <class Visit>
     void for_each_settled(std::size_t group, Visit visit) const {
