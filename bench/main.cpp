@@ -65,6 +65,7 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_one_thread(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);
     handlepool_bench::register_frames(results, rounds);
+    handlepool_bench::register_columns(results, rounds);
     handlepool_bench::register_asides(rounds);
 
     benchmark::ConsoleReporter progress(benchmark::ConsoleReporter::OO_None);

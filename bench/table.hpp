@@ -46,6 +46,10 @@ enum class figure : std::size_t {
     routed_erase,
     idle_pools,
     pool_share,
+    column_iteration_100k,
+    column_iteration_1m,
+    column_churn_100k,
+    column_churn_1m,
 };
 
 /// The figures that the pool is judged by.

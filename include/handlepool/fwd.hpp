@@ -37,6 +37,15 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 class raw_pool;
 
+/// Names the type of rows whose elements lie in columns of these types: `pool<columns<position, velocity>>`,
+/// see columns.hpp. There are no objects of it.
+template <class... Cs>
+struct columns;
+template <class... Cs>
+class row;
+template <class... Cs>
+class row_pointer;
+
 template <class Policy = default_policy>
 class access_guard;
 

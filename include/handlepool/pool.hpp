@@ -2,10 +2,10 @@
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/emplace_n.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
-#include <handlepool/detail/scratch_array.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -350,35 +350,11 @@ template <class OutputIt, class... Args>
     requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
 std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::size_t count, OutputIt out,
                                                                          const Args&... args) {
-    if (!core_.has_room_for(count)) {
-        return std::nullopt;
-    }
-    // Erases what was made, unless all of it was written.
-    struct handles {
-        ~handles() {
-            for (std::size_t i = 0; i != count; ++i) {
-                self.core_.erase(made[i]);
-            }
-        }
-        pool& self;
-        detail::scratch_array<typename Layout::value_type> made;
-        std::size_t count = 0;
-    } all{*this, detail::scratch_array<typename Layout::value_type>(count)};
-    if (!core_.create_many(
-            count,
-            [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
-                ::new (memory) T(args...);
-            },
-            [next = all.made.data()](auto value) mutable { *next++ = value; })) {
-        return std::nullopt;
-    }
-    all.count = count;
-    for (std::size_t i = 0; i != count; ++i) {
-        *out = handle_type::from_value(all.made[i]);
-        ++out;
-    }
-    all.count = 0;
-    return out;
+    return detail::emplace_n<handle_type>(
+        core_, count, std::move(out),
+        [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
+            ::new (memory) T(args...);
+        });
 }
 
 } // namespace handlepool

@@ -6,7 +6,7 @@ namespace handlepool::detail {
 
 /// What is called for each removed object just before it is destroyed, in the order in which it was added.
 /// Not std::function, whose header takes longer to compile than the pool.
-template <class Value, class T>
+template <class Value, class Pointer>
 class erase_hooks {
 public:
     erase_hooks() = default;
@@ -31,7 +31,7 @@ public:
         *last = new node_of<Hook>(std::move(hook));
     }
 
-    void call(Value handle, T* object) const {
+    void call(Value handle, Pointer object) const {
         for (node* each = first_; each != nullptr; each = each->next) {
             each->call(handle, object);
         }
@@ -40,14 +40,14 @@ public:
 private:
     struct node {
         virtual ~node() = default;
-        virtual void call(Value handle, T* object) = 0;
+        virtual void call(Value handle, Pointer object) = 0;
         node* next = nullptr;
     };
 
     template <class Hook>
     struct node_of final : node {
         explicit node_of(Hook&& moved) : hook(std::move(moved)) {}
-        void call(Value handle, T* object) override { hook(handle, object); }
+        void call(Value handle, Pointer object) override { hook(handle, object); }
         Hook hook;
     };
 

@@ -2,6 +2,8 @@
 
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/object_access.hpp>
+#include <handlepool/detail/row_place.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/stats.hpp>
@@ -38,7 +40,15 @@ public:
     bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
     bool erase(handle_type handle) noexcept override { return pool_.erase(typed(handle)); }
     void clear() noexcept override { pool_.clear(); }
-    void* find(handle_type handle) noexcept override { return pool_.find(typed(handle)); }
+    using base::find;
+    void* find(handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            const auto found = pool_.find(typed(handle));
+            return found ? address_of(*found) : nullptr;
+        } else {
+            return pool_.find(typed(handle));
+        }
+    }
     std::string describe(handle_type handle) const override { return pool_.describe(typed(handle)); }
     std::vector<handle_type> oldest(std::size_t most) const override {
         const auto handles = pool_.oldest(most);
@@ -49,8 +59,8 @@ public:
         if constexpr (std::is_void_v<typename typed_handle::element_type>) {
             pool_.on_erase(std::move(hook));
         } else {
-            pool_.on_erase([hook = std::move(hook)](typed_handle handle, auto& object) {
-                hook(handle, std::addressof(object));
+            pool_.on_erase([hook = std::move(hook)](typed_handle handle, auto&& object) {
+                hook(handle, address_of(object));
             });
         }
     }
@@ -66,6 +76,13 @@ protected:
     compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
         return pool_.core_.compact_inside(outer, executor);
     }
+    row_place find_row([[maybe_unused]] handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            return pool_.find(typed(handle)).place();
+        } else {
+            return {};
+        }
+    }
     type_id type() const noexcept override { return type_id::of<Pool>(); }
     type_id object_type() const noexcept override {
         return type_id::of<typename typed_handle::element_type>();
@@ -73,6 +90,17 @@ protected:
     void* address() noexcept override { return &pool_; }
 
 private:
+    static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
+
+    template <class Object>
+    static void* address_of(Object& object) noexcept {
+        if constexpr (has_rows) {
+            return std::addressof(object.template get<0>());
+        } else {
+            return std::addressof(object);
+        }
+    }
+
     static typed_handle typed(handle_type handle) noexcept {
         return typed_handle::from_value(handle.value());
     }

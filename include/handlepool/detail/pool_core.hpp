@@ -41,6 +41,7 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using guard_type = access_guard<policy>;
+    using pointer = typename pool_parts<T, Config>::pointer;
 
     /// An empty pool. Throws as the pools' constructors say.
     explicit pool_core(const pool_options& options, const object_type<T>& type = {})
@@ -182,13 +183,13 @@ public:
 
     // ---- Objects
 
-    T* find(value_type handle) const noexcept {
+    pointer find(value_type handle) const noexcept {
         expect_in_use();
         return parts_.slots.find(handle, parts_.objects);
     }
 
-    T* at(value_type handle) const {
-        T* const found = find(handle);
+    pointer at(value_type handle) const {
+        const pointer found = find(handle);
         if (found == nullptr) {
             raise(stale_handle(describe_refusal(name_, examine(handle, parts_, compactor_))));
         }
@@ -196,14 +197,14 @@ public:
     }
 
     /// The handle is known to be alive.
-    T* living(value_type handle) const noexcept {
+    pointer living(value_type handle) const noexcept {
         if constexpr (checked) {
             expect(contains(handle), name_, "operator[] was given a stale handle");
         }
         return parts_.objects.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
     }
 
-    T* first() const noexcept {
+    pointer first() const noexcept {
         expect_in_use();
         return parts_.objects.at(location{});
     }

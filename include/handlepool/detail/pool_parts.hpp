@@ -29,6 +29,7 @@ struct pool_parts {
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using tag_type = typename layout::tag_type;
+    using pointer = typename object_store<T, policy>::pointer;
 
     /// Slots start from `first_tag`, which is not alive.
     pool_parts(std::string_view pool, const pool_geometry& sizes, tag_type first_tag,

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/object_type.hpp>
+#include <handlepool/detail/poison.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// The memory of a pool's objects, by location, and what is done there with an object. T is void when the
+/// objects' type is known at run time. Rows have one such array for each column; see column_arrays.hpp.
+template <class T, class Policy>
+class object_array {
+public:
+    /// What names an object's memory, and an object.
+    using memory_type = void*;
+    using pointer = T*;
+
+    /// Reserves `size` locations; `expected` of them are likely to be used.
+    object_array(std::string_view what_for, std::size_t size, std::size_t expected,
+                 const object_type<T>& type = {})
+        : type_(type),
+          bytes_(std::string(what_for) + " objects", product(size, type.stride()),
+                 product(expected, type.stride()), type.alignment()) {}
+
+    object_array(const object_array&) = delete;
+    object_array& operator=(const object_array&) = delete;
+
+    const object_type<T>& type() const noexcept { return type_; }
+
+    /// Not const-correct on purpose: the pool decides who may change an object.
+    T* at(location where) const noexcept {
+        if constexpr (std::is_void_v<T>) {
+            return storage(where);
+        } else {
+            return std::launder(static_cast<T*>(storage(where)));
+        }
+    }
+
+    /// Raw memory for an object.
+    void* storage(location where) const noexcept {
+        return const_cast<std::byte*>(bytes_.data()) + raw(where) * type_.stride();
+    }
+
+    /// Location of the object at this address; nowhere if it is outside the array.
+    location location_of(const void* object) const noexcept {
+        const auto first = reinterpret_cast<std::uintptr_t>(bytes_.data());
+        const auto address = reinterpret_cast<std::uintptr_t>(object);
+        const bool inside = address >= first && address < first + bytes_.size();
+        return inside ? location{static_cast<std::uint32_t>((address - first) / type_.stride())}
+                      : location::nowhere;
+    }
+
+    void destroy(location where) noexcept {
+        type_.destroy(storage(where));
+        poison_objects(where);
+    }
+
+    /// Moves the object at one location to another, which holds none.
+    void relocate(location from, location to) noexcept {
+        unpoison_objects(to);
+        type_.relocate(storage(to), storage(from));
+        poison_objects(from);
+    }
+
+    /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
+    void poison_objects(location first, std::size_t count = 1) noexcept {
+        poison(storage(first), count, type_.stride());
+    }
+    void unpoison_objects(location first, std::size_t count = 1) noexcept {
+        unpoison(storage(first), count, type_.stride());
+    }
+
+    /// Prefetch the object `further` places on. Places past the end are allowed.
+    void prefetch_object(location where, std::size_t further = 0) const noexcept {
+        const std::size_t place = raw(where) + further;
+        prefetch(bytes_.data(), place * type_.stride());
+        if (type_.stride() > cache_line) {
+            prefetch(bytes_.data(), place * type_.stride(), cache_line);
+        }
+    }
+
+    /// Makes the memory from one location to before another zero, and gives whole pages of it back to the
+    /// system.
+    void discard(std::uint32_t first, std::uint32_t last) noexcept {
+        bytes_.discard(first * type_.stride(), last * type_.stride());
+    }
+
+    memory_use memory() const noexcept { return bytes_.memory(); }
+
+private:
+    /// Saturates instead of overflowing; a reservation of that size fails anyway.
+    static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+        return count > most / stride ? most : count * stride;
+    }
+
+    [[no_unique_address]] object_type<T> type_;
+    typename Policy::template array<std::byte> bytes_;
+};
+
+} // namespace handlepool::detail
