@@ -37,8 +37,7 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 class raw_pool;
 
-/// Names the type of rows whose elements lie in columns of these types: `pool<columns<position, velocity>>`,
-/// see columns.hpp. There are no objects of it.
+// Rows of a `pool<columns<...>>`.
 template <class... Cs>
 struct columns;
 template <class... Cs>

@@ -12,6 +12,14 @@
 
 namespace handlepool {
 
+/// Names the type of rows: those of a `pool<columns<position, velocity>>` have an element of each type. There
+/// are no objects of it.
+template <class... Cs>
+struct columns {
+    columns() = delete;
+    ~columns() = delete;
+};
+
 /// A row of a `pool<columns<...>>`: a reference to one element of each column. Its elements can be bound to
 /// names:
 ///

@@ -93,7 +93,7 @@ private:
     static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
 
     template <class Object>
-    static void* address_of(Object& object) noexcept {
+    static void* address_of(Object&& object) noexcept {
         if constexpr (has_rows) {
             return std::addressof(object.template get<0>());
         } else {
