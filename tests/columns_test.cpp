@@ -488,8 +488,11 @@ TEST(columns, memory_is_that_of_all_columns) {
     pool.compact();
     hundred.compact();
     sixty.compact();
-    EXPECT_EQ(pool.stats().bytes_resident_in_objects,
-              hundred.stats().bytes_resident_in_objects + sixty.stats().bytes_resident_in_objects);
+    // But for the page that the second column's later begin may reach.
+    EXPECT_NEAR(static_cast<double>(pool.stats().bytes_resident_in_objects),
+                static_cast<double>(hundred.stats().bytes_resident_in_objects +
+                                    sixty.stats().bytes_resident_in_objects),
+                4096);
     const std::size_t full = pool.stats().bytes_resident_in_objects;
     pool.clear();
     pool.compact();

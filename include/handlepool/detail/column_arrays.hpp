@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
@@ -25,28 +26,32 @@ struct object_type<columns<Cs...>> {
     static constexpr bool has_destructor() noexcept { return (object_type<Cs>::has_destructor() || ...); }
 };
 
-/// The elements of one column, which are objects like any others. The index makes columns of one type
-/// different bases.
+/// The elements of one column, which are objects like any others.
 template <std::size_t I, class C, class Policy>
-class column_array : public object_array<C, Policy> {
+class column_array : public object_array<C, Policy, I * cache_line> {
+    using array = object_array<C, Policy, I * cache_line>;
     static constexpr bool has_content = !(std::is_empty_v<C> && std::is_trivially_copyable_v<C>);
 
 public:
-    using object_array<C, Policy>::object_array;
+    using array::array;
 
     /// Without content there is nothing to copy: then the memory is never touched, and the column costs
     /// address space alone.
     void relocate(location from, location to) noexcept {
         if constexpr (has_content) {
-            object_array<C, Policy>::relocate(from, to);
+            array::relocate(from, to);
         } else {
             this->unpoison_objects(to);
             this->poison_objects(from);
         }
     }
+    /// Not further on: whoever goes from row to row is followed by the processor, and a prefetch for each
+    /// column would make it wait.
     void prefetch_object(location where, std::size_t further) const noexcept {
         if constexpr (has_content) {
-            object_array<C, Policy>::prefetch_object(where, further);
+            if (further == 0) {
+                array::prefetch_object(where);
+            }
         }
     }
 };
