@@ -117,8 +117,7 @@ TEST(columns, a_row_pointer_is_like_a_pointer) {
 
 TEST(columns, elements_without_an_argument_are_value_initialized) {
     movers pool(ten);
-    for (int round = 0; round != 2; ++round) {
-        // In memory that has held other values.
+    for (int round = 0; round != 1000; ++round) { // until all memory has held other values
         std::array<movers::handle_type, 10> handles;
         pool.emplace_n(10, handles.begin(), position{1, 1}, velocity{2, 2}, health{3});
         pool.erase(handles);

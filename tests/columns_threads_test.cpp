@@ -70,7 +70,7 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts) {
         };
         std::vector<mine> living;
         const auto expect = [&](bool condition) { errors += condition ? 0 : 1; };
-        for (int i = 0; i != steps; ++i) {
+        for (int i = 0; i < steps || compactions < 3; ++i) {
             const std::uint64_t value = std::uint64_t{thread} << 32 | static_cast<std::uint32_t>(i);
             if (living.size() < 500 && engines[thread]() % 2 == 0) {
                 if (const auto made = this->create(value)) {
@@ -97,7 +97,6 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts) {
         --working;
     });
     EXPECT_EQ(errors, 0U);
-    EXPECT_GT(compactions, 0U);
     expect_consistent_rows(this->pool_);
     EXPECT_EQ(this->people_.alive(), static_cast<std::int64_t>(this->pool_.size()));
     EXPECT_EQ(this->people_.misused(), 0);
