@@ -65,6 +65,8 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_one_thread(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);
     handlepool_bench::register_frames(results, rounds);
+    handlepool_bench::register_stable(results, rounds);
+    handlepool_bench::register_sorting(results, rounds);
     handlepool_bench::register_columns(results, rounds);
     handlepool_bench::register_asides(rounds);
 

@@ -89,7 +89,7 @@ frame_times population<Contender>::frames(std::size_t count) {
             Contender& contender = contender_;
             const auto victims = part(thread, replaced_);
             std::size_t erased = 0;
-            for (const handle_type victim : victims) {
+            for (const handle_type& victim : victims) {
                 erased += contender.erase(victim) ? 1 : 0;
             }
             require(erased == victims.size());

@@ -2,9 +2,9 @@
 # usage: ci/model.sh [--deep]
 #
 # Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads
-# that are stopped for ever. Takes some three minutes on two cores; what it shows stands in docs/verification.md.
+# that are stopped for ever. Takes some six minutes on two cores; what it shows stands in docs/verification.md.
 #
-#   --deep  a million random executions a model, and all with two preemptions; about an hour
+#   --deep  a million random executions a model, and all with two preemptions; about an hour and a half
 #
 # examples:
 #   ci/model.sh
@@ -27,11 +27,11 @@ model=build/model/tests/model/handlepool-model
 
 if $deep; then
     step "a million random executions, all executions with two preemptions"
-    "$model" run --random 1000000 --preemptions 2 --seconds 3600
-    step "all executions with three preemptions, as far as a minute goes"
-    "$model" run --preemptions 3 --seconds 60
+    "$model" run --random 1000000 --preemptions 2 --seconds 600
+    step "all executions with three preemptions, as far as half a minute goes"
+    "$model" run --preemptions 3 --seconds 30
     step "all executions, as far as seconds go"
-    "$model" run --exhaustive --seconds 20
+    "$model" run --exhaustive --seconds 10
     step "a thread that is stopped for ever, with a preemption beside"
     "$model" stops --preemptions 1 --seconds 5
 else

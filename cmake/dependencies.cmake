@@ -51,7 +51,7 @@ endif()
 # These use all components, and more.
 set(handlepool_TESTS_needs GTest rapidcheck)
 set(handlepool_STRESS_needs CLI11 ZSTD)
-set(handlepool_BENCH_needs CLI11 benchmark)
+set(handlepool_BENCH_needs CLI11 benchmark plf_colony)
 set(handlepool_MODELS_needs CLI11)
 foreach(part IN ITEMS TESTS STRESS BENCH MODELS)
     if(HANDLEPOOL_BUILD_${part})

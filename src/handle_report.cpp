@@ -35,12 +35,20 @@ std::string reason(const handle_report& handle) {
     if (handle.generation > handle.slot_generation) {
         return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);
     }
+    if (handle.cancelled) {
+        return "reserved and cancelled";
+    }
     if (handle.slot_generation == handle.generation + 1) {
         return std::string("erased").append(handle.frames_since_death ? frames_ago(*handle.frames_since_death)
                                                                       : "");
     }
-    return "erased, and the slot has been used again since; it is at generation " +
+    return "erased, and the slot has been used again since, or revoked; the slot is at generation " +
            std::to_string(handle.slot_generation);
+}
+
+std::string naming(std::string_view pool, const handle_report& handle) {
+    return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
+           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id);
 }
 
 } // namespace
@@ -49,9 +57,18 @@ std::string describe_refusal(std::string_view pool, const handle_report& handle)
     if (handle.null) {
         return quoted_pool(pool) + ": the null handle names no object";
     }
-    return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
-           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id) +
-           " is stale: " + reason(handle);
+    return naming(pool, handle) +
+           (handle.reserved ? " is reserved and has no object yet" : " is stale: " + reason(handle));
+}
+
+std::string describe_unreserved(std::string_view pool, bool alive, const handle_report& handle) {
+    if (handle.null) {
+        return quoted_pool(pool) + ": the null handle is never reserved";
+    }
+    return naming(pool, handle) + " is not reserved: " +
+           (alive             ? "it has its object"
+            : handle.reserved ? "another thread is making its object"
+                              : reason(handle));
 }
 
 std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle) {
@@ -60,7 +77,8 @@ std::string describe_handle(std::string_view pool, bool alive, const handle_repo
     }
     return std::string(pool) + " #" + std::to_string(handle.index) + " generation " +
            std::to_string(handle.generation) + ": " +
-           (!alive ? reason(handle)
+           (handle.reserved ? "reserved, no object yet"
+            : !alive        ? reason(handle)
             : handle.frames_since_birth
                 ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
                 : "alive");

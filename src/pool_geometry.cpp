@@ -1,3 +1,4 @@
+#include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/thread_index.hpp>
@@ -10,8 +11,10 @@ namespace handlepool::detail {
 
 namespace {
 
-// Locations and slot indices are 32-bit words, and the last value of each is spoken for.
-constexpr std::size_t most_locations = 0xffff'fffe;
+// Slot indices are 32-bit words, the last value of which is spoken for; so is the upper half of the
+// locations.
+constexpr std::size_t most_slot_indices = 0xffff'fffe;
+constexpr std::size_t most_locations = raw(location::first_no_place);
 
 std::string refusal(const pool_options& options, const char* option, std::size_t value,
                     const std::string& allowed) {
@@ -46,7 +49,7 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return std::nullopt;
     };
     const std::size_t most_slots =
-        static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_locations));
+        static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_slot_indices));
 
     if (options.max_threads < 1 || options.max_threads > thread_index_limit) {
         return refuse("max_threads", options.max_threads, range(1, thread_index_limit));
@@ -88,10 +91,16 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
     geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
+    if (limits.stable) {
+        // As many again, for the groups that compaction takes over, a quarter of all at the most.
+        geometry.nursery_chunks += chunks(limits.nursery_chunk, 0);
+    }
     geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
+    geometry.keep_order = options.keep_order;
 
-    const std::size_t locations = geometry.object_limit + geometry.nursery_chunks * limits.nursery_chunk;
+    const std::size_t locations =
+        (limits.stable ? 0 : geometry.object_limit) + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
         return refuse("capacity", options.capacity,
                       "with max_threads = " + std::to_string(options.max_threads) + " it needs " +

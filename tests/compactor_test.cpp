@@ -34,7 +34,7 @@ class compactor_rig : public parts_rig<Policy, Layout> {
     using rig = parts_rig<Policy, Layout>;
 
 public:
-    using rig::allocator, rig::objects, rig::people, rig::slots;
+    using rig::allocator, rig::fresh_tag, rig::objects, rig::people, rig::slots;
     using typename rig::value_type;
 
     using rig::rig;
@@ -286,7 +286,12 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wher
     EXPECT_EQ(rig.run().swept, 1U);
     const auto capacity = rig.objects.capacity();
     const auto locations = static_cast<std::uint32_t>(rig.objects.locations());
-    for (const std::uint32_t number : {0U, 1U, capacity - 1, capacity, birthplace, locations - 1}) {
+    using slots_type = decltype(rig.slots);
+    // The last three are what a reserved slot has instead of a place.
+    const auto reserved = slots_type::reservation(rig.slots.next_tag(slot, rig.fresh_tag));
+    for (const std::uint32_t number :
+         {0U, 1U, capacity - 1, capacity, birthplace, locations - 1, raw(reserved),
+          raw(slots_type::being_fulfilled), raw(slots_type::cancelled)}) {
         SCOPED_TRACE(number);
         rig.slots.set_location(slot, location{number});
         rig.record(victim);

@@ -81,7 +81,38 @@ TEST(handle_report_test, a_slot_that_was_used_again) {
     handle_report handle = living();
     handle.slot_generation = 11;
     EXPECT_THAT(describe_refusal("ships", handle),
-                AllOf(HasSubstr("erased, and"), HasSubstr("used again"), HasSubstr("generation 11")));
+                AllOf(HasSubstr("erased, and"), HasSubstr("used again since, or revoked"),
+                      HasSubstr("generation 11")));
+}
+
+TEST(handle_report_test, a_handle_that_is_reserved_or_was) {
+    handle_report handle = living();
+    handle.slot_generation = 6;
+    handle.reserved = true;
+    EXPECT_EQ(describe_refusal("ships", handle),
+              "pool 'ships': handle #1021 generation 7 pool 3 is reserved and has no object yet");
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: reserved, no object yet");
+    handle.reserved = false;
+    handle.cancelled = true;
+    handle.slot_generation = 8;
+    EXPECT_EQ(describe_refusal("ships", handle),
+              "pool 'ships': handle #1021 generation 7 pool 3 is stale: reserved and cancelled");
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: reserved and cancelled");
+}
+
+TEST(handle_report_test, a_handle_that_can_not_be_fulfilled) {
+    handle_report handle = living();
+    const std::string whose = "pool 'ships': handle #1021 generation 7 pool 3 is not reserved: ";
+    EXPECT_EQ(describe_unreserved("ships", true, handle), whose + "it has its object");
+    handle.slot_generation = 8;
+    EXPECT_EQ(describe_unreserved("ships", false, handle), whose + "erased");
+    handle.cancelled = true;
+    EXPECT_EQ(describe_unreserved("ships", false, handle), whose + "reserved and cancelled");
+    handle.cancelled = false;
+    handle.reserved = true;
+    EXPECT_EQ(describe_unreserved("ships", false, handle), whose + "another thread is making its object");
+    EXPECT_EQ(describe_unreserved("ships", false, {.null = true}),
+              "pool 'ships': the null handle is never reserved");
 }
 
 // ---- For people
@@ -127,9 +158,9 @@ TEST(describe_handle_test, a_slot_that_was_used_again) {
     handle_report handle = living();
     handle.slot_generation = 11;
     handle.frames_since_death = 0; // what is not known counts as this frame, and is not said
-    EXPECT_EQ(
-        describe_handle("ships", false, handle),
-        "ships #1021 generation 7: erased, and the slot has been used again since; it is at generation 11");
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased, and the slot has "
+                                                       "been used again since, or revoked; the slot is at "
+                                                       "generation 11");
 }
 
 TEST(describe_handle_test, the_other_reasons) {

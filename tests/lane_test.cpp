@@ -31,6 +31,8 @@ TEST(lane_test, reset_drops_slots_and_queues_but_keeps_the_totals) {
     mine.newborns.vacated.store(5);
     mine.created.store(10);
     mine.erased.store(4);
+    mine.reserved.store(3);
+    mine.settled.store(5); // of other threads' handles, too
     mine.newborns.positions.put = 3;
     mine.newborns.positions.put_end = 4;
     mine.newborns.positions.first.store(link_to(0));
@@ -44,6 +46,8 @@ TEST(lane_test, reset_drops_slots_and_queues_but_keeps_the_totals) {
     EXPECT_EQ(mine.newborns.vacated_seen.load(), 5U);
     EXPECT_EQ(mine.created.load(), 10U);
     EXPECT_EQ(mine.erased.load(), 10U); // none of its objects lives
+    EXPECT_EQ(mine.settled.load(), 3U); // and none of its handles is reserved
+    EXPECT_EQ(mine.reserved.load(), 3U);
     EXPECT_EQ(mine.newborns.positions.put, mine.newborns.positions.put_end);
     EXPECT_EQ(mine.newborns.positions.first.load(), link::none);
     EXPECT_EQ(mine.removals.queued.load(), mine.removals.drained.load());

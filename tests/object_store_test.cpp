@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace handlepool::test {
@@ -50,6 +51,21 @@ TYPED_TEST(object_store_test, objects_are_contiguous_and_aligned_nursery_and_all
         EXPECT_EQ(object, this->store.at(location{0}) + place);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object) % alignof(TypeParam), 0U);
         EXPECT_EQ(this->store.location_of(object), location{place});
+    }
+}
+
+TYPED_TEST(object_store_test, an_object_can_be_taken_out_and_put_in_elsewhere) {
+    if constexpr (sizeof(TypeParam) < 4096) {
+        this->put(3, TypeParam(7));
+        alignas(TypeParam) std::byte outside[sizeof(TypeParam)];
+        this->store.take_out(location{3}, outside);
+        this->store.put_in(outside, location{5});
+        if constexpr (std::is_same_v<TypeParam, std::uint64_t>) {
+            EXPECT_EQ(*this->store.at(location{5}), 7U);
+        } else if constexpr (requires(TypeParam object) { object.is_whole(); }) {
+            EXPECT_TRUE(this->store.at(location{5})->is_whole());
+            EXPECT_EQ(this->store.at(location{5})->value(), 7);
+        }
     }
 }
 

@@ -55,7 +55,28 @@ TEST(pool_options_test, a_capacity_beyond_the_layout_is_refused) {
 TEST(pool_options_test, a_capacity_whose_places_no_slot_can_name_is_refused) {
     EXPECT_THAT(refusal({.name = "ships", .capacity = 4'000'000'000}),
                 testing::AllOf(names("capacity", 4'000'000'000, "max_threads = 4096"),
-                               testing::HasSubstr("of 4294967294 that a slot can name")));
+                               testing::HasSubstr("of 2147483648 that a slot can name")));
+}
+
+// The upper half of the numbers says why a slot has no place.
+TEST(pool_options_test, the_last_place_that_a_slot_can_name_is_used) {
+    // capacity, reuse delay and lane slack; and a chunk of 64 for each 64 of them, and three for each thread
+    pool_options options{.capacity = 0, .reuse_delay = 0, .slot_limit = 0, .max_threads = 1};
+    const std::size_t places = 0x8000'0000;
+    std::size_t largest = 0;
+    for (std::size_t step = places; step != 0; step /= 2) {
+        options.capacity = largest + step;
+        options.slot_limit = options.capacity;
+        std::string error;
+        if (try_plan_geometry(options, wide, error)) {
+            largest = options.capacity;
+        }
+    }
+    options.capacity = options.slot_limit = largest;
+    const pool_geometry plan = plan_geometry(options, wide);
+    const std::size_t used = plan.object_limit + plan.nursery_chunks * wide.nursery_chunk;
+    EXPECT_LE(used, places);
+    EXPECT_GT(used, places - 3 * wide.nursery_chunk);
 }
 
 TEST(pool_options_test, a_slot_limit_below_the_capacity_or_beyond_the_layout_is_refused) {
@@ -137,7 +158,7 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
         ASSERT_LT(plan.slot_limit, 0xffff'ffffU);
         ASSERT_GE(plan.nursery_chunks * limits.nursery_chunk, plan.object_limit);
         ASSERT_GE(plan.removal_chunks * limits.removal_chunk, plan.object_limit);
-        ASSERT_LT(plan.object_limit + plan.nursery_chunks * limits.nursery_chunk, 0xffff'ffffU);
+        ASSERT_LE(plan.object_limit + plan.nursery_chunks * limits.nursery_chunk, 0x8000'0000U);
     }
     EXPECT_GT(planned, 1000);
 }

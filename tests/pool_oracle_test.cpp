@@ -2,6 +2,7 @@
 // pool_invariants_test.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,7 @@ namespace {
 struct default_case {
     using policy = default_policy;
     using layout = default_layout;
+    using placement = dense_placement;
     static pool_options options() { return {.name = "default", .capacity = 400}; }
 };
 struct batches_of_one : default_case {
@@ -52,10 +54,17 @@ struct capacity_of_one : default_case {
     static pool_options options() { return {.name = "capacity of one", .capacity = 1}; }
 };
 
+/// The same in a stable_pool.
+template <class Case>
+struct stable : Case {
+    using placement = stable_placement;
+};
+
 template <class Case>
 class pool_oracle : public testing::Test {
 protected:
-    using pool_type = pool<counted, typename Case::layout, typename Case::policy>;
+    using pool_type =
+        pool<counted, typename Case::layout, typename Case::policy, fifo_freelist, typename Case::placement>;
     using handle_type = typename pool_type::handle_type;
 
     // The pool's and the oracle's view of one thread's objects.
@@ -144,7 +153,9 @@ protected:
 };
 
 using cases = testing::Types<default_case, batches_of_one, batches_of_two, small_queues, narrow_generations,
-                             small_handles, capacity_of_one>;
+                             small_handles, capacity_of_one, stable<default_case>, stable<batches_of_one>,
+                             stable<batches_of_two>, stable<small_queues>, stable<narrow_generations>,
+                             stable<capacity_of_one>>;
 TYPED_TEST_SUITE(pool_oracle, cases);
 
 TYPED_TEST(pool_oracle, agrees_in_one_thread) {

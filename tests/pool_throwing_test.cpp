@@ -1,6 +1,7 @@
 // Constructors that throw, in any number, depth and thread: the room that the pool guarantees stays whole.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
@@ -54,14 +55,24 @@ void fail_to_emplace_n(Pool& pool, std::size_t count) {
     EXPECT_EQ(people.misused(), 0);
 }
 
-template <class Policy>
+template <class Policy, class Placement>
+struct pools {
+    using policy = Policy;
+    template <class T>
+    using pool_of = pool<T, default_layout, Policy, fifo_freelist, Placement>;
+};
+
+template <class Pools>
 class throwing_constructors : public testing::Test {};
-using policies =
-    testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>, support::tiny_policy<4>>;
-TYPED_TEST_SUITE(throwing_constructors, policies);
+using all_pools = testing::Types<
+    pools<default_policy, dense_placement>, pools<support::tiny_policy<1>, dense_placement>,
+    pools<support::tiny_policy<2>, dense_placement>, pools<support::tiny_policy<4>, dense_placement>,
+    pools<default_policy, stable_placement>, pools<support::tiny_policy<1>, stable_placement>,
+    pools<support::tiny_policy<2>, stable_placement>, pools<support::tiny_policy<4>, stable_placement>>;
+TYPED_TEST_SUITE(throwing_constructors, all_pools);
 
 TYPED_TEST(throwing_constructors, emplace_n_whose_last_constructor_throws_leaves_room_for_all) {
-    pool<throwing, default_layout, TypeParam> pool({.name = "throwing", .capacity = 1000});
+    typename TypeParam::template pool_of<throwing> pool({.name = "throwing", .capacity = 1000});
     for (int round = 0; round != 5; ++round) {
         fail_to_emplace_n(pool, 1000);
         expect_slots_add_up(pool);
@@ -77,7 +88,7 @@ TYPED_TEST(throwing_constructors, emplace_n_whose_last_constructor_throws_leaves
 }
 
 TYPED_TEST(throwing_constructors, emplace_n_after_some_objects_leaves_room_for_the_rest) {
-    pool<throwing, default_layout, TypeParam> pool({.name = "throwing", .capacity = 300});
+    typename TypeParam::template pool_of<throwing> pool({.name = "throwing", .capacity = 300});
     census people;
     fuse never(std::numeric_limits<std::int64_t>::max());
     for (int made = 0; made != 100; ++made) {
@@ -95,7 +106,7 @@ TYPED_TEST(throwing_constructors, emplace_n_after_some_objects_leaves_room_for_t
 }
 
 TYPED_TEST(throwing_constructors, emplace_n_that_finds_no_room_leaves_what_there_was) {
-    pool<throwing, default_layout, TypeParam> pool({.name = "throwing", .capacity = 300});
+    typename TypeParam::template pool_of<throwing> pool({.name = "throwing", .capacity = 300});
     census people;
     fuse never(std::numeric_limits<std::int64_t>::max());
     std::vector<handle<throwing>> handles;
@@ -111,7 +122,7 @@ TYPED_TEST(throwing_constructors, emplace_n_that_finds_no_room_leaves_what_there
 }
 
 TYPED_TEST(throwing_constructors, living_threads_that_failed_keep_nothing_from_the_others) {
-    pool<throwing, default_layout, TypeParam> pool(
+    typename TypeParam::template pool_of<throwing> pool(
         {.name = "throwing",
          .capacity = 1000,
          .max_threads = 16 + static_cast<std::size_t>(this_thread::index())});
@@ -157,10 +168,10 @@ TYPED_TEST(throwing_constructors, that_leave_an_object_behind_leave_room_for_the
     for (const int depth : {1, 2, 3, 7}) {
         SCOPED_TRACE(depth);
         constexpr std::size_t capacity = 5000;
-        pool<shells, default_layout, TypeParam> pool({.name = "shells",
-                                                      .capacity = capacity,
-                                                      .reuse_delay = 0,
-                                                      .max_threads = 1 + this_thread::index()});
+        typename TypeParam::template pool_of<shells> pool({.name = "shells",
+                                                           .capacity = capacity,
+                                                           .reuse_delay = 0,
+                                                           .max_threads = 1 + this_thread::index()});
         // In the end there must be room for all that are made at the same time.
         const std::size_t rounds = capacity - static_cast<std::size_t>(depth);
         for (std::size_t round = 0; round != rounds; ++round) {
@@ -179,8 +190,8 @@ TYPED_TEST(throwing_constructors, that_leave_an_object_behind_leave_room_for_the
 TYPED_TEST(throwing_constructors, of_living_threads_keep_no_position_that_others_need) {
     constexpr std::size_t capacity = 1000;
     constexpr std::size_t threads = 15;
-    constexpr int depth = static_cast<int>(TypeParam::nursery_chunk);
-    pool<shells, default_layout, TypeParam> pool(
+    constexpr int depth = static_cast<int>(TypeParam::policy::nursery_chunk);
+    typename TypeParam::template pool_of<shells> pool(
         {.name = "shells", .capacity = capacity, .reuse_delay = 0, .max_threads = 16 + this_thread::index()});
     std::latch filled(1);
     std::vector<std::jthread> living;
@@ -206,7 +217,7 @@ TYPED_TEST(throwing_constructors, of_living_threads_keep_no_position_that_others
 }
 
 TYPED_TEST(throwing_constructors, that_leave_an_object_behind_while_compactions_run) {
-    pool<shells, default_layout, TypeParam> pool(
+    typename TypeParam::template pool_of<shells> pool(
         {.name = "shells", .capacity = 200, .reuse_delay = 0, .max_threads = 8 + this_thread::index()});
     for (int round = 0; round != 20; ++round) {
         {
@@ -226,8 +237,8 @@ TYPED_TEST(throwing_constructors, that_leave_an_object_behind_while_compactions_
         expect_slots_add_up(pool);
         expect_consistent(pool);
         std::set<std::uint64_t> handles;
-        for (std::size_t i = 0; i != pool.size(); ++i) {
-            handles.insert(pool.handle_at(i).value());
+        for (const auto& object : pool) {
+            handles.insert(pool.handle_of(object).value());
         }
         EXPECT_EQ(handles.size(), pool.size());
         pool.clear();
@@ -248,7 +259,7 @@ struct parent {
 };
 
 TYPED_TEST(throwing_constructors, batches_whose_objects_create_others) {
-    pool<parent, default_layout, TypeParam> pool(
+    typename TypeParam::template pool_of<parent> pool(
         {.name = "parents", .capacity = 2000, .max_threads = 1 + this_thread::index()});
     for (const int failing : {1, 2, 63, 64, 65, 130}) {
         SCOPED_TRACE(failing);
@@ -270,7 +281,7 @@ TYPED_TEST(throwing_constructors, batches_whose_objects_create_others) {
 }
 
 TYPED_TEST(throwing_constructors, batches_of_many_threads_beside_compactions_lose_nothing) {
-    pool<throwing, default_layout, TypeParam> pool(
+    typename TypeParam::template pool_of<throwing> pool(
         {.name = "throwing", .capacity = 3000, .max_threads = 8 + this_thread::index()});
     census people;
     std::atomic<std::size_t> made = 0;
@@ -327,10 +338,11 @@ TYPED_TEST(throwing_constructors, batches_within_constructors_leave_room_for_the
         for (const std::size_t size : {std::size_t{1}, std::size_t{64}}) {
             SCOPED_TRACE(size);
             constexpr std::size_t capacity = 3000;
-            pool<nesting_batch, default_layout, TypeParam> pool({.name = "nesting",
-                                                                 .capacity = capacity,
-                                                                 .reuse_delay = 0,
-                                                                 .max_threads = 1 + this_thread::index()});
+            typename TypeParam::template pool_of<nesting_batch> pool(
+                {.name = "nesting",
+                 .capacity = capacity,
+                 .reuse_delay = 0,
+                 .max_threads = 1 + this_thread::index()});
             std::vector<handle<nesting_batch>> handles;
             const std::size_t each = throws ? 1 : size + 1;
             std::size_t alive = 0;

@@ -61,8 +61,22 @@ TEST(slot_history_test, all_bits_of_a_tag_count) {
         const std::uint32_t tag = 0x5555'5555U ^ (1U << bit);
         history.born(slot_index{0}, tag, 1);
         EXPECT_EQ(history.frames_since_birth(slot_index{0}, tag, 2), 1U);
+        history.died(slot_index{0}, tag, 1);
         EXPECT_EQ(history.frames_since_birth(slot_index{0}, 0x5555'5555U, 2), std::nullopt) << "bit " << bit;
+        EXPECT_EQ(history.frames_since_death(slot_index{0}, 0x5555'5555U, 2), std::nullopt) << "bit " << bit;
     }
+}
+
+TEST(slot_history_test, an_object_that_was_revoked_keeps_its_age) {
+    history_type history("history", 1, 1);
+    history.born(slot_index{0}, 7, 100);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 11, 105), 5U);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 5, 105), std::nullopt) << "that was another";
+    history.died(slot_index{0}, 11, 110);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 11, 112), 12U);
+    EXPECT_EQ(history.frames_since_death(slot_index{0}, 11, 112), 2U);
+    EXPECT_EQ(history.frames_since_death(slot_index{0}, 7, 112), std::nullopt);
+    EXPECT_EQ(history.frames_since_birth(slot_index{0}, 13, 112), std::nullopt) << "the slot's next object";
 }
 
 TEST(slot_history_test, frames_count_over_the_end_of_their_32_bits) {
@@ -113,15 +127,18 @@ TEST(slot_history_test, readers_see_whole_stamps_while_it_is_written) {
     std::jthread reader([&] {
         while (!done.load()) {
             for (const std::uint32_t tag : {1U, 3U}) {
-                wrong += history.frames_since_birth(slot_index{0}, tag, 10).value_or(10 - tag) != 10 - tag
+                wrong += history.frames_since_death(slot_index{0}, tag, 10).value_or(10 - tag) != 10 - tag
                              ? 1U
                              : 0U;
             }
+            // Under the higher tag, the birth of either may be found: an object may have been revoked.
+            wrong += history.frames_since_birth(slot_index{0}, 1, 10).value_or(9) != 9 ? 1U : 0U;
         }
     });
     for (int i = 0; i != 100'000; ++i) {
         const std::uint32_t tag = i % 2 == 0 ? 1 : 3;
         history.born(slot_index{0}, tag, tag);
+        history.died(slot_index{0}, tag, tag);
     }
     done = true;
     reader.join();

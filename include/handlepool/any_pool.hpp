@@ -51,8 +51,17 @@ public:
     /// Is the handle's object alive?
     virtual bool contains(handle_type handle) const noexcept = 0;
 
+    /// Is the handle stale, reserved, or that of a living object?
+    virtual handle_state state(handle_type handle) const noexcept = 0;
+
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
     virtual bool erase(handle_type handle) noexcept = 0;
+
+    /// A new handle for the handle's object, and the old one is stale; null when there is none.
+    virtual handle_type revoke(handle_type handle) noexcept = 0;
+
+    /// Gives up a reserved handle. True for exactly one of all calls with a handle, unless it is fulfilled.
+    virtual bool cancel(handle_type handle) noexcept = 0;
 
     /// Erases all objects that are alive when the call begins.
     virtual void clear() noexcept = 0;

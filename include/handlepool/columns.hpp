@@ -1,11 +1,13 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/column_arrays.hpp>
 #include <handlepool/detail/emplace_n.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
+#include <handlepool/detail/row_iterator.hpp>
 #include <handlepool/detail/row_making.hpp>
 #include <handlepool/detail/type_list.hpp>
 #include <handlepool/error.hpp>
@@ -15,6 +17,7 @@
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/locked_object.hpp>
+#include <handlepool/placement.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
@@ -51,8 +54,10 @@ namespace handlepool {
 /// @tparam Cs types of the columns; nothrow move constructible and nothrow destructible, of any size and
 /// alignment. Several columns may have the same type; such columns are named by their index only. An
 /// empty type without a constructor of its own costs no memory.
-template <class... Cs, class Layout, class Policy, template <class> class Freelist>
-class pool<columns<Cs...>, Layout, Policy, Freelist> {
+template <class... Cs, class Layout, class Policy, template <class> class Freelist, class Placement>
+class pool<columns<Cs...>, Layout, Policy, Freelist, Placement> {
+    static_assert(std::is_same_v<Placement, dense_placement>,
+                  "rows have no stable pool: columns are contiguous, so that compaction moves rows");
     static_assert(sizeof...(Cs) != 0, "a row needs a column");
     static_assert((std::is_same_v<Cs, std::remove_cvref_t<Cs>> && ...),
                   "columns have elements, which can't be const, volatile or references");
@@ -72,6 +77,10 @@ class pool<columns<Cs...>, Layout, Policy, Freelist> {
     template <class C>
     static constexpr std::size_t index_of = detail::index_of<std::remove_const_t<C>, Cs...>();
 
+    template <class Make>
+    static constexpr bool can_make =
+        detail::row_maker_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
+
 public:
     /// What the pool is made of, and what its functions take and return.
     using layout = Layout;
@@ -82,6 +91,8 @@ public:
     using const_pointer = row_pointer<const Cs...>;
     using reference = row<Cs...>;
     using const_reference = row<const Cs...>;
+    using iterator = detail::row_iterator<Cs...>;
+    using const_iterator = detail::row_iterator<const Cs...>;
 
     /// The type of the column of this index.
     template <std::size_t I>
@@ -128,6 +139,27 @@ public:
             }));
     }
 
+    /// Creates the row that `make(handle)` returns, a std::tuple of what emplace takes: so a row can know its
+    /// own handle. The handle is reserved meanwhile; when `make` or an element throws, it never resolves.
+    /// try_emplace_with() returns the null handle where emplace_with throws an error of the pool.
+    template <class Make>
+        requires(can_make<Make>)
+    handle_type emplace_with(Make&& make) {
+        const handle_type made = try_emplace_with(std::forward<Make>(make));
+        if (!made) {
+            core_.throw_refusal();
+        }
+        return made;
+    }
+    template <class Make>
+        requires(can_make<Make>)
+    handle_type try_emplace_with(Make&& make) {
+        return handle_type::from_value(core_.create_with([&](detail::row_place place, auto value) {
+            auto all = std::forward<Make>(make)(handle_type::from_value(value));
+            detail::row_arguments_in<columns<Cs...>, decltype(all)>::make_row(place, std::move(all));
+        }));
+    }
+
     /// Creates `count` rows, each like emplace, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing; try_emplace_n() returns nothing where emplace_n throws an error of the
     /// pool.
@@ -166,12 +198,58 @@ public:
     /// Is the handle's row alive?
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
+    /// Is the handle stale, reserved, or that of a living row?
+    handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
+
+    /// Returns a new handle for the handle's row, and the old one is stale. Null when it was stale before,
+    /// or is the last one that its slot can have.
+    handle_type revoke(handle_type handle) noexcept {
+        return handle_type::from_value(core_.revoke(handle.value()));
+    }
+
     /// The number of rows whose handles resolve, and whether it is 0.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
     /// Rows that the pool has room for, guaranteed.
     std::size_t capacity() const noexcept { return core_.capacity(); }
+
+    /// How many handles the pool gives out before it is used up, at least, and how many other rows are
+    /// destroyed, at least, between two uses of a slot.
+    std::uint64_t lifetime() const noexcept { return core_.lifetime(); }
+    std::size_t reuse_guarantee() const noexcept { return core_.reuse_guarantee(); }
+
+    // ---- Handles before rows: any thread, at any time, also while a compaction runs
+
+    /// Gives out a handle whose row comes later, by fulfil(); try_reserve() returns the null handle where
+    /// reserve throws.
+    handle_type reserve() {
+        const handle_type reserved = try_reserve();
+        if (!reserved) {
+            core_.throw_refusal();
+        }
+        return reserved;
+    }
+    handle_type try_reserve() noexcept { return handle_type::from_value(core_.reserve()); }
+
+    /// Creates the row of a reserved handle from what emplace takes. When an element throws, it is still
+    /// reserved. try_fulfil() returns false where fulfil throws an error of its own.
+    template <class... Args>
+        requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
+    void fulfil(handle_type handle, Args&&... args) {
+        const detail::fulfil_outcome outcome = fulfil_or_say_why(handle, std::forward<Args>(args)...);
+        if (outcome != detail::fulfil_outcome::done) {
+            core_.throw_unfulfilled(outcome, handle.value());
+        }
+    }
+    template <class... Args>
+        requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
+    bool try_fulfil(handle_type handle, Args&&... args) {
+        return fulfil_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfil_outcome::done;
+    }
+
+    /// Gives up a reserved handle. True for exactly one of all calls with a handle, unless it is fulfilled.
+    bool cancel(handle_type handle) noexcept { return core_.cancel(handle.value()); }
 
     // ---- Rows: within the frame contract
 
@@ -200,7 +278,8 @@ public:
         return items<index_of<C>>();
     }
 
-    /// The same, for loops that change elements. Handles name places: never reorder the elements.
+    /// The same, for loops that change elements. Handles name places: never reorder the elements but by
+    /// sort().
     template <std::size_t I>
         requires(I < sizeof...(Cs))
     std::span<column_type<I>> mutable_items() noexcept {
@@ -211,6 +290,12 @@ public:
     std::span<C> mutable_items() noexcept {
         return mutable_items<index_of<C>>();
     }
+
+    /// The same as iterators over rows, which may be changed but not reordered.
+    iterator begin() noexcept { return iterator(place_at(0)); }
+    iterator end() noexcept { return iterator(place_at(core_.dense_size())); }
+    const_iterator begin() const noexcept { return const_iterator(place_at(0)); }
+    const_iterator end() const noexcept { return const_iterator(place_at(core_.dense_size())); }
 
     /// Calls `body(element...)` for each row of the dense store, with its elements in the columns named, or
     /// in all columns when none is. A column named as `const C`, and every column of a const pool, is passed
@@ -294,6 +379,48 @@ public:
         return core_.try_compact(executor);
     }
 
+    /// Sorts the dense store: `compare(a, b)` says of two rows, each a const_reference, whether a comes
+    /// before b. All columns get the same order.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, columns<Cs...>>
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+
+    /// The same by keys: `key(row)` is called once for each row; or, for keys that one column has,
+    /// `key(element)`, which reads that column alone. A pointer to a member will do.
+    ///
+    ///     movers.sort_by<position>(&position::x);
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, columns<Cs...>>
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+    template <class C, class Key, executor Executor = inline_executor>
+        requires(is_column<C> && detail::key_of<Key, C>)
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return sort_by(key_in<C>(key), executor);
+    }
+
+    /// A part of a sort: at most `budget` rows change their places, from where the last call stopped.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, columns<Cs...>>
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+
+    /// The same by keys.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, columns<Cs...>>
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
+    }
+    template <class C, class Key, executor Executor = inline_executor>
+        requires(is_column<C> && detail::key_of<Key, C>)
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return sort_some_by(key_in<C>(key), budget, executor);
+    }
+
     /// Would a compaction find nothing to do?
     bool idle() const noexcept { return core_.idle(); }
 
@@ -336,6 +463,29 @@ public:
 
 private:
     friend class detail::pool_as_any<pool>;
+
+    template <class... Args>
+    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
+        return core_.fulfil(handle.value(),
+                            [&](detail::row_place place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
+                                arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
+                            });
+    }
+
+    /// The place of a row of the dense store, or of its end.
+    detail::row_place place_at(std::size_t position) const noexcept {
+        detail::row_place place = core_.first().place();
+        place.position += position;
+        return place;
+    }
+
+    /// The function of rows that reads a key from the element of one column.
+    template <class C, class Key>
+    static auto key_in(Key& key) noexcept {
+        return [&key](const_reference row) -> decltype(auto) {
+            return detail::apply_to(key, row.template get<index_of<C>>());
+        };
+    }
 
     /// The first element of a column.
     template <std::size_t I>
@@ -384,3 +534,8 @@ private:
 };
 
 } // namespace handlepool
+
+/// size() counts all living rows, iteration goes over those of the dense store.
+template <class... Cs, class Layout, class Policy, template <class> class Freelist, class Placement>
+inline constexpr bool std::ranges::disable_sized_range<
+    handlepool::pool<handlepool::columns<Cs...>, Layout, Policy, Freelist, Placement>> = true;

@@ -72,6 +72,13 @@ public:
     using std::out_of_range::out_of_range;
 };
 
+/// `fulfil` was given a handle that is not reserved: it has its object already, or another thread makes it,
+/// or it was cancelled, or it was never reserved in this pool.
+class HANDLEPOOL_EXPORT not_reserved : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
+
 /// A compaction, or what excludes compactions, was asked for where it can't run: another one is running, or
 /// the calling thread holds it off by a guard. Or an access guard was asked for in the thread that is
 /// compacting.

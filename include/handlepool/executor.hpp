@@ -24,14 +24,15 @@ concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
     run.for_ranges(count, grain, body);
 };
 
-/// The phases of a compaction, in their order.
+/// The phases of a compaction, in their order; with the option `keep_order`, holes are filled before newborns
+/// are collected.
 enum class compaction_phase : std::uint8_t {
     collect_removals, ///< takes the records of removals from the lanes
     destroy,          ///< ends the lives of the removed objects, where they are
     sweep,            ///< looks for dead objects without a record; only after an erase that could leave none
     collect_newborns, ///< finds the objects that were created since the last compaction
     place_newborns,   ///< moves them into holes, and after the last object
-    fill_holes,       ///< moves objects from the end into the holes that are left, and cuts the store
+    fill_holes,       ///< moves survivors into the holes that are left, and cuts the store
     give_back,        ///< lets slots and nursery be used again
 };
 

@@ -7,7 +7,7 @@
 /// Declarations and default template arguments of the public types.
 namespace handlepool {
 
-template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
+template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits, unsigned UserBits = 0>
 struct HANDLEPOOL_EXPORT handle_layout;
 
 /// 4 billion slots, 2 million objects per slot, 1024 pools.
@@ -29,13 +29,26 @@ struct HANDLEPOOL_EXPORT default_policy;
 template <class Policy>
 class fifo_freelist;
 
+struct dense_placement;
+struct stable_placement;
+
 template <class T, class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist>
+          template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
 class pool;
 
 template <class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist>
+          template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
 class raw_pool;
+
+/// A pool whose objects never move: see stable_pool.hpp.
+template <class T, class Layout = default_layout, class Policy = default_policy,
+          template <class> class Freelist = fifo_freelist>
+using stable_pool = pool<T, Layout, Policy, Freelist, stable_placement>;
+
+/// The same for a type that is known at run time only: see raw_stable_pool.hpp.
+template <class Layout = default_layout, class Policy = default_policy,
+          template <class> class Freelist = fifo_freelist>
+using raw_stable_pool = raw_pool<Layout, Policy, Freelist, stable_placement>;
 
 // Rows of a `pool<columns<...>>`.
 template <class... Cs>
@@ -63,6 +76,7 @@ using service = basic_service<default_layout>;
 struct pool_options;
 struct pool_stats;
 struct compaction_stats;
+struct sort_stats;
 struct raw_type;
 class executor_ref;
 class HANDLEPOOL_EXPORT timeline;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/contract.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <compare>
@@ -13,26 +14,31 @@
 
 namespace handlepool {
 
-/// How the bits of a handle are divided, from the lowest: index, generation, pool id. The upper two together
-/// are the handle's *tag*: the slot that the index names holds the tag of its only valid handle.
+/// How the bits of a handle are divided, from the lowest: index, generation, pool id, and user bits if there
+/// are any. Generation and pool id together are the handle's *tag*: the slot that the index names holds the
+/// tag of its only valid handle.
 ///
-///     | pool id | generation | index |
+///     | user bits | pool id | generation | index |
 ///
 /// Widths that add up to less than a word leave its upper bits 0: 53 bits survive a double.
 ///
+/// User bits belong to the program: a team, a kind, a colour of a graph's node. Pools ignore them. They take
+/// handles with any user bits, and give out handles whose user bits are 0.
+///
 /// The lowest bit of a generation is 1 exactly while the object is alive. Generations 2^n - 2 and 2^n - 1 are
 /// never alive: erasing the last living one can't carry into the pool id, and ~0 is never a valid handle.
-template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits>
+template <unsigned IndexBits, unsigned GenerationBits, unsigned PoolIdBits, unsigned UserBits>
 struct HANDLEPOOL_EXPORT handle_layout {
-    static_assert(IndexBits <= 64 && IndexBits + GenerationBits + PoolIdBits <= 64,
-                  "the widths of a handle's parts add up to 64 bits at the most");
+    static_assert(IndexBits <= 64 && GenerationBits <= 64 && PoolIdBits <= 64 && UserBits <= 64 &&
+                      IndexBits + GenerationBits + PoolIdBits + UserBits <= 64,
+                  "the widths of a handle's parts, user bits included, add up to 64 bits at the most");
     static_assert(GenerationBits + PoolIdBits <= 32, "generation and pool id share one 32-bit word");
     static_assert(IndexBits >= 1, "an index needs a bit");
     static_assert(GenerationBits >= 2, "a generation needs a bit beside the one for being alive");
     static_assert(PoolIdBits >= 1, "without a pool id, a handle of another pool can't be distinguished");
 
     /// The width of a handle, and the words that hold a handle and a tag.
-    static constexpr unsigned bits = IndexBits + GenerationBits + PoolIdBits;
+    static constexpr unsigned bits = IndexBits + GenerationBits + PoolIdBits + UserBits;
     using value_type = std::conditional_t<(bits > 32), std::uint64_t, std::uint32_t>;
     using tag_type = std::uint32_t;
 
@@ -40,25 +46,61 @@ struct HANDLEPOOL_EXPORT handle_layout {
     static constexpr unsigned index_bits = IndexBits;
     static constexpr unsigned generation_bits = GenerationBits;
     static constexpr unsigned pool_id_bits = PoolIdBits;
+    static constexpr unsigned user_bits = UserBits;
+    /// Width of what names the object: all but the user bits.
+    static constexpr unsigned naming_bits = bits - user_bits;
 
     /// The largest value of each part.
     static constexpr value_type index_mask = static_cast<value_type>((value_type{1} << index_bits) - 1);
     static constexpr tag_type generation_mask =
         static_cast<tag_type>((std::uint64_t{1} << generation_bits) - 1);
     static constexpr tag_type pool_id_mask = static_cast<tag_type>((std::uint64_t{1} << pool_id_bits) - 1);
+    static constexpr value_type user_mask = static_cast<value_type>((std::uint64_t{1} << user_bits) - 1);
 
     /// The last generation that an object can have; after it, the slot is used up.
     static constexpr tag_type last_generation = generation_mask - 2;
 
+    /// What the widths allow: slots that a handle can name, pools that it can tell apart, and objects that
+    /// one slot can have, one after the other, before it is used up.
+    static constexpr std::uint64_t slots = std::uint64_t{1} << index_bits;
+    static constexpr std::uint64_t pools = std::uint64_t{1} << pool_id_bits;
+    static constexpr std::uint64_t objects_per_slot = (std::uint64_t{last_generation} + 1) / 2;
+
     /// Parts of a handle's value.
     static constexpr std::uint64_t index_of(value_type value) noexcept { return value & index_mask; }
     static constexpr tag_type tag_of(value_type value) noexcept {
-        if constexpr (bits == std::numeric_limits<value_type>::digits) {
+        if constexpr (naming_bits == std::numeric_limits<value_type>::digits) {
             return static_cast<tag_type>(value >> index_bits);
         } else {
             constexpr value_type tag_mask =
                 static_cast<value_type>((std::uint64_t{1} << (generation_bits + pool_id_bits)) - 1);
             return static_cast<tag_type>((value >> index_bits) & tag_mask);
+        }
+    }
+
+    /// The user bits, 0 when the layout has none.
+    static constexpr value_type user_of(value_type value) noexcept {
+        if constexpr (user_bits == 0) {
+            return 0;
+        } else {
+            return static_cast<value_type>(value >> naming_bits) & user_mask;
+        }
+    }
+
+    /// The value with these user bits; those that don't fit are dropped.
+    static constexpr value_type with_user(value_type value, value_type user) noexcept {
+        if constexpr (user_bits == 0) {
+            return value;
+        } else {
+            return static_cast<value_type>(without_user(value) | ((user & user_mask) << naming_bits));
+        }
+    }
+    /// The value with no user bit set.
+    static constexpr value_type without_user(value_type value) noexcept {
+        if constexpr (user_bits == 0) {
+            return value;
+        } else {
+            return static_cast<value_type>(value & ~(user_mask << naming_bits));
         }
     }
 
@@ -85,8 +127,20 @@ struct HANDLEPOOL_EXPORT handle_layout {
         return static_cast<tag_type>(static_cast<std::uint64_t>(pool_id) << generation_bits) | generation;
     }
 
+    /// The objects that a slot can still have after this generation, which is even.
+    static constexpr std::uint64_t objects_after(tag_type generation) noexcept {
+        return generation > last_generation ? 0 : (std::uint64_t{last_generation} - generation + 1) / 2;
+    }
+
     /// Is it the tag of a living object?
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
+};
+
+/// What a pool says of a handle.
+enum class handle_state {
+    stale,    ///< names no object, and never will again
+    reserved, ///< names the object that will be made for it
+    alive,    ///< its object is alive
 };
 
 /// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves
@@ -118,10 +172,27 @@ public:
     /// Pool id and generation in one word.
     constexpr typename Layout::tag_type tag() const noexcept { return Layout::tag_of(value_); }
 
-    /// Is it other than null? Whether the object is alive, only its pool can say.
-    constexpr explicit operator bool() const noexcept { return value_ != 0; }
+    /// The bits that the layout gives to the program; 0 when it gives none.
+    constexpr std::uint64_t user() const noexcept { return Layout::user_of(value_); }
 
-    /// Compare the bits; the order has no meaning beyond that.
+    /// The same handle with these user bits, or with none. They must fit: larger values don't compile in
+    /// constant expressions and end a checked program; elsewhere the bits that don't fit are dropped.
+    constexpr handle with_user(std::uint64_t bits) const noexcept
+        requires(Layout::user_bits != 0)
+    {
+        if (bits > Layout::user_mask) {
+            detail::expect(false, "?", "with_user was given more bits than the handle's layout has");
+        }
+        return handle(Layout::with_user(value_, static_cast<value_type>(bits)));
+    }
+    constexpr handle without_user() const noexcept { return handle(Layout::without_user(value_)); }
+
+    /// Is it other than null? Whether the object is alive, only its pool can say. User bits alone make no
+    /// handle: the null handle with them is null too.
+    constexpr explicit operator bool() const noexcept { return Layout::without_user(value_) != 0; }
+
+    /// Compare all bits; the order has no meaning beyond that. Handles of one object that may differ in user
+    /// bits are compared by their without_user().
     friend constexpr bool operator==(handle, handle) noexcept = default;
     friend constexpr auto operator<=>(handle, handle) noexcept = default;
 

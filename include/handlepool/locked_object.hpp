@@ -59,9 +59,9 @@ public:
 private:
     template <class Other, class OtherPolicy>
     friend class locked_object;
-    template <class Other, class Layout, class PoolPolicy, template <class> class Freelist>
+    template <class Other, class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
     friend class pool;
-    template <class Layout, class PoolPolicy, template <class> class Freelist>
+    template <class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
     friend class raw_pool;
     template <class Layout, class ServicePolicy>
     friend class basic_service;

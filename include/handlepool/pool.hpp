@@ -1,8 +1,9 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/emplace_n.hpp>
+#include <handlepool/detail/maker_of.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/range_of.hpp>
@@ -46,14 +47,16 @@ namespace handlepool {
 /// @tparam Layout how the bits of a handle are divided
 /// @tparam Policy atomics, memory and batch sizes
 /// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
-template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 class pool {
-    static_assert(std::is_nothrow_move_constructible_v<T>,
+    static_assert(std::is_nothrow_move_constructible_v<T> || std::is_same_v<Placement, stable_placement>,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
-    using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist>>;
+    using placement = detail::placement_parts<detail::pool_config<Layout, Policy, Freelist, Placement>>;
+    static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
+    using core = detail::pool_core<T, detail::pool_config<Layout, Policy, Freelist, Placement>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -62,8 +65,8 @@ public:
     using policy = Policy;
     using handle_type = handle<T, Layout>;
     using guard_type = access_guard<Policy>;
-    using iterator = detail::dense_iterator<T>;
-    using const_iterator = const T*;
+    using iterator = typename placement::template iterator<T>;
+    using const_iterator = typename placement::template const_iterator<T>;
 
     /// An empty pool. Reserves address space only; memory is used as objects come. Throws
     /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
@@ -110,8 +113,37 @@ public:
             }));
     }
 
+    /// Creates the object that `make(handle)` returns, which knows its own handle from the beginning. It is
+    /// made in place, when `make` returns a T. Until it is complete the handle is reserved; when `make`
+    /// throws, the handle never resolves.
+    /// Progress: like emplace, and one exchange on the object's own slot.
+    /// Throws like emplace, and what `make` throws.
+    template <class Make>
+        requires detail::maker_of<Make, T, handle<T, Layout>>
+    handle_type emplace_with(Make&& make) {
+        const handle_type made = try_emplace_with(std::forward<Make>(make));
+        if (!made) {
+            core_.throw_refusal();
+        }
+        return made;
+    }
+
+    /// The same, but returns the null handle where emplace_with throws an error of its own; then `make` was
+    /// not called.
+    template <class Make>
+        requires detail::maker_of<Make, T, handle<T, Layout>>
+    handle_type try_emplace_with(Make&& make) {
+        return handle_type::from_value(core_.create_with([&](void* memory, auto value) {
+            ::new (memory) T(std::forward<Make>(make)(handle_type::from_value(value)));
+        }));
+    }
+
     /// Creates an object by moving `object`. Otherwise like emplace.
-    handle_type insert(T object) { return emplace(std::move(object)); }
+    handle_type insert(T object)
+        requires std::move_constructible<T>
+    {
+        return emplace(std::move(object));
+    }
 
     /// Creates `count` objects, each from `args`, and writes their handles to `out`; returns the end of what
     /// was written. All or nothing: when a constructor throws or there is no room, no object was ever visible
@@ -158,6 +190,21 @@ public:
     /// Progress: wait-free, constant.
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
+    /// Is the handle stale, reserved, or that of a living object? Exact for a thread that is ordered after
+    /// the call that gave the handle out.
+    /// Progress: wait-free, constant.
+    handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
+
+    /// Returns a new handle for the handle's object, which stays what and where it is: from here on the old
+    /// one is stale in every thread, as after an erase. Exactly one of all revokes and erases of a handle
+    /// succeeds. Null when the handle is stale; also when it is the last one that its slot can have, and then
+    /// the object lives on under it. Each revoke takes one handle away from those that are left to the slot,
+    /// see lifetime().
+    /// Progress: wait-free, constant.
+    handle_type revoke(handle_type handle) noexcept {
+        return handle_type::from_value(core_.revoke(handle.value()));
+    }
+
     /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
     /// erases.
     /// Progress: wait-free, linear in the lanes.
@@ -167,6 +214,66 @@ public:
     /// Objects that the pool has room for, guaranteed.
     /// Progress: wait-free, constant.
     std::size_t capacity() const noexcept { return core_.capacity(); }
+
+    /// How many handles the pool gives out before it is used up, at least, counted from its construction or
+    /// the last reset(): one for each object, and one more for each revoked, cancelled or failed
+    /// emplace_with. They follow from the layout and the options: (slots - reuse_delay) x handles of a slot.
+    /// Progress: wait-free, constant.
+    std::uint64_t lifetime() const noexcept { return core_.lifetime(); }
+
+    /// How many other objects are destroyed, at least, between the destruction of an object and the creation
+    /// of the next one in its slot: the `reuse_delay` in effect. It counts destructions, because no number of
+    /// creations can be promised: when many objects die in one frame, the first of their slots may be the
+    /// next that is used.
+    /// Progress: wait-free, constant.
+    std::size_t reuse_guarantee() const noexcept { return core_.reuse_guarantee(); }
+
+    // ---- Handles before objects: any thread, at any time, also while a compaction runs
+
+    /// Gives out a handle whose object comes later, by fulfil(): to break a cycle between objects, or to
+    /// answer a request before it is carried out. Until then the handle does not resolve, and can't be erased
+    /// or revoked. It takes a slot, and so room from the capacity, until its object was erased or it is
+    /// cancelled; clear() leaves it, reset() and the pool's end make it stale.
+    /// Progress: like emplace.
+    /// Throws pool_exhausted, pool_used_up, too_many_threads, foreign_module, like emplace.
+    handle_type reserve() {
+        const handle_type reserved = try_reserve();
+        if (!reserved) {
+            core_.throw_refusal();
+        }
+        return reserved;
+    }
+
+    /// The same, but returns the null handle where reserve throws.
+    handle_type try_reserve() noexcept { return handle_type::from_value(core_.reserve()); }
+
+    /// Creates the object of a reserved handle from `args`: from here on the handle resolves in every thread.
+    /// Of all calls of fulfil and cancel with a handle exactly one succeeds. One that comes while another
+    /// thread runs the constructor is refused, whatever becomes of that.
+    /// Progress: lock-free; wait-free except in calls that claim nursery space; constant.
+    /// Throws not_reserved, which says what the handle is instead; pool_exhausted, too_many_threads,
+    /// foreign_module, and what T's constructor throws: then it is still reserved.
+    template <class... Args>
+        requires std::constructible_from<T, Args...>
+    void fulfil(handle_type handle, Args&&... args) {
+        const detail::fulfil_outcome outcome = fulfil_or_say_why(handle, std::forward<Args>(args)...);
+        if (outcome != detail::fulfil_outcome::done) {
+            core_.throw_unfulfilled(outcome, handle.value());
+        }
+    }
+
+    /// The same, but returns false where fulfil throws an error of its own; then `args` were not touched.
+    /// Throws what T's constructor throws.
+    template <class... Args>
+        requires std::constructible_from<T, Args...>
+    bool try_fulfil(handle_type handle, Args&&... args) {
+        return fulfil_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfil_outcome::done;
+    }
+
+    /// Gives up a reserved handle: it is stale from here on, and its slot goes to whoever wants the next.
+    /// Returns false when the handle is not reserved, or another thread is fulfilling it.
+    /// Progress: wait-free after a thread's first call, which is lock-free. Constant.
+    bool cancel(handle_type handle) noexcept { return core_.cancel(handle.value()); }
 
     // ---- Objects: within the frame contract
 
@@ -189,21 +296,50 @@ public:
 
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
+    ///
+    /// Their order, when one thread does it all, and no constructor creates objects of the same pool: that of
+    /// creation. Removals change it, except with the option `keep_order`: newborns take the places of removed
+    /// objects first, and then the last objects do. So after one removal, and no creation, the last object is
+    /// in the place of the removed one, and all others are where they were.
     /// Progress: wait-free, constant.
-    std::span<const T> items() const noexcept { return {core_.first(), core_.dense_size()}; }
+    std::span<const T> items() const noexcept
+        requires dense
+    {
+        return {core_.first(), core_.dense_size()};
+    }
     /// The same, for loops that change objects through pointers. Handles name places: never reorder the
-    /// objects.
-    std::span<T> mutable_items() noexcept { return {core_.first(), core_.dense_size()}; }
+    /// objects but by sort().
+    std::span<T> mutable_items() noexcept
+        requires dense
+    {
+        return {core_.first(), core_.dense_size()};
+    }
     /// The same as iterators, through which objects may be changed but not reordered.
-    iterator begin() noexcept { return iterator(core_.first()); }
-    iterator end() noexcept { return iterator(core_.first() + core_.dense_size()); }
-    const_iterator begin() const noexcept { return items().data(); }
-    const_iterator end() const noexcept { return begin() + core_.dense_size(); }
+    iterator begin() noexcept { return core_.template begin<iterator>(); }
+    iterator end() noexcept { return core_.template end<iterator>(); }
+    const_iterator begin() const noexcept { return core_.template begin<const_iterator>(); }
+    const_iterator end() const noexcept { return core_.template end<const_iterator>(); }
+
+    /// Calls `visit(object)` for each of the same objects; with an executor for ranges of them at the same
+    /// time, and then `visit` must not throw.
+    /// Progress: wait-free, linear.
+    /// Throws what `visit` throws.
+    template <std::invocable<T&> Visit>
+    void for_each(Visit visit) {
+        core_.for_each(inline_executor(),
+                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
+    }
+    template <std::invocable<T&> Visit, executor Executor>
+    void for_each(Visit visit, Executor&& executor) {
+        core_.for_each(executor, [&](T* object) noexcept { visit(*object); });
+    }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
     /// last compaction. Throws std::out_of_range when there is no such position.
     /// Progress: wait-free, constant.
-    handle_type handle_at(std::size_t position) const {
+    handle_type handle_at(std::size_t position) const
+        requires dense
+    {
         return handle_type::from_value(core_.handle_at(position));
     }
 
@@ -273,6 +409,54 @@ public:
         return core_.try_compact(executor);
     }
 
+    /// Sorts the dense store: `compare(a, b)` says of two objects, each a `const T&`, whether a comes before
+    /// b. Equal objects keep their order. Handles may be used meanwhile, and stay right. Objects that were
+    /// created since the last compaction take no part yet, those that were erased since then still do; what
+    /// the next compaction moves is out of order again, unless the pool has the option `keep_order`.
+    ///
+    /// All comparisons are made before the first object moves, so they may look up objects of the pool, but
+    /// not compact it; then each object moves once. An executor's threads call `compare` at the same time.
+    /// Progress: blocking: waits for access guards. One comparison an object, and no working memory, when all
+    /// are in order; linear when few are not; else n log n.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws; then no object
+    /// has moved. With an executor other than inline_executor `compare` must not throw: the program would
+    /// end.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T> && dense
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+
+    /// The same by keys: `key(object)` is called once for each object, and what it returns is compared by
+    /// `<`. A pointer to a member will do. Keys may refer to their objects. Numbers of up to 32 bits are the
+    /// fastest; of those, a NaN comes before or after all others.
+    /// Progress: like sort, but with working memory for the keys also when all are in order.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T> && dense
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+
+    /// A part of a sort, for frames without the time for a whole one: at most `budget` objects change their
+    /// places. Puts as many places in order as that allows, from where the last call stopped, and goes on at
+    /// the front after the end. A store that nobody changes is in order after 2 n / budget calls, for an even
+    /// budget; objects that come and go meanwhile leave a disorder that the next round repairs. No object can
+    /// change its place alone: a budget below 2 does nothing.
+    /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
+    /// Throws like sort.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, T> && dense
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+
+    /// The same by keys.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, T> && dense
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
+    }
+
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the
     /// call.
     /// Progress: wait-free, linear in the lanes.
@@ -340,16 +524,25 @@ public:
 private:
     friend class detail::pool_as_any<pool>;
 
+    template <class... Args>
+    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
+        return core_.fulfil(handle.value(),
+                            [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+                                ::new (memory) T(std::forward<Args>(args)...);
+                            });
+    }
+
     core core_;
 };
 
 // -----------------------------------------------------------------------------------------------------------
 
-template <class T, class Layout, class Policy, template <class> class Freelist>
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <class OutputIt, class... Args>
     requires std::constructible_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::size_t count, OutputIt out,
-                                                                         const Args&... args) {
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_emplace_n(std::size_t count,
+                                                                                    OutputIt out,
+                                                                                    const Args&... args) {
     return detail::emplace_n<handle_type>(
         core_, count, std::move(out),
         [&](void* memory) noexcept(std::is_nothrow_constructible_v<T, const Args&...>) {
@@ -360,5 +553,6 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist>::try_emplace_n(std::si
 } // namespace handlepool
 
 /// size() counts all living objects, iteration goes over those of the dense store.
-template <class T, class Layout, class Policy, template <class> class Freelist>
-inline constexpr bool std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist>> = true;
+template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
+inline constexpr bool
+    std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist, Placement>> = true;

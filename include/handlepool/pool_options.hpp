@@ -41,6 +41,11 @@ struct pool_options {
     /// Costs 16 bytes per slot, and a few nanoseconds for each object of a compaction.
     bool remember_frames = false;
 
+    /// Compactions keep the order of the dense store: survivors move down when others were removed, and
+    /// newborns come after them. Then a compaction with removals is linear in what lies after the first
+    /// of them, rather than in their number.
+    bool keep_order = false;
+
     /// Where these options come from, for example a file; errors about them name it.
     std::string source = {};
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
@@ -65,9 +66,10 @@ using mutable_raw_items = basic_raw_items<void>;
 /// A pool whose objects are of a type that the program learns of at run time: pool, with `void*` for
 /// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
 /// of the same name. It has no insert, emplace_n, operator[] and iterators, which need the type.
-template <class Layout, class Policy, template <class> class Freelist>
+template <class Layout, class Policy, template <class> class Freelist, class Placement>
 class raw_pool {
-    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist>>;
+    static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
+    using core = detail::pool_core<void, detail::pool_config<Layout, Policy, Freelist, Placement>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -123,6 +125,23 @@ public:
         return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
 
+    /// Creates an object by `construct(memory, handle)`, where the handle is the one that it will have.
+    template <class Construct>
+        requires std::invocable<Construct&, void*, handle<void, Layout>>
+    handle_type emplace_with(Construct&& construct) {
+        const handle_type made = try_emplace_with(std::forward<Construct>(construct));
+        if (!made) {
+            core_.throw_refusal();
+        }
+        return made;
+    }
+    template <class Construct>
+        requires std::invocable<Construct&, void*, handle<void, Layout>>
+    handle_type try_emplace_with(Construct&& construct) {
+        return handle_type::from_value(core_.create_with(
+            [&](void* memory, auto value) { construct(memory, handle_type::from_value(value)); }));
+    }
+
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
     bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
 
@@ -138,12 +157,64 @@ public:
     /// Is the handle's object alive?
     bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
 
+    /// Is the handle stale, reserved, or that of a living object?
+    handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
+
+    /// Returns a new handle for the handle's object, and makes the old one stale; null when it is stale, or
+    /// the last one that its slot can have.
+    handle_type revoke(handle_type handle) noexcept {
+        return handle_type::from_value(core_.revoke(handle.value()));
+    }
+
     /// The number of objects whose handles resolve, and whether it is 0.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
     /// Objects that the pool has room for, guaranteed.
     std::size_t capacity() const noexcept { return core_.capacity(); }
+
+    /// How many handles the pool gives out before it is used up, at least; and how many other objects are
+    /// destroyed, at least, before the slot of a destroyed one is used again.
+    std::uint64_t lifetime() const noexcept { return core_.lifetime(); }
+    std::size_t reuse_guarantee() const noexcept { return core_.reuse_guarantee(); }
+
+    // ---- Handles before objects: any thread, at any time, also while a compaction runs
+
+    /// Gives out a handle whose object comes later, by fulfil(); try_reserve() returns null instead of
+    /// throwing.
+    handle_type reserve() {
+        const handle_type reserved = try_reserve();
+        if (!reserved) {
+            core_.throw_refusal();
+        }
+        return reserved;
+    }
+    handle_type try_reserve() noexcept { return handle_type::from_value(core_.reserve()); }
+
+    /// Creates the object of a reserved handle by `construct(memory)`, or with all bytes zero. When
+    /// `construct` throws, the handle is still reserved.
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
+    void fulfil(handle_type handle, Construct&& construct) {
+        const detail::fulfil_outcome outcome = fulfil_or_say_why(handle, construct);
+        if (outcome != detail::fulfil_outcome::done) {
+            core_.throw_unfulfilled(outcome, handle.value());
+        }
+    }
+    void fulfil(handle_type handle) {
+        fulfil(handle,
+               [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
+    }
+
+    /// The same, but returns false where fulfil throws an error of its own; then `construct` was not called.
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
+    bool try_fulfil(handle_type handle, Construct&& construct) {
+        return fulfil_or_say_why(handle, construct) == detail::fulfil_outcome::done;
+    }
+
+    /// Gives up a reserved handle. False when it is not reserved, or another thread is fulfilling it.
+    bool cancel(handle_type handle) noexcept { return core_.cancel(handle.value()); }
 
     // ---- Objects: within the frame contract
 
@@ -155,7 +226,11 @@ public:
     void* at(handle_type handle) { return core_.at(handle.value()); }
 
     /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
-    raw_items items() const noexcept { return {core_.first(), core_.type().stride(), core_.dense_size()}; }
+    raw_items items() const noexcept
+        requires dense
+    {
+        return {core_.first(), core_.type().stride(), core_.dense_size()};
+    }
     mutable_raw_items mutable_items() noexcept {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
@@ -168,6 +243,17 @@ public:
     /// The handle of an object of this pool; null for an address that is not in the pool.
     handle_type handle_of(const void* object) const noexcept {
         return handle_type::from_value(core_.handle_of(object));
+    }
+
+    /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
+    /// time.
+    template <std::invocable<void*> Visit>
+    void for_each(Visit visit) {
+        core_.for_each(inline_executor(), visit);
+    }
+    template <std::invocable<void*> Visit, executor Executor>
+    void for_each(Visit visit, Executor&& executor) {
+        core_.for_each(executor, [&](void* object) noexcept { visit(object); });
     }
 
     // ---- Guards: any thread, at any time
@@ -202,6 +288,30 @@ public:
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
+    }
+
+    /// Sorts the dense store: `compare(a, b)` says of two objects, `const void*`, whether a comes before b.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, void> && dense
+    sort_stats sort(Compare compare, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort(executor, compare); });
+    }
+    /// The same by keys: `key(object)` is called once for each object.
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, void> && dense
+    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_by(executor, key); });
+    }
+    /// The same, but at most `budget` objects change their places: goes on where the last call stopped.
+    template <class Compare, executor Executor = inline_executor>
+        requires detail::comparison_of<Compare, void> && dense
+    sort_stats sort_some(Compare compare, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some(executor, compare, budget); });
+    }
+    template <class Key, executor Executor = inline_executor>
+        requires detail::key_of<Key, void> && dense
+    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
+        return core_.sort_alone([&](auto& sorter) { return sorter.sort_some_by(executor, key, budget); });
     }
 
     /// Would a compaction find nothing to do?
@@ -247,6 +357,11 @@ public:
 
 private:
     friend class detail::pool_as_any<raw_pool>;
+
+    template <class Construct>
+    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Construct& construct) {
+        return core_.fulfil(handle.value(), [&](void* memory) { construct(memory); });
+    }
 
     core core_;
 };

@@ -15,7 +15,9 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/raw_stable_pool.hpp>
 #include <handlepool/service_stats.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +67,9 @@ public:
     template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
     using pool_of = pool<T, Layout, PoolPolicy, Freelist>;
     using raw_pool_type = raw_pool<Layout, Policy>;
+    template <class T>
+    using stable_pool_of = stable_pool<T, Layout, Policy>;
+    using raw_stable_pool_type = raw_stable_pool<Layout, Policy>;
 
     /// A service without pools. Throws reservation_failed, std::bad_alloc.
     explicit basic_service(service_options options = {});
@@ -98,6 +103,14 @@ public:
                                 const pool_options& options = {}) {
         return add<raw_pool_type>(name, options, type);
     }
+    template <class T>
+    stable_pool_of<T>& add_stable_pool(std::string_view name, const pool_options& options = {}) {
+        return add<stable_pool_of<T>>(name, options);
+    }
+    raw_stable_pool_type& add_raw_stable_pool(std::string_view name, const raw_type& type,
+                                              const pool_options& options = {}) {
+        return add<raw_stable_pool_type>(name, options, type);
+    }
 
     /// The same, but returns null where they throw because of the name, the options or the type, and puts the
     /// message into `error`. Throws what else the pool's constructor throws.
@@ -110,6 +123,15 @@ public:
                                     std::string& error) {
         return pools_.template try_add<raw_pool_type>(error, name, options, type);
     }
+    template <class T>
+    stable_pool_of<T>* try_add_stable_pool(std::string_view name, const pool_options& options,
+                                           std::string& error) {
+        return pools_.template try_add<stable_pool_of<T>>(error, name, options);
+    }
+    raw_stable_pool_type* try_add_raw_stable_pool(std::string_view name, const raw_type& type,
+                                                  const pool_options& options, std::string& error) {
+        return pools_.template try_add<raw_stable_pool_type>(error, name, options, type);
+    }
 
     /// Removes the pool of this name: from here on its handles are refused, and its name is free. The pool
     /// itself, and references to it, live on until the next compact() begins, which destroys it with its
@@ -121,6 +143,11 @@ public:
     pool_of<T, PoolPolicy, Freelist>* find_pool(std::string_view name) {
         pool_type* const found = find_any_pool(name);
         return found == nullptr ? nullptr : found->template as<pool_of<T, PoolPolicy, Freelist>>();
+    }
+    template <class T>
+    stable_pool_of<T>* find_stable_pool(std::string_view name) {
+        pool_type* const found = find_any_pool(name);
+        return found == nullptr ? nullptr : found->template as<stable_pool_of<T>>();
     }
 
     /// The pool of this name, or null. Logarithmic in the pools.
@@ -152,11 +179,30 @@ public:
         return owner != nullptr && owner->contains(handle);
     }
 
+    /// Is the handle stale, reserved, or that of a living object? See pool::state.
+    handle_state state(handle_type handle) const noexcept {
+        const pool_type* const owner = pools_.route(handle);
+        return owner != nullptr ? owner->state(handle) : handle_state::stale;
+    }
+
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
     /// pool::erase.
     bool erase(handle_type handle) noexcept {
         pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->erase(handle);
+    }
+
+    /// A new handle for the handle's object, and the old one is stale; null when it was stale before. See
+    /// pool::revoke.
+    handle_type revoke(handle_type handle) noexcept {
+        pool_type* const owner = pools_.route(handle);
+        return owner != nullptr ? owner->revoke(handle) : handle_type();
+    }
+
+    /// Gives up a reserved handle; see pool::cancel.
+    bool cancel(handle_type handle) noexcept {
+        pool_type* const owner = pools_.route(handle);
+        return owner != nullptr && owner->cancel(handle);
     }
 
     /// The handle's pool, whether its object is alive or not. Null for the null handle, and when the service

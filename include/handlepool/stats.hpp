@@ -12,10 +12,18 @@ namespace handlepool {
 struct compaction_stats {
     std::size_t removed = 0; ///< objects destroyed
     std::size_t born = 0;    ///< newborns moved from the nursery into the dense store
-    std::size_t moved = 0;   ///< survivors moved from the end of the dense store into holes
+    std::size_t moved = 0;   ///< survivors that changed their place, to close holes
     std::size_t retired = 0; ///< slots that were used up
     std::size_t swept = 0;   ///< of `removed`, those found by a sweep: an erase could leave no record
     std::size_t size = 0;    ///< objects in the dense store afterwards
+    std::chrono::nanoseconds duration{}; ///< of the whole
+};
+
+/// What one sort, or a part of one, did.
+struct sort_stats {
+    std::size_t moved = 0;               ///< objects that changed their place
+    std::size_t size = 0;                ///< objects in the dense store
+    bool in_order = true;                ///< is the dense store in order now?
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
@@ -24,7 +32,8 @@ struct compaction_stats {
 ///
 ///     created == alive + waiting_removals + destroyed
 ///     dense + newborn == alive + waiting_removals
-///     slots_in_service == alive + waiting_removals + slots_free + slots_claimed + slots_retired
+///     slots_in_service == alive + waiting_removals + slots_free + slots_claimed + slots_reserved +
+///                         slots_retired
 struct pool_stats {
     std::string name;          ///< as in pool_options
     std::uint32_t pool_id = 0; ///< in the pool's handles
@@ -40,6 +49,7 @@ struct pool_stats {
     std::size_t slots_in_service = 0; ///< slots that were ever used
     std::size_t slots_free = 0;       ///< of them, those that wait for their next object
     std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
+    std::size_t slots_reserved = 0;   ///< of handles that were reserved, and neither fulfilled nor cancelled
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;       ///< slots that may ever be put in service
     std::size_t reuse_delay = 0;      ///< a lower bound of the next

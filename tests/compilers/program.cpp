@@ -43,6 +43,20 @@ void create_in_several_threads(handlepool::pool<ship>& ships) {
     }
 }
 
+void sort_ships(handlepool::pool<ship>& ships, handlepool::thread_executor& executor) {
+    const auto last_first = [](const ship& a, const ship& b) noexcept { return b.owner < a.owner; };
+    const auto owner_at = [&](std::size_t position) { return ships.items()[position].owner; };
+    const std::size_t last = ships.items().size() - 1;
+    ships.sort_by(&ship::owner);
+    require(owner_at(0) == 0 && owner_at(last) == 2, "sort_by");
+    ships.sort(last_first, executor);
+    require(owner_at(0) == 2 && owner_at(last) == 0, "sort");
+    while (!ships.sort_some_by(&ship::owner, 500).in_order) {
+    }
+    require(owner_at(0) == 0 && owner_at(last) == 2, "sort_some_by");
+    require(ships.sort_some(last_first, 2, executor).moved == 2, "sort_some");
+}
+
 void use_pool() {
     handlepool::pool<ship> ships({.name = "ships", .capacity = 5000});
     create_in_several_threads(ships);
@@ -53,6 +67,7 @@ void use_pool() {
         each.hull -= 1;
     }
     require(ships.at(ships.handle_at(0)).hull == 99, "iteration");
+    sort_ships(ships, executor);
 
     const auto handle = ships.emplace(7);
     require(ships.contains(handle) && ships.find(handle)->owner == 7 && ships[handle].owner == 7, "look-up");

@@ -15,8 +15,11 @@ std::vector<model_entry> all_models() {
     add_unused_models(all);
     add_compaction_models(all);
     add_parallel_models(all);
+    add_sort_models(all);
     add_destructor_models(all);
     add_reset_models(all);
+    add_stable_models(all);
+    add_reservation_models(all);
     add_service_models(all);
     return all;
 }

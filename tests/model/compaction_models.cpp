@@ -142,6 +142,27 @@ public:
     void check() override { require_consistent(objects, {{other_, 3}}); }
 };
 
+/// The same, when the slot is reserved for an object that comes later.
+class late_record_of_a_reserved_slot : public object_before_a_sweep {
+public:
+    late_record_of_a_reserved_slot() : object_before_a_sweep(2) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+            next_ = objects.reserve(); // in the victim's slot, if that is free
+            objects.compact();
+            objects.fulfil(next_, 2U);
+        } else {
+            require(objects.erase(victim_), "a living object can be erased");
+        }
+    }
+    void check() override { require_consistent(objects, {{next_, 2}}); }
+
+private:
+    handle_type next_;
+};
+
 /// What gives a compaction work: an erase with a record, one without, a constructor that leaves places
 /// behind.
 enum class work : std::uint8_t { recorded_erase, swept_erase, throwing_constructor };
@@ -227,6 +248,8 @@ void add_compaction_models(std::vector<model_entry>& to) {
         entry<late_record>("late record", 2, "a record that comes behind a sweep buries nobody else"));
     to.push_back(entry<late_record_of_a_free_slot>("late record of a free slot", 2,
                                                    "the same, when another object has moved into its place"));
+    to.push_back(entry<late_record_of_a_reserved_slot>("late record of a reserved slot", 2,
+                                                       "the same, when its next object is still to come"));
     to.push_back(entry<idleness<work::recorded_erase>>("idleness, recorded erase", 2,
                                                        "a pool with something to do is not idle"));
     to.push_back(entry<idleness<work::swept_erase>>("idleness, swept erase", 2, "the same"));

@@ -32,11 +32,16 @@ public:
         ended_.fetch_add(1, std::memory_order::acquire);
     }
 
-    /// A thread's whole part in one compaction: number 0 leads it, any other serves its loops.
+    /// A thread's whole part in one compaction, or in other work by this executor: number 0 leads it, any
+    /// other serves its loops.
     template <class Pool>
     void compact(Pool& objects, unsigned index) {
+        lead_or_serve(index, [&] { objects.compact(*this); });
+    }
+    template <class Work>
+    void lead_or_serve(unsigned index, Work work) {
         if (index == 0) {
-            objects.compact(*this);
+            work();
             dismiss();
         } else {
             serve();

@@ -15,8 +15,11 @@ void add_claim_models(std::vector<model_entry>& to);
 void add_unused_models(std::vector<model_entry>& to);
 void add_compaction_models(std::vector<model_entry>& to);
 void add_parallel_models(std::vector<model_entry>& to);
+void add_sort_models(std::vector<model_entry>& to);
 void add_destructor_models(std::vector<model_entry>& to);
 void add_reset_models(std::vector<model_entry>& to);
+void add_stable_models(std::vector<model_entry>& to);
+void add_reservation_models(std::vector<model_entry>& to);
 void add_service_models(std::vector<model_entry>& to);
 
 } // namespace handlepool::model

@@ -57,8 +57,9 @@ inline pool_options tiny_options(std::size_t capacity, std::size_t removal_queue
     return options;
 }
 
-template <class Object = payload, class Layout = model_layout, class Policy = model_policy>
-using model_pool = pool<Object, Layout, Policy>;
+template <class Object = payload, class Layout = model_layout, class Policy = model_policy,
+          class Placement = dense_placement>
+using model_pool = pool<Object, Layout, Policy, fifo_freelist, Placement>;
 
 /// An object whose constructor makes others, which throw too, and throws: more slots come back than a lane
 /// keeps.
@@ -82,18 +83,23 @@ template <class Pool>
 void require_consistent(Pool& objects, std::size_t alive) {
     objects.compact();
     require(objects.size() == alive, "the pool has as many objects as were created and not erased");
-    require(objects.items().size() == alive, "the dense store is exactly the living objects");
     require(objects.idle(), "nothing is left to do after a compaction");
-    for (std::size_t i = 0; i != alive; ++i) {
-        const auto handle = objects.handle_at(i);
-        require(objects.find(handle) == &objects.items()[i], "owner and slot agree both ways");
-        require(objects.handle_of(objects.items()[i]) == handle, "owner and slot agree both ways");
+    std::size_t visited = 0;
+    for (const auto& object : objects) {
+        const auto handle = objects.handle_of(object);
+        require(objects.find(handle) == &object, "owner and slot agree both ways");
+        if constexpr (requires { objects.items(); }) {
+            require(objects.handle_at(visited) == handle, "owner and slot agree both ways");
+        }
+        ++visited;
     }
+    require(visited == alive, "the store is exactly the living objects");
     require(payload::living == static_cast<int>(alive), "each object is destroyed once");
     const pool_stats view = objects.stats();
     require(view.created == alive + view.destroyed, "created are as many as live and were destroyed");
-    require(view.slots_in_service == alive + view.slots_free + view.slots_claimed + view.slots_retired,
-            "each slot lives, is free, claimed or retired");
+    require(view.slots_in_service ==
+                alive + view.slots_free + view.slots_claimed + view.slots_reserved + view.slots_retired,
+            "each slot lives, is free, claimed, reserved or retired");
 }
 
 /// An object that must live, and what it holds.
@@ -115,10 +121,11 @@ void require_consistent(Pool& objects, std::initializer_list<survivor<typename P
 }
 
 /// Model of a pool. What the pool's end leaves behind, the checker tells: each payload has a variable.
-template <class Object = payload, class Layout = model_layout, class Policy = model_policy>
+template <class Object = payload, class Layout = model_layout, class Policy = model_policy,
+          class Placement = dense_placement>
 class pool_scene : public model {
 public:
-    using pool_type = model_pool<Object, Layout, Policy>;
+    using pool_type = model_pool<Object, Layout, Policy, Placement>;
     using handle_type = typename pool_type::handle_type;
 
     explicit pool_scene(const pool_options& options) : objects(options) { payload::living = 0; }

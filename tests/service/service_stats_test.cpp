@@ -38,6 +38,7 @@ pool_stats numbered(std::string name) {
     stats.slots_in_service = 109;
     stats.slots_free = 110;
     stats.slots_claimed = 111;
+    stats.slots_reserved = 122;
     stats.slots_retired = 112;
     stats.slot_limit = 113;
     stats.reuse_delay = 114;
@@ -72,21 +73,21 @@ const std::string strange_name = "a \"b\" \\ c\nd {e=\"f\"} \xc3\xa9";
 
 TEST(stats_table, has_a_line_for_each_pool_with_numbers_below_their_titles) {
     EXPECT_EQ(to_table({.frames = 7, .pools = {numbered("ships"), without_reuse("long-range rockets")}}),
-              "pool                id  alive  capacity  newborn  removed  created  destroyed  retired  "
-              "reused after  "
+              "pool                id  alive  capacity  newborn  removed  created  destroyed  reserved  "
+              "retired  reused after  "
               "lanes  MiB\n"
-              "ships                1    103       102      105      106      107        108      112        "
-              "   115  "
+              "ships                1    103       102      105      106      107        108       122  "
+              "    112           115  "
               "  116  1.5\n"
-              "long-range rockets   1    103       102      105      106      107        108      112        "
-              "     -  "
+              "long-range rockets   1    103       102      105      106      107        108       122  "
+              "    112             -  "
               "  116  1.5\n");
 }
 
 TEST(stats_table, has_its_titles_only_without_pools) {
     EXPECT_THAT(lines_of(to_table({})),
                 ElementsAre("pool  id  alive  capacity  newborn  removed  created  destroyed  "
-                            "retired  reused after  lanes  MiB"));
+                            "reserved  retired  reused after  lanes  MiB"));
 }
 
 TEST(stats_table, columns_widen_for_large_numbers_and_names_in_any_language) {
@@ -118,6 +119,7 @@ TEST(stats_json, has_all_fields_by_their_names) {
                                         {"slots_in_service", 109},
                                         {"slots_free", 110},
                                         {"slots_claimed", 111},
+                                        {"slots_reserved", 122},
                                         {"slots_retired", 112},
                                         {"slot_limit", 113},
                                         {"reuse_delay", 114},
@@ -234,6 +236,7 @@ TEST(stats_prometheus, each_metric_has_its_own_value) {
         {"slots_in_service", "109"},
         {"slots_free", "110"},
         {"slots_claimed", "111"},
+        {"slots_reserved", "122"},
         {"slots_retired", "112"},
         {"slot_limit", "113"},
         {"lanes", "116"},
@@ -258,7 +261,7 @@ TEST(stats_prometheus, labels_are_escaped) {
 TEST(stats_prometheus, describes_its_metrics_also_without_pools) {
     const exposition text(to_prometheus({}));
     EXPECT_THAT(text.samples, SizeIs(1));
-    EXPECT_EQ(text.types.size(), 17U);
+    EXPECT_EQ(text.types.size(), 18U);
 }
 
 // ---- Leaks

@@ -59,6 +59,37 @@ TEST(service_test, pools_are_found_by_name_and_type) {
     EXPECT_EQ(world.find_any_pool(""), nullptr);
 }
 
+TEST(service_test, pools_whose_objects_never_move_are_pools_like_others) {
+    struct pinned {
+        explicit pinned(int number) : value(number) {}
+        pinned(pinned&&) = delete;
+        int value;
+    };
+    service world;
+    auto& pins = world.add_stable_pool<pinned>("pins", small);
+    auto& raw = world.add_raw_stable_pool("raw", three_bytes, small);
+    EXPECT_EQ(world.find_stable_pool<pinned>("pins"), &pins);
+    EXPECT_EQ(world.find_stable_pool<pinned>("raw"), nullptr);
+    EXPECT_EQ(world.find_any_pool("raw")->as<service::raw_stable_pool_type>(), &raw);
+    std::string error;
+    EXPECT_EQ(world.try_add_stable_pool<pinned>("pins", small, error), nullptr);
+    EXPECT_THAT(error, HasSubstr("pins"));
+    EXPECT_EQ(world.try_add_raw_stable_pool("", three_bytes, small, error), nullptr);
+
+    const any_handle first = pins.emplace(1);
+    const any_handle second = pins.emplace(2);
+    const any_handle bytes = raw.emplace();
+    const pinned* const address = world.find<pinned>(second);
+    world.compact();
+    EXPECT_EQ(world.size(), 2U);
+    EXPECT_TRUE(world.erase(first));
+    world.compact();
+    EXPECT_EQ(world.find<pinned>(second), address);
+    EXPECT_EQ(world.find<void>(bytes), raw.find(bytes));
+    EXPECT_EQ(world.find<pinned>(first), nullptr);
+    EXPECT_EQ(pins.stats().dense, 1U);
+}
+
 TEST(service_test, names_are_unique_and_not_empty) {
     service world;
     auto& ships = world.add_pool<ship>("ships", small);

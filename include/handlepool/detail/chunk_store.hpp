@@ -55,6 +55,7 @@ public:
           next_(std::string(what_for) + " chunk links", chunks, 0) {}
 
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }
+    std::size_t chunks() const noexcept { return next_.size(); }
     std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
 
     /// Producer: has its chunk a position left, so that the next take() meets no other thread?
@@ -64,16 +65,22 @@ public:
     /// exchanges. Wait-free with bounded tries, else lock-free.
     std::optional<std::uint32_t> take(chain& queue,
                                       std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
-        if (!has_position(queue)) {
-            const std::optional<std::uint32_t> chunk = take_chunk(tries);
-            if (!chunk) {
-                return std::nullopt;
-            }
-            append(queue, *chunk);
+        if (!has_position(queue) && !extend(queue, tries)) {
+            return std::nullopt;
         }
         const std::uint32_t position = queue.put;
         queue.put = position + 1;
         return position;
+    }
+
+    /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
+    /// take().
+    bool extend(chain& queue, std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        const std::optional<std::uint32_t> chunk = take_chunk(tries);
+        if (chunk) {
+            append(queue, *chunk);
+        }
+        return chunk.has_value();
     }
 
     /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). Nothing when none
@@ -139,15 +146,28 @@ public:
     /// Consumer: gives the chunks back that all chains have done with, after `clear(first position)` of each.
     template <class Clear>
     void recycle(Clear clear) {
+        take_finished([&](std::uint32_t chunk) {
+            clear(chunk * chunk_size_);
+            free_.release(chunk);
+        });
+        free_.publish();
+    }
+
+    /// Consumer: takes the chunks for itself that all chains have done with, and calls `taken(chunk)`.
+    template <class Taken>
+    void take_finished(Taken taken) {
         while (first_finished_ != link::none) {
             const std::uint32_t chunk = target_of(first_finished_);
             first_finished_ = next_[chunk].load(std::memory_order::relaxed);
             next_[chunk].store(link::none, std::memory_order::relaxed);
-            clear(chunk * chunk_size_);
-            free_.release(chunk);
+            taken(chunk);
         }
-        free_.publish();
     }
+
+    /// The chunks that were given back and not taken since.
+    auto& given_back() noexcept { return free_.returned_words(); }
+    /// Chunks ever taken are the first ones.
+    std::size_t chunks_in_service() const noexcept { return free_.list().fresh(); }
 
     /// Forgets all chunks. Only while nobody else uses them; the chains must be made anew.
     void reset() noexcept {

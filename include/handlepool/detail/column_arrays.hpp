@@ -1,7 +1,9 @@
 #pragma once
 
+#include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
 #include <handlepool/detail/object_type.hpp>
@@ -20,10 +22,45 @@
 
 namespace handlepool::detail {
 
-/// Rows are destroyed and moved column by column.
+/// Rows are destroyed and moved column by column. Size and alignment are those of a row that was taken out of
+/// its columns, whose elements then lie one after the other, as in a structure.
 template <class... Cs>
 struct object_type<columns<Cs...>> {
     static constexpr bool has_destructor() noexcept { return (object_type<Cs>::has_destructor() || ...); }
+
+    static constexpr std::size_t alignment() noexcept {
+        std::size_t strictest = 1;
+        ((strictest = max(strictest, alignof(Cs))), ...);
+        return strictest;
+    }
+    static constexpr std::size_t stride() noexcept { return offset_of(sizeof...(Cs)); }
+
+    /// The element of a column in the memory of such a row.
+    template <std::size_t I>
+    static void* element(void* row) noexcept {
+        return static_cast<std::byte*>(row) + offset_of(I);
+    }
+
+private:
+    /// Offset of a column's element; that of the next row after the last column.
+    static constexpr std::size_t offset_of(std::size_t column) noexcept {
+        constexpr std::size_t sizes[] = {sizeof(Cs)..., 0};
+        constexpr std::size_t alignments[] = {alignof(Cs)..., alignment()};
+        std::size_t end = 0;
+        for (std::size_t i = 0; true; ++i) {
+            const std::size_t begin = (end + alignments[i] - 1) / alignments[i] * alignments[i];
+            if (i == column) {
+                return begin;
+            }
+            end = begin + sizes[i];
+        }
+    }
+};
+
+/// What sorts compare.
+template <class... Cs>
+struct read_access<columns<Cs...>> {
+    using type = row<const Cs...>;
 };
 
 /// The elements of one column, which are objects like any others.
@@ -43,6 +80,20 @@ public:
         } else {
             this->unpoison_objects(to);
             this->poison_objects(from);
+        }
+    }
+    void take_out(location from, void* to) noexcept {
+        if constexpr (has_content) {
+            array::take_out(from, to);
+        } else {
+            this->poison_objects(from);
+        }
+    }
+    void put_in(void* from, location to) noexcept {
+        if constexpr (has_content) {
+            array::put_in(from, to);
+        } else {
+            this->unpoison_objects(to);
         }
     }
     /// Not further on: whoever goes from row to row is followed by the processor, and a prefetch for each
@@ -86,6 +137,12 @@ public:
 
     void destroy(location where) noexcept { (column<sizeof...(Cs) - 1 - Is>().destroy(where), ...); }
     void relocate(location from, location to) noexcept { (column<Is>().relocate(from, to), ...); }
+    void take_out(location from, void* to) noexcept {
+        (column<Is>().take_out(from, type().template element<Is>(to)), ...);
+    }
+    void put_in(void* from, location to) noexcept {
+        (column<Is>().put_in(type().template element<Is>(from), to), ...);
+    }
 
     void poison_objects(location first, std::size_t count = 1) noexcept {
         (column<Is>().poison_objects(first, count), ...);

@@ -20,7 +20,7 @@
 namespace handlepool::detail {
 
 /// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
-/// Its cost is proportional to both together, never to the pool's size.
+/// Its cost is proportional to both together, never to the pool's size, except with the option `keep_order`.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness. Each step is a loop over independent
@@ -71,19 +71,27 @@ public:
             stats.swept = swept.removed;
             add(sweeps_, 1);
         }
+        const bool keep_order = parts_.geometry.keep_order;
+        if (keep_order) {
+            // First, so that newborns come after the last survivor.
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.close_holes_in_order(reaper_);
+        }
         begin(executor, compaction_phase::collect_newborns);
         stats.born = packer_.collect_newborns(executor, reaper_);
         add(left_nursery_, stats.born);
         begin(executor, compaction_phase::place_newborns);
         packer_.place_newborns(executor, reaper_, frame);
-        begin(executor, compaction_phase::fill_holes);
-        stats.moved = packer_.fill_holes(executor, reaper_);
+        if (!keep_order) {
+            begin(executor, compaction_phase::fill_holes);
+            stats.moved = packer_.fill_holes(executor, reaper_);
+        }
         begin(executor, compaction_phase::give_back);
         give_back_memory();
 
         add(destroyed_, stats.removed);
         add(runs_, 1);
-        stats.size = parts_.objects.size();
+        stats.size = parts_.settled();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
@@ -164,7 +172,7 @@ private:
     parts_type& parts_;
     slot_history<policy> history_;
     reaper<T, Config> reaper_;
-    packer<T, Config> packer_;
+    typename placement_parts<Config>::template packer<T> packer_;
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};

@@ -14,9 +14,6 @@
 /// what it took.
 namespace handlepool::detail {
 
-// How many objects ahead of the one that is made the memory of the nursery is asked for.
-inline constexpr std::size_t newborns_ahead = 8;
-
 /// Of one object.
 template <class T, class Config>
 class creation {
@@ -29,13 +26,15 @@ public:
         if (slot_ == slot_index::none) {
             return;
         }
-        const std::optional<nursery_position> position = parts_.newborns.take(lane_.newborns);
+        const std::optional<nursery_position> position =
+            parts_.newborns.take(lane_.newborns, [this](nursery_position soon) {
+                parts_.objects.prefetch_object(parts_.objects.location_of(soon));
+            });
         if (!position) {
             parts_.allocator.give_back(slot_);
             return;
         }
         where_ = parts_.objects.location_of(*position);
-        parts_.objects.prefetch_object(where_, newborns_ahead);
         parts_.objects.unpoison_objects(where_);
     }
     ~creation() {
@@ -133,6 +132,8 @@ public:
     }
 
 private:
+    // How many objects ahead of the one that is made its memory, or its slot, is asked for.
+    static constexpr std::size_t newborns_ahead = 8;
     static constexpr std::size_t slots_ahead = 16;
 
     slot_index slot(std::size_t object) const noexcept { return slot_index{slots_[object]}; }
@@ -143,7 +144,7 @@ private:
     parts_type& parts_;
     lane_type& lane_;
     scratch_array<std::uint32_t> slots_; // as the freelist has written them
-    newborn_batch positions_;
+    typename placement_parts<Config>::places::batch_type positions_;
     std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;
     bool positions_taken_ = false;

@@ -13,6 +13,8 @@ namespace handlepool::detail {
 struct handle_report {
     bool null = false;
     bool fits_layout = true; ///< are the bits zero that the layout leaves out?
+    bool reserved = false;   ///< has it no object yet?
+    bool cancelled = false;  ///< was it reserved, and the slot was not used again since?
     std::uint64_t index = 0;
     std::uint32_t generation = 0;
     std::uint32_t pool_id = 0;
@@ -29,6 +31,10 @@ struct handle_report {
 
 /// "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased, ..."
 HANDLEPOOL_EXPORT std::string describe_refusal(std::string_view pool, const handle_report& handle);
+
+/// Why the handle can't be fulfilled: "pool 'ships': handle #1021 generation 7 pool 3 is not reserved: ..."
+HANDLEPOOL_EXPORT std::string describe_unreserved(std::string_view pool, bool alive,
+                                                  const handle_report& handle);
 
 /// "ships #1021 generation 7: erased 3 frames ago"
 HANDLEPOOL_EXPORT std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle);

@@ -34,6 +34,9 @@ struct returned_totals {
 template <class Policy>
 class returned_indices {
 public:
+    /// Indices of a word; the lowest bit is the lowest index.
+    static constexpr std::size_t bits_per_word = 64;
+
     /// For indices below `limit`.
     returned_indices(std::string_view what_for, std::size_t limit)
         : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
@@ -64,11 +67,45 @@ public:
         const std::size_t words = (in_service + bits_per_word - 1) / bits_per_word;
         std::size_t count = 0;
         std::size_t word = hint_.load(std::memory_order::relaxed);
-        for (std::size_t visited = 0; visited < words && count != wanted; ++visited, ++word) {
+        for (std::size_t visited = 0; visited < words; ++visited, ++word) {
             word = word < words ? word : 0;
             count += claim_of(word, out + count, wanted - count);
+            if (count == wanted) {
+                if (visited != 0) {
+                    hint_.store(word, std::memory_order::relaxed); // those before it were empty
+                }
+                break;
+            }
         }
         return count;
+    }
+
+    /// Any thread: gives back the indices of a word whose bits are set. Like give_back(). Wait-free.
+    void give_back_word(std::size_t word, std::uint64_t bits) noexcept {
+        given_back_.fetch_add(static_cast<std::uint64_t>(std::popcount(bits)), std::memory_order::relaxed);
+        // (32)
+        words_[word].fetch_or(bits, std::memory_order::release);
+    }
+
+    /// Compaction: claims those indices of a word whose bits are set, and returns the bits of those that were
+    /// there. Wait-free.
+    std::uint64_t claim_word(std::size_t word, std::uint64_t bits) noexcept {
+        // (33) acquire: pairs with (32), for what was done in memory that the caller may give to the system
+        const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acquire) & bits;
+        // Relaxed: a lane that has claimed indices counts them, and (35) shows that; this is no lane.
+        claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)), std::memory_order::relaxed);
+        return got;
+    }
+
+    /// Any thread: the next claims begin with the lowest index. Wait-free.
+    void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
+
+    /// Any thread: the index that the next claim will probably take, or any other.
+    std::uint32_t guess() const noexcept {
+        const std::size_t word = hint_.load(std::memory_order::relaxed);
+        const std::uint64_t bits = words_[word].load(std::memory_order::relaxed);
+        return static_cast<std::uint32_t>(word * bits_per_word) +
+               static_cast<std::uint32_t>(bits == 0 ? 0 : std::countr_zero(bits));
     }
 
     /// Forgets all. Only while nobody else uses it.
@@ -82,8 +119,6 @@ public:
 private:
     template <class Word>
     using atomic = typename Policy::template atomic<Word>;
-
-    static constexpr std::size_t bits_per_word = 64;
 
     std::size_t claim_of(std::size_t word, std::uint32_t* out, std::size_t wanted) noexcept {
         // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the lane that took
@@ -111,7 +146,7 @@ private:
     typename Policy::template array<atomic<std::uint64_t>> words_;
     alignas(cache_line) atomic<std::uint64_t> given_back_{0};
     atomic<std::uint64_t> claimed_{0};
-    atomic<std::size_t> hint_{0}; // the word that got the last index
+    atomic<std::size_t> hint_{0}; // the word where a claim begins to look
 };
 
 /// A freelist whose indices also come back unused: those go out first, to any thread and at once.
@@ -143,6 +178,9 @@ public:
 
     /// Any thread: gives back what it has claimed and not used. Wait-free.
     void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
+
+    /// The indices that came back unused, word by word: see returned_indices.
+    returned_indices<Policy>& returned_words() noexcept { return returned_; }
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }

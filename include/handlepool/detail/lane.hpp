@@ -82,6 +82,10 @@ struct alignas(cache_line) lane : pin<Policy> {
     /// Objects ever published, and ever erased, by the lane's threads.
     typename Policy::template atomic<std::uint64_t> created{0};
     typename Policy::template atomic<std::uint64_t> erased{0};
+    /// Handles ever reserved by the lane's threads; and those that they fulfilled or cancelled, whoever had
+    /// reserved them.
+    typename Policy::template atomic<std::uint64_t> reserved{0};
+    typename Policy::template atomic<std::uint64_t> settled{0};
 
     newborn_chain<Policy> newborns;
     removal_chain<Policy> removals;
@@ -98,6 +102,7 @@ struct alignas(cache_line) lane : pin<Policy> {
     void reset() noexcept {
         claim.reset();
         erased.store(created.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        settled.store(reserved.load(std::memory_order::relaxed), std::memory_order::relaxed);
         newborns.reset();
         removals.reset();
     }

@@ -16,8 +16,14 @@ enum class dense_position : std::uint32_t {};
 enum class nursery_position : std::uint32_t {};
 
 /// An object's index in the array that holds the dense store, and after it the nursery; object_store knows
-/// where one ends and the other begins.
-enum class location : std::uint32_t { nowhere = 0xffff'ffff };
+/// where one ends and the other begins. There are at most 2^31 places: the upper half of the numbers says why
+/// a slot has none, see slot_table.
+enum class location : std::uint32_t { first_no_place = 0x8000'0000, nowhere = 0xffff'ffff };
+
+/// Is there a place with this number?
+constexpr bool is_place(location where) noexcept {
+    return where < location::first_no_place;
+}
 
 /// The next element of a linked list. Zero, the value of fresh memory, ends the list.
 enum class link : std::uint32_t { none = 0 };

@@ -48,12 +48,13 @@ struct newborn_batch {
 };
 
 /// Where objects created since the last compaction live, and the record of whose they are: for each position
-/// the whole handle of its object. A position is *empty*, *owned*, *gone* (its object was destroyed or has
-/// moved away) or *vacated* (its constructor threw when later positions were taken already). The positions of
-/// one lane are a queue: the lane takes them, compaction drains them in order. A vacated position is the
-/// lane's to use again until compaction passes it; of both, one wins by compare-exchange.
+/// the whole handle that its object was published under; it may have been revoked since. A position is
+/// *empty*, *owned*, *gone* (its object was destroyed or has moved away) or *vacated* (its constructor threw
+/// when later positions were taken already). The positions of one lane are a queue: the lane takes them,
+/// compaction drains them in order. A vacated position is the lane's to use again until compaction passes it;
+/// of both, one wins by compare-exchange.
 ///
-/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle.
+/// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle's.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
 /// published.
 template <class Config>
@@ -63,6 +64,7 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using chain = newborn_chain<policy>;
+    using batch_type = newborn_batch;
 
     nursery(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
         : chunks_(what_for, chunks, chunk_size),
@@ -72,15 +74,24 @@ public:
     std::size_t positions() const noexcept { return owners_.size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
-    /// Lane: takes a position for an object. Nothing when none is left. Lock-free.
-    std::optional<nursery_position> take(chain& lane) noexcept {
+    /// Lane: takes a position for an object. Nothing when none is left. Calls `soon(position)` for such as
+    /// are probably taken some calls later, for prefetching; they may lie past the end. Lock-free.
+    template <class Soon>
+    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
         if (!chunks_.has_position(lane.positions)) {
             if (const auto vacated = take_vacated(lane)) {
                 return nursery_position{*vacated};
             }
         }
         const std::optional<std::uint32_t> position = chunks_.take(lane.positions);
-        return position ? std::optional(nursery_position{*position}) : std::nullopt;
+        if (!position) {
+            return std::nullopt;
+        }
+        soon(nursery_position{*position + positions_ahead});
+        return nursery_position{*position};
+    }
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        return take(lane, [](nursery_position) {});
     }
 
     /// Lane: gives a position back whose constructor threw. Wait-free.
@@ -195,10 +206,13 @@ public:
         owners_[raw(position)].store(handle, std::memory_order::relaxed);
     }
 
-    /// The handle of the object at a position; a value that is no living handle's when there is none.
+    /// The handle under which the object at a position was published; a value that is no living handle's when
+    /// there is none.
     value_type owner(nursery_position position) const noexcept {
         return owners_[raw(position)].load(std::memory_order::relaxed);
     }
+
+    void prefetch_owner(nursery_position position) const noexcept { prefetch(owners_.data(), raw(position)); }
 
     /// Compaction: marks the position of an object that was destroyed or has moved away. The next use of the
     /// position is ordered by the freelist of chunks.
@@ -219,14 +233,10 @@ public:
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
                                  const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            const value_type handle = owner(nursery_position{position});
             if (last - position > slots_ahead) {
                 slots.prefetch_slot(slots.slot_of(owner(nursery_position{position + slots_ahead})));
             }
-            const bool ready = names_object(handle)
-                                   ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
-                                   : handle == gone || (handle != empty && pass_vacated(position, handle));
-            if (!ready) {
+            if (!pass(position, slots)) {
                 return position - first;
             }
         }
@@ -248,17 +258,27 @@ public:
         chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
     }
 
+    /// Has the owner's object been published, to judge from its slot's tag? A newborn's slot can't be reused
+    /// before compaction has seen the newborn: its tag is that of the owner, or a later one when the object
+    /// was erased or its handle revoked. Anything else stood there before, and is lower.
+    static bool reached(typename layout::tag_type tag, value_type owner) noexcept {
+        return tag >= layout::tag_of(owner);
+    }
+
+    /// Compaction: is the object at a position the one that died in this slot under this tag?
+    bool holds(nursery_position position, slot_index slot, typename layout::tag_type tag) const noexcept {
+        const value_type found = owner(position);
+        // A lower tag is the object's too: the slot was its own from then on, see reached().
+        return names_object(found) && slot_table<Config>::slot_of(found) == slot && reached(tag, found);
+    }
+
     /// Compaction, in a sweep: calls `found(handle)` for the objects in the lane's nursery that are
-    /// erased, also after positions that are still empty.
+    /// erased, with the handle under which each died, also after positions that are still empty.
     template <class Found>
     void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
         for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t position = first; position != last; ++position) {
-                const value_type handle = owner(nursery_position{position});
-                if (names_object(handle) &&
-                    slots.tag(slots.slot_of(handle)) == slots.erased(layout::tag_of(handle))) { // (4)
-                    found(handle);
-                }
+                find_erased(position, slots, found);
             }
         });
     }
@@ -275,6 +295,14 @@ public:
         });
     }
 
+    // Objects don't stay in a nursery, as they do in stable_places.
+    static constexpr bool unsettle(nursery_position) noexcept { return false; }
+    template <class Found>
+    static constexpr void sweep_settled(const slot_table<Config>&, const Found&) noexcept {}
+    template <class Emptied>
+    static constexpr void shrink(const Emptied&) noexcept {}
+    static constexpr std::size_t settled() noexcept { return 0; }
+
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept {
         chunks_.reset();
@@ -284,7 +312,7 @@ public:
 
     memory_use memory() const noexcept { return memory_of(chunks_, owners_, links_); }
 
-private:
+protected:
     // Owners that name no object: their generation is even. The others are numbered from `first_vacated` on,
     // by the lane that vacated the position.
     static constexpr value_type no_object(std::uint32_t number) noexcept {
@@ -297,13 +325,32 @@ private:
     static constexpr std::uint32_t first_vacated = 2;
     static bool names_object(value_type owner) noexcept { return layout::is_alive(layout::tag_of(owner)); }
 
+    // How far ahead of the position that is taken memory is asked for.
+    static constexpr std::uint32_t positions_ahead = 8;
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
 
-    /// A newborn's slot can't be reused before compaction has seen the newborn: its tag is the handle's own,
-    /// or one further when it was erased already. Anything else stood there before.
-    static bool reached(typename layout::tag_type tag, value_type handle) noexcept {
-        return tag == layout::tag_of(handle) || tag == slot_table<Config>::erased(layout::tag_of(handle));
+    /// Compaction: is the object at a position published, or the position done with? A vacated one is from
+    /// here on.
+    bool pass(std::uint32_t position, const slot_table<Config>& slots) noexcept {
+        const value_type handle = owner(nursery_position{position});
+        return names_object(handle) ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
+                                    : handle == gone || (handle != empty && pass_vacated(position, handle));
+    }
+
+    /// Compaction, in a sweep: if the object at the position is erased, calls `found(handle)` with the handle
+    /// under which it died.
+    template <class Found>
+    void find_erased(std::uint32_t position, const slot_table<Config>& slots, const Found& found) const {
+        const value_type born_as = owner(nursery_position{position});
+        if (!names_object(born_as)) {
+            return;
+        }
+        const slot_index slot = slots.slot_of(born_as);
+        const auto tag = slots.tag(slot); // (4)
+        if (reached(tag, born_as) && !layout::is_alive(tag)) {
+            found(slots.handle_of(slot, slots.last_object(tag)));
+        }
     }
 
     /// Lane: marks a position without an object as vacated, because later ones were already taken.

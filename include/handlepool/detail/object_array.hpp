@@ -76,6 +76,17 @@ public:
         poison_objects(from);
     }
 
+    /// Moves the object at a location out of the array, to raw memory, or back in to a location that holds
+    /// none.
+    void take_out(location from, void* to) noexcept {
+        type_.relocate(to, storage(from));
+        poison_objects(from);
+    }
+    void put_in(void* from, location to) noexcept {
+        unpoison_objects(to);
+        type_.relocate(storage(to), from);
+    }
+
     /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
     void poison_objects(location first, std::size_t count = 1) noexcept {
         poison(storage(first), count, type_.stride());

@@ -48,8 +48,10 @@ public:
     using array::location_of;
     using array::poison_objects;
     using array::prefetch_object;
+    using array::put_in;
     using array::relocate;
     using array::storage;
+    using array::take_out;
     using array::type;
     using array::unpoison_objects;
 
@@ -89,6 +91,7 @@ public:
     void set_owner(dense_position position, slot_index slot) noexcept {
         owners_[raw(position)].store(slot, std::memory_order::relaxed);
     }
+
     /// Prefetch the owner of a position. Positions past the end are allowed.
     void prefetch_owner(dense_position position) const noexcept { prefetch(owners_.data(), raw(position)); }
 
@@ -100,6 +103,9 @@ public:
             owners_.discard(size(), capacity_);
         }
     }
+
+    /// Gives the memory of locations that hold no object back to the system.
+    void discard(location first, location last) noexcept { discard_objects(raw(first), raw(last)); }
 
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
     void reset() noexcept {

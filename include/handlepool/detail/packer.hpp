@@ -1,6 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/hole_closer.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>
@@ -30,38 +32,17 @@ public:
     packer(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
           history_(history),
-          moves_(std::string(what_for) + " moves", parts.geometry.object_limit, 0),
-          pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks,
-                   0) {}
+          newborns_(what_for, parts),
+          moves_(std::string(what_for) + " moves", parts.geometry.object_limit, 0) {}
 
     /// Lists the newborns that are ready, and where they go. Returns how many.
     template <executor Executor>
     std::size_t collect_newborns(Executor& executor, const reaper_type& holes) {
-        const std::size_t ranges = find_pending();
-        executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    pending_range& one = pending_[i];
-                                    one.ready =
-                                        parts_.newborns.scan_published(one.first, one.last, parts_.slots);
-                                }
-                            });
         move_count_ = 0;
-        for (std::size_t i = 0; i != ranges;) {
-            const std::size_t lane = pending_[i].lane;
-            // Those before the first of the lane that is not ready.
-            std::size_t ready = 0;
-            for (bool all = true; i != ranges && pending_[i].lane == lane; ++i) {
-                if (all) {
-                    ready += pending_[i].ready;
-                    all = pending_[i].ready == pending_[i].last - pending_[i].first;
-                }
-            }
-            parts_.newborns.drain(parts_.lanes[lane].newborns, ready, [&](nursery_position position) {
-                const std::size_t newborn = move_count_++;
-                moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
-            });
-        }
+        newborns_.collect(executor, [&](nursery_position position) {
+            const std::size_t newborn = move_count_++;
+            moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
+        });
         return move_count_;
     }
 
@@ -127,13 +108,19 @@ public:
         return move_count_;
     }
 
-    /// Gives the memory of the lists back to the system.
-    void shrink() noexcept {
-        moves_.discard();
-        pending_.discard();
+    /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
+    /// order of the survivors. Returns how many moved.
+    std::size_t close_holes_in_order(reaper_type& holes) {
+        return detail::close_holes_in_order(parts_, holes);
     }
 
-    memory_use memory() const noexcept { return memory_of(moves_, pending_); }
+    /// Gives the memory of the lists back to the system.
+    void shrink() noexcept {
+        newborns_.shrink();
+        moves_.discard();
+    }
+
+    memory_use memory() const noexcept { return memory_of(newborns_, moves_); }
 
 private:
     template <class Value>
@@ -145,31 +132,8 @@ private:
         plain<dense_position> to;
     };
 
-    // Positions of a lane's nursery that were not drained yet, and how many of them, from the first on, can
-    // be.
-    struct pending_range {
-        plain<std::size_t> lane;
-        plain<std::uint32_t> first;
-        plain<std::uint32_t> last;
-        plain<std::uint32_t> ready;
-    };
-
     // How many moves ahead of the one that is applied its memory is asked for.
     static constexpr std::size_t objects_ahead = 16;
-
-    /// Lists the positions of all lanes that were not drained yet.
-    std::size_t find_pending() {
-        std::size_t count = 0;
-        for (std::size_t i = 0, last_lane = parts_.lanes.count(); i < last_lane; ++i) {
-            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
-            queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed),
-                                     std::memory_order::relaxed);
-            parts_.newborns.for_pending(queue, [&](std::uint32_t first, std::uint32_t last) {
-                pending_[count++] = {i, first, last, 0};
-            });
-        }
-        return count;
-    }
 
     /// Where the newborn of this number goes: into a hole, or after the last object.
     dense_position place_of(std::size_t newborn, const reaper_type& holes) const noexcept {
@@ -188,21 +152,16 @@ private:
         return parts_.objects.owner(parts_.objects.dense_position_of(survivor.from));
     }
 
-    /// Moves an object and updates its slot's location. The location is a plain store, whether the object is
-    /// being erased or not: an erase touches the tag alone.
     void apply(const move& one, slot_index slot) noexcept {
         const dense_position position = one.to;
-        const location to = parts_.objects.location_of(position);
-        parts_.objects.relocate(one.from, to);
-        parts_.objects.set_owner(position, slot);
-        parts_.slots.set_location(slot, to);
+        parts_.objects.relocate(one.from, parts_.objects.location_of(position));
+        parts_.own(position, slot);
     }
 
     parts_type& parts_;
     slot_history<policy>& history_;
-    // The lists keep their memory for the next compaction.
-    typename policy::template array<move> moves_;
-    typename policy::template array<pending_range> pending_;
+    newborn_collector<T, Config> newborns_;
+    typename policy::template array<move> moves_; // keeps its memory for the next compaction
     plain<std::size_t> move_count_{0};
 };
 

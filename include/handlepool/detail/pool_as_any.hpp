@@ -38,7 +38,10 @@ public:
     std::uint32_t id() const noexcept override { return pool_.id(); }
     std::size_t size() const noexcept override { return pool_.size(); }
     bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
+    handle_state state(handle_type handle) const noexcept override { return pool_.state(typed(handle)); }
     bool erase(handle_type handle) noexcept override { return pool_.erase(typed(handle)); }
+    handle_type revoke(handle_type handle) noexcept override { return pool_.revoke(typed(handle)); }
+    bool cancel(handle_type handle) noexcept override { return pool_.cancel(typed(handle)); }
     void clear() noexcept override { pool_.clear(); }
     using base::find;
     void* find(handle_type handle) noexcept override {

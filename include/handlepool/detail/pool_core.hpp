@@ -11,6 +11,8 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/reservations.hpp>
+#include <handlepool/detail/sorter.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/pool_options.hpp>
@@ -84,6 +86,14 @@ public:
         return taken.publish();
     }
 
+    /// Creates an object that `construct(memory, handle)` makes. Zero when there is no room, or no lane.
+    template <class Construct>
+    value_type create_with(Construct construct) {
+        expect_in_use();
+        lane_type* const mine = parts_.lanes.mine();
+        return mine == nullptr ? 0 : reservations_.create_with(*mine, construct);
+    }
+
     /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
     /// `made(handle)`. False when there is no room, or no lane.
     template <class Construct, class Made>
@@ -121,6 +131,45 @@ public:
         raise(pool_exhausted(name_, parts_.geometry.capacity));
     }
 
+    /// Zero when there is no room, or no lane.
+    value_type reserve() noexcept {
+        expect_in_use();
+        lane_type* const mine = parts_.lanes.mine();
+        return mine == nullptr ? 0 : reservations_.reserve(*mine);
+    }
+
+    /// Creates the object of a reserved handle, which `construct(memory)` makes.
+    template <class Construct>
+    fulfil_outcome fulfil(value_type handle, Construct construct) {
+        expect_in_use();
+        return reservations_.fulfil(parts_.lanes.mine(), layout::without_user(handle), construct);
+    }
+
+    /// Why a handle could not be fulfilled.
+    [[noreturn]] void throw_unfulfilled(fulfil_outcome why, value_type handle) {
+        if (why == fulfil_outcome::not_reserved) {
+            const handle_state now = state(handle);
+            raise(
+                not_reserved(describe_unreserved(name_, now == handle_state::alive, report_of(handle, now))));
+        }
+        throw_refusal();
+    }
+
+    bool cancel(value_type handle) noexcept {
+        expect_in_use();
+        return reservations_.cancel(parts_.lanes.mine(), layout::without_user(handle));
+    }
+
+    handle_state state(value_type handle) const noexcept {
+        expect_in_use();
+        return reservations_.state(layout::without_user(handle));
+    }
+
+    value_type revoke(value_type handle) noexcept {
+        expect_in_use();
+        return parts_.slots.revoke(handle);
+    }
+
     bool erase(value_type handle) noexcept {
         expect_in_use();
         if (!parts_.slots.kill(handle)) {
@@ -132,7 +181,7 @@ public:
             compactor_.demand_sweep();
             return true;
         }
-        if (!parts_.removals.push(mine->removals, handle)) {
+        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) {
             compactor_.demand_sweep();
         }
         add(mine->erased, 1);
@@ -164,6 +213,12 @@ public:
         return count_alive(parts_, erased_without_lane_.load(std::memory_order::relaxed));
     }
     std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
+    std::uint64_t lifetime() const noexcept {
+        // Two factors of at most 32 and 31 bits: it can't overflow.
+        return (parts_.geometry.slot_limit - parts_.geometry.reuse_delay) *
+               layout::objects_after(layout::generation_of(parts_.fresh_tag));
+    }
+    std::size_t reuse_guarantee() const noexcept { return parts_.geometry.reuse_delay; }
     std::uint32_t id() const noexcept { return id_.id(); }
     const std::string& name() const noexcept { return name_; }
 
@@ -174,11 +229,12 @@ public:
     }
     std::string describe(value_type handle) const {
         expect_in_use();
-        return describe_handle(name_, contains(handle), examine(handle, parts_, compactor_));
+        const handle_state now = state(handle);
+        return describe_handle(name_, now == handle_state::alive, report_of(handle, now));
     }
     pool_stats stats() const {
         expect_in_use();
-        return view_of(name_, size(), parts_, compactor_);
+        return view_of(name_, size(), reservations_.count(), parts_, compactor_);
     }
 
     // ---- Objects
@@ -191,7 +247,7 @@ public:
     pointer at(value_type handle) const {
         const pointer found = find(handle);
         if (found == nullptr) {
-            raise(stale_handle(describe_refusal(name_, examine(handle, parts_, compactor_))));
+            raise(stale_handle(describe_refusal(name_, report_of(handle, state(handle)))));
         }
         return found;
     }
@@ -209,6 +265,21 @@ public:
         return parts_.objects.at(location{});
     }
     std::size_t dense_size() const noexcept { return parts_.objects.size(); }
+
+    template <class Iterator>
+    Iterator begin() const noexcept {
+        expect_in_use();
+        return placement::template first<Iterator>(parts_);
+    }
+    template <class Iterator>
+    Iterator end() const noexcept {
+        return placement::template last<Iterator>(parts_);
+    }
+    template <executor Executor, class Visit>
+    void for_each(Executor&& executor, Visit visit) const {
+        expect_in_use();
+        placement::for_each(executor, parts_, visit);
+    }
     const object_type<T>& type() const noexcept { return parts_.objects.type(); }
 
     value_type handle_at(std::size_t position) const {
@@ -233,7 +304,12 @@ public:
                        : 0;
         }
         const value_type owner = parts_.newborns.owner(parts_.objects.nursery_position_of(where));
-        return layout::is_alive(layout::tag_of(owner)) ? owner : 0;
+        if (!layout::is_alive(layout::tag_of(owner))) {
+            return 0;
+        }
+        // The object may have another handle by now; or it is not published yet.
+        const slot_index slot = parts_.slots.slot_of(owner);
+        return parts_.newborns.reached(parts_.slots.tag_relaxed(slot), owner) ? handle_in_slot(slot) : owner;
     }
 
     guard_type access() {
@@ -276,6 +352,16 @@ public:
         return compact_alone(executor);
     }
 
+    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
+    /// what `sort` throws.
+    template <class Sort>
+    sort_stats sort_alone(Sort sort) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const closed_gate closed(gate_);
+        return sort(sorter_);
+    }
+
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
@@ -309,6 +395,7 @@ public:
                                static_cast<std::size_t>(created - compactor_.left_nursery()));
         erased_without_lane_.store(0, std::memory_order::relaxed);
         parts_.reset(used_up);
+        reservations_.reset();
         compactor_.reset();
     }
 
@@ -317,11 +404,15 @@ public:
         gate_.close_or_throw();
         const closed_gate closed(gate_);
         parts_.objects.shrink();
+        parts_.newborns.shrink([this](nursery_position first, nursery_position last) {
+            parts_.objects.discard(parts_.objects.location_of(first), parts_.objects.location_of(last));
+        });
         compactor_.shrink();
     }
 
 private:
     using lane_type = lane<policy>;
+    using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
 
     pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
@@ -329,6 +420,7 @@ private:
           id_(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
               options.pool_id, name_),
           parts_(name_, geometry, layout::make_tag(id_.id(), id_.first_generation()), type),
+          reservations_(parts_),
           compactor_(quoted_pool(name_) + " compaction", parts_),
           gate_(parts_.lanes, quoted_pool(name_)) {}
 
@@ -352,10 +444,15 @@ private:
                    : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
     }
 
+    handle_report report_of(value_type handle, handle_state now) const {
+        return examine(layout::without_user(handle), now, parts_, compactor_);
+    }
+
+    /// Above all generations that were handed out, for an object or in advance.
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
-        parts_.for_each_slot([&](slot_index, tag_type tag) {
-            highest = max<std::uint32_t>(highest, layout::generation_of(tag));
+        parts_.for_each_slot([&](slot_index slot, tag_type tag) {
+            highest = max<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
         });
         return (highest + 1) & ~1U;
     }
@@ -367,7 +464,7 @@ private:
             do {
                 clear();
                 compactor_.run(executor);
-            } while (size() != 0 || dense_size() != 0);
+            } while (size() != 0 || parts_.settled() != 0);
         }
     }
 
@@ -379,13 +476,16 @@ private:
 
     static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << layout::index_bits,
                                                        .nursery_chunk = policy::nursery_chunk,
-                                                       .removal_chunk = policy::removal_chunk};
+                                                       .removal_chunk = policy::removal_chunk,
+                                                       .stable = placement::stable};
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
 
     std::string name_;
     pool_id_holder id_;
     pool_parts<T, Config> parts_;
+    reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
+    sorter<T, Config> sorter_{parts_};
     access_gate<lane_type> gate_;
     // Erasures by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane_{0};

@@ -24,6 +24,7 @@ struct pool_geometry {
     std::size_t nursery_chunks = 0;
     std::size_t removal_chunks = 0;
     bool remember_frames = false;
+    bool keep_order = false;
 };
 
 /// What the handle layout and the policy say about a geometry.
@@ -31,6 +32,7 @@ struct geometry_limits {
     std::uint64_t index_count = 0;
     std::size_t nursery_chunk = 0;
     std::size_t removal_chunk = 0;
+    bool stable = false; ///< objects never move
 };
 
 /// The slots that each of `lanes` lanes may claim at once, but at least one. With a divisor of 128 all lanes

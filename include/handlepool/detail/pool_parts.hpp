@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/message.hpp>
@@ -12,6 +13,7 @@
 #include <handlepool/detail/removal_queue.hpp>
 #include <handlepool/detail/slot_allocator.hpp>
 #include <handlepool/detail/slot_table.hpp>
+#include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
@@ -19,6 +21,46 @@
 #include <string_view>
 
 namespace handlepool::detail {
+
+template <class T, class Config>
+class packer;
+
+/// Objects are created in a nursery, and packed into a dense store.
+template <class Config>
+struct placement_parts<Config, dense_placement> {
+    using places = nursery<Config>;
+    template <class T>
+    using packer = detail::packer<T, Config>;
+
+    static constexpr bool stable = false;
+    /// Positions of the dense store.
+    static constexpr std::size_t dense_positions(std::size_t object_limit) noexcept { return object_limit; }
+
+    template <class T>
+    using iterator = dense_iterator<T>;
+    template <class T>
+    using const_iterator = const T*;
+    template <class Iterator, class Parts>
+    static Iterator first(const Parts& parts) noexcept {
+        return Iterator(parts.objects.at(location{}));
+    }
+    template <class Iterator, class Parts>
+    static Iterator last(const Parts& parts) noexcept {
+        return Iterator(parts.objects.at(location{}) + parts.objects.size());
+    }
+
+    /// Calls `visit(object)` for each object of the store.
+    template <executor Executor, class Parts, class Visit>
+    static void for_each(Executor& executor, const Parts& parts, Visit visit) {
+        executor.for_ranges(
+            parts.objects.size(), Parts::policy::compaction_grain,
+            [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
+                for (std::size_t i = first; i != last; ++i) {
+                    visit(parts.objects.at(location{static_cast<std::uint32_t>(i)}));
+                }
+            });
+    }
+};
 
 /// What a pool is made of: everything that threads share, except the state of the compactor and the gate.
 ///
@@ -30,6 +72,7 @@ struct pool_parts {
     using value_type = typename layout::value_type;
     using tag_type = typename layout::tag_type;
     using pointer = typename object_store<T, policy>::pointer;
+    using placement = placement_parts<Config>;
 
     /// Slots start from `first_tag`, which is not alive.
     pool_parts(std::string_view pool, const pool_geometry& sizes, tag_type first_tag,
@@ -37,8 +80,8 @@ struct pool_parts {
         : geometry(sizes),
           fresh_tag(first_tag),
           slots(quoted_pool(pool) + " slots", sizes.slot_limit, sizes.capacity),
-          objects(quoted_pool(pool), sizes.object_limit, sizes.nursery_chunks * policy::nursery_chunk,
-                  sizes.capacity, type),
+          objects(quoted_pool(pool), placement::dense_positions(sizes.object_limit),
+                  sizes.nursery_chunks * policy::nursery_chunk, sizes.capacity, type),
           lanes(quoted_pool(pool) + " lanes", sizes.max_threads),
           allocator(quoted_pool(pool) + " freelist", sizes, slots, lanes),
           newborns(quoted_pool(pool) + " nursery", sizes.nursery_chunks, policy::nursery_chunk),
@@ -60,6 +103,9 @@ struct pool_parts {
         }
     }
 
+    /// Objects that compaction has taken into the store.
+    std::size_t settled() const noexcept { return objects.size() + newborns.settled(); }
+
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, location where) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
@@ -67,6 +113,20 @@ struct pool_parts {
         newborns.own(objects.nursery_position_of(where), handle);
         slots.publish(slot, tag, where);
         return handle;
+    }
+
+    /// The same for a slot that was reserved.
+    void publish_reserved(slot_index slot, location where) noexcept {
+        const tag_type tag = slots.next_tag(slot, fresh_tag);
+        newborns.own(objects.nursery_position_of(where), slots.handle_of(slot, tag));
+        slots.publish_reserved(slot, tag, where);
+    }
+
+    /// Compaction: makes the object that was moved to a position the slot's. The location is a plain store,
+    /// whether the object is being erased or not: an erase touches the tag alone.
+    void own(dense_position position, slot_index slot) noexcept {
+        objects.set_owner(position, slot);
+        slots.set_location(slot, objects.location_of(position));
     }
 
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
@@ -92,7 +152,7 @@ struct pool_parts {
     object_store<T, policy> objects;
     lane_table<policy> lanes;
     slot_allocator<Config> allocator;
-    nursery<Config> newborns;
+    typename placement::places newborns;
     removal_queue<Config> removals;
 };
 

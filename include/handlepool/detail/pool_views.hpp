@@ -29,13 +29,14 @@ std::size_t count_alive(const pool_parts<T, Config>& parts, std::uint64_t erased
 
 /// What is known of a handle.
 template <class T, class Config>
-handle_report examine(typename Config::layout::value_type handle, const pool_parts<T, Config>& parts,
-                      const compactor<T, Config>& compactions) {
+handle_report examine(typename Config::layout::value_type handle, handle_state state,
+                      const pool_parts<T, Config>& parts, const compactor<T, Config>& compactions) {
     using layout = typename Config::layout;
     const auto tag = layout::tag_of(handle);
     const std::uint64_t index = layout::index_of(handle);
     handle_report found{.null = handle == 0,
                         .fits_layout = layout::fits(handle),
+                        .reserved = state == handle_state::reserved,
                         .index = index,
                         .generation = layout::generation_of(tag),
                         .pool_id = layout::pool_id_of(tag),
@@ -45,6 +46,8 @@ handle_report examine(typename Config::layout::value_type handle, const pool_par
     if (index < parts.slots.size()) {
         const slot_index slot = parts.slots.slot_of(handle);
         found.slot_generation = layout::generation_of(parts.slots.tag_relaxed(slot));
+        found.cancelled = parts.slots.tag_relaxed(slot) == parts.slots.erased(tag) &&
+                          parts.slots.location_of(slot) == parts.slots.cancelled;
         if (const auto& history = compactions.history(); history.remembers()) {
             const std::uint64_t now = compactions.runs();
             // What no compaction has seen yet was created, or erased, since the last one.
@@ -83,8 +86,8 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
 
 /// Asks the system for resident memory.
 template <class T, class Config>
-pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<T, Config>& parts,
-                   const compactor<T, Config>& compactions) {
+pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reserved,
+                   const pool_parts<T, Config>& parts, const compactor<T, Config>& compactions) {
     const auto difference = [](std::uint64_t more, std::uint64_t less) {
         return more > less ? static_cast<std::size_t>(more - less) : 0;
     };
@@ -93,7 +96,7 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.pool_id = Config::layout::pool_id_of(parts.fresh_tag);
     view.capacity = parts.geometry.capacity;
     view.alive = alive;
-    view.dense = parts.objects.size();
+    view.dense = parts.settled();
     view.destroyed = compactions.destroyed();
     view.created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
@@ -102,6 +105,7 @@ pool_stats view_of(const std::string& name, std::size_t alive, const pool_parts<
     view.slots_in_service = parts.slots_in_service();
     view.slots_free = parts.allocator.waiting();
     view.slots_claimed = parts.allocator.held();
+    view.slots_reserved = reserved;
     view.slots_retired = parts.allocator.retired();
     view.slot_limit = parts.geometry.slot_limit;
     view.reuse_delay = parts.geometry.reuse_delay;

@@ -82,17 +82,20 @@ public:
                 }
             }
         }
+        const auto found = [this](value_type handle) { add_removal(handle); };
+        parts_.newborns.sweep_settled(parts_.slots, found);
         for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots,
-                                  [this](value_type handle) { add_removal(handle); });
+            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots, found);
         }
         destroy_range(0, removal_count_, frame);
         return free_slots();
     }
 
-    /// The holes in the dense store since collect().
+    /// The holes in the dense store since collect(), until they are closed.
     std::size_t hole_count() const noexcept { return hole_count_; }
     dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
+
+    void forget_holes() noexcept { hole_count_ = 0; }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
@@ -143,8 +146,10 @@ private:
             const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
             if (parts_.objects.is_dense(where)) {
                 parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+            } else {
+                parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
             }
-            if (parts_.objects.type().has_destructor()) {
+            if (parts_.objects.type().has_destructor() && is_place(where)) {
                 parts_.objects.prefetch_object(where);
             }
         }
@@ -154,12 +159,11 @@ private:
     location destroy(slot_index slot, tag_type tag, std::uint64_t frame) noexcept {
         const location where = parts_.slots.location_of(slot); // carried by (8) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
-        // tag has moved on; or the slot is free and its location an old one, and no place in use has the
-        // record's owner.
-        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag)) {
+        // tag has moved on; or the slot is reserved; or it is free and its location an old one, and no place
+        // in use has the record's owner.
+        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag) || !is_place(where)) {
             return location::nowhere;
         }
-        const value_type handle = parts_.slots.handle_of(slot, tag);
         if (parts_.objects.is_dense(where)) {
             const dense_position position = parts_.objects.dense_position_of(where);
             if (raw(position) >= parts_.objects.size() || parts_.objects.owner(position) != slot) {
@@ -168,12 +172,12 @@ private:
             parts_.objects.set_owner(position, slot_index::none);
         } else {
             const nursery_position position = parts_.objects.nursery_position_of(where);
-            if (parts_.newborns.owner(position) != handle) {
+            if (!parts_.newborns.holds(position, slot, tag)) {
                 return location::nowhere;
             }
             parts_.newborns.mark_gone(position);
         }
-        hooks_.call(handle, parts_.objects.at(where));
+        hooks_.call(parts_.slots.handle_of(slot, tag), parts_.objects.at(where));
         parts_.objects.destroy(where);
         history_.died(slot, tag, frame);
         return where;
@@ -196,7 +200,7 @@ private:
             }
             if (parts_.objects.is_dense(where)) {
                 holes_[hole_count_++] = parts_.objects.dense_position_of(where);
-            } else {
+            } else if (!parts_.newborns.unsettle(parts_.objects.nursery_position_of(where))) {
                 ++done.newborn;
             }
         }

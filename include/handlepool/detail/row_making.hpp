@@ -108,4 +108,24 @@ private:
     }
 };
 
+/// Arguments that are the elements of a std::tuple.
+template <class Columns, class Tuple>
+struct row_arguments_in;
+template <class Columns, class... Args>
+struct row_arguments_in<Columns, std::tuple<Args...>> : row_arguments<Columns, Args&&...> {
+    static void make_row(row_place place, std::tuple<Args...>&& all) {
+        std::apply(
+            [place](auto&&... args) {
+                row_arguments<Columns, Args&&...>::make_row(place, std::forward<Args>(args)...);
+            },
+            std::move(all));
+    }
+};
+
+/// A function that returns a tuple of a row's arguments when it is told its handle.
+template <class Make, class Columns, class Handle>
+concept row_maker_of = std::invocable<Make, Handle> && requires {
+    requires row_arguments_in<Columns, std::remove_cvref_t<std::invoke_result_t<Make, Handle>>>::suffice();
+};
+
 } // namespace handlepool::detail

@@ -91,8 +91,8 @@ public:
 
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
     void release(slot_index slot) noexcept { free_.release(raw(slot)); }
-    /// Compaction: `count` slots were used up, and stay out for ever.
-    void retire(std::size_t count) noexcept { retired_.store(retired() + count, std::memory_order::relaxed); }
+    /// Any thread: `count` slots were used up, and stay out for ever. Wait-free.
+    void retire(std::size_t count) noexcept { retired_.fetch_add(count, std::memory_order::relaxed); }
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }

@@ -34,15 +34,27 @@ public:
         }
     }
 
-    /// How many frames before the frame `now` the object with this tag was born or died there, modulo 2^32.
-    /// Nothing when that has not happened, or was another object's. Only when it remembers.
+    /// How many frames before the frame `now` the object that lives there under this tag was born, modulo
+    /// 2^32; it may have been born under a lower tag and revoked since. Nothing when that has not happened.
+    /// Only when it remembers.
     std::optional<std::uint32_t> frames_since_birth(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        return frames_since((*lives_)[raw(slot)].birth.load(std::memory_order::relaxed), tag, now);
+        const std::uint64_t birth = (*lives_)[raw(slot)].birth.load(std::memory_order::relaxed);
+        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        // One that died between the two tags was an earlier object of the slot. Never used, the slot has
+        // stamps of tag 0, which is no object's.
+        if (tag_of(birth) == 0 || tag_of(birth) > tag ||
+            (tag_of(death) >= tag_of(birth) && tag_of(death) < tag)) {
+            return std::nullopt;
+        }
+        return frames_since(birth, now);
     }
+    /// The same for the death of the object that died there under this tag. Nothing when that has not
+    /// happened, or was another object's.
     std::optional<std::uint32_t> frames_since_death(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        return frames_since((*lives_)[raw(slot)].death.load(std::memory_order::relaxed), tag, now);
+        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        return tag_of(death) == tag ? std::optional(frames_since(death, now)) : std::nullopt;
     }
 
     void reset() noexcept {
@@ -64,11 +76,10 @@ private:
     static std::uint64_t stamp(std::uint32_t tag, std::uint64_t frame) noexcept {
         return std::uint64_t{tag} << 32 | (frame & 0xffff'ffff);
     }
-    static std::optional<std::uint32_t> frames_since(std::uint64_t stamp, std::uint32_t tag,
-                                                     std::uint64_t now) noexcept {
-        if (stamp >> 32 != tag) {
-            return std::nullopt;
-        }
+    static std::uint32_t tag_of(std::uint64_t stamp) noexcept {
+        return static_cast<std::uint32_t>(stamp >> 32);
+    }
+    static std::uint32_t frames_since(std::uint64_t stamp, std::uint64_t now) noexcept {
         return static_cast<std::uint32_t>(now - stamp);
     }
 

@@ -1,0 +1,114 @@
+#include "comparison.hpp"
+#include "object.hpp"
+#include "population.hpp"
+#include "suite.hpp"
+#include "table.hpp"
+
+#include <handlepool/stable_pool.hpp>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <plf_colony.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace handlepool_bench {
+
+namespace {
+
+class our_stable_pool {
+public:
+    using handle_type = handlepool::handle<object>;
+
+    explicit our_stable_pool(std::size_t alive) : pool_({.name = "bench", .capacity = alive + alive / 4}) {}
+
+    handle_type emplace(std::uint64_t seed) { return pool_.emplace(seed); }
+    bool erase(handle_type handle) noexcept { return pool_.erase(handle); }
+    void end_frame() { pool_.compact(); }
+
+private:
+    handlepool::stable_pool<object> pool_;
+};
+
+/// Its handles are its iterators, which nothing checks.
+class colony {
+public:
+    using handle_type = plf::colony<object>::iterator;
+
+    explicit colony(std::size_t alive) { objects_.reserve(alive); }
+
+    handle_type emplace(std::uint64_t seed) { return objects_.emplace(seed); }
+    bool erase(handle_type handle) {
+        objects_.erase(handle);
+        return true;
+    }
+    void end_frame() {}
+
+private:
+    plf::colony<object> objects_;
+};
+
+void churn(benchmark::State& state, table& results, std::size_t alive) {
+    population<our_stable_pool> pool(alive);
+    population<colony> other(alive);
+    const std::size_t frames = 10 * 100'000 / alive + 1;
+    const comparison outcome = compare(
+        state, [&] { return pool.frames(frames).total(); }, [&] { return other.frames(frames).total(); });
+    results.record(figure::stable_churn, outcome.ratio.median, outcome.ratio.spread());
+}
+
+template <class Objects>
+[[gnu::noinline]] double iterate(const Objects& objects, std::size_t count, std::size_t passes) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t pass = 0; pass != passes; ++pass) {
+        std::uint64_t sum = 0;
+        for (const object& each : objects) {
+            sum += each.words[0];
+        }
+        benchmark::DoNotOptimize(sum);
+    }
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+           static_cast<double>(passes * count);
+}
+
+/// Of a pool with a hole in every second place, chosen by chance, and a full vector of as many objects.
+void iteration(benchmark::State& state, table& results, std::size_t alive) {
+    handlepool::stable_pool<object> pool({.name = "bench", .capacity = 2 * alive});
+    std::vector<handlepool::handle<object>> handles;
+    pool.emplace_n(2 * alive, std::back_inserter(handles), std::uint64_t{7});
+    std::shuffle(handles.begin(), handles.end(), std::mt19937_64(1));
+    for (std::size_t i = 0; i != alive; ++i) {
+        pool.erase(handles[i]);
+    }
+    pool.compact();
+    const std::vector<object> vector(alive, object(7));
+    const std::size_t passes = 5'000'000 / alive;
+    const comparison outcome = compare(
+        state, [&] { return iterate(pool, alive, passes); }, [&] { return iterate(vector, alive, passes); });
+    results.record(figure::stable_iteration, outcome.ratio.median, outcome.ratio.spread());
+}
+
+} // namespace
+
+void register_stable(table& results, std::size_t rounds) {
+    const auto add = [rounds](const std::string& name, auto body) {
+        benchmark::RegisterBenchmark(name.c_str(), body)
+            ->UseManualTime()
+            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
+            ->Unit(benchmark::kNanosecond);
+    };
+    for (const std::size_t alive : {10'000U, 100'000U, 1'000'000U}) {
+        add(fmt::format("stable churn/{}", alive),
+            [&results, alive](auto& state) { churn(state, results, alive); });
+        add(fmt::format("stable iteration/{}", alive),
+            [&results, alive](auto& state) { iteration(state, results, alive); });
+    }
+}
+
+} // namespace handlepool_bench

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// Finds the newborns of all lanes that are published, in a compaction.
+template <class T, class Config>
+class newborn_collector {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using policy = typename Config::policy;
+
+    newborn_collector(std::string_view what_for, parts_type& parts)
+        : parts_(parts),
+          pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks,
+                   0) {}
+
+    /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation.
+    template <executor Executor, class Take>
+    void collect(Executor& executor, Take take) {
+        const std::size_t ranges = find_pending();
+        executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
+                            [this](std::size_t first, std::size_t last) noexcept {
+                                for (std::size_t i = first; i != last; ++i) {
+                                    pending_range& one = pending_[i];
+                                    one.ready =
+                                        parts_.newborns.scan_published(one.first, one.last, parts_.slots);
+                                }
+                            });
+        for (std::size_t i = 0; i != ranges;) {
+            const std::size_t lane = pending_[i].lane;
+            // Those before the first of the lane that is not ready.
+            std::size_t ready = 0;
+            for (bool all = true; i != ranges && pending_[i].lane == lane; ++i) {
+                if (all) {
+                    ready += pending_[i].ready;
+                    all = pending_[i].ready == pending_[i].last - pending_[i].first;
+                }
+            }
+            parts_.newborns.drain(parts_.lanes[lane].newborns, ready, take);
+        }
+    }
+
+    /// Gives the memory of the list back to the system.
+    void shrink() noexcept { pending_.discard(); }
+
+    memory_use memory() const noexcept { return memory_of(pending_); }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    // Positions of a lane's nursery that were not drained yet, and how many of them, from the first on, can
+    // be.
+    struct pending_range {
+        plain<std::size_t> lane;
+        plain<std::uint32_t> first;
+        plain<std::uint32_t> last;
+        plain<std::uint32_t> ready;
+    };
+
+    /// Lists the positions of all lanes that were not drained yet.
+    std::size_t find_pending() {
+        std::size_t count = 0;
+        for (std::size_t i = 0, last_lane = parts_.lanes.count(); i < last_lane; ++i) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed),
+                                     std::memory_order::relaxed);
+            parts_.newborns.for_pending(queue, [&](std::uint32_t first, std::uint32_t last) {
+                pending_[count++] = {i, first, last, 0};
+            });
+        }
+        return count;
+    }
+
+    parts_type& parts_;
+    // Keeps its memory for the next compaction.
+    typename policy::template array<pending_range> pending_;
+};
+
+} // namespace handlepool::detail

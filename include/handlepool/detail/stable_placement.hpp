@@ -1,0 +1,54 @@
+#pragma once
+
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/pool_config.hpp>
+#include <handlepool/detail/settled_iterator.hpp>
+#include <handlepool/detail/settler.hpp>
+#include <handlepool/detail/stable_places.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/placement.hpp>
+
+#include <cstddef>
+
+namespace handlepool::detail {
+
+/// Objects are created where they stay.
+template <class Config>
+struct placement_parts<Config, stable_placement> {
+    using places = stable_places<Config>;
+    template <class T>
+    using packer = settler<T, Config>;
+
+    static constexpr bool stable = true;
+    /// Positions of the dense store: there is none.
+    static constexpr std::size_t dense_positions(std::size_t) noexcept { return 0; }
+
+    template <class T>
+    using iterator = settled_iterator<T, Config>;
+    template <class T>
+    using const_iterator = settled_iterator<const T, Config>;
+    template <class Iterator, class Parts>
+    static Iterator first(const Parts& parts) noexcept {
+        return Iterator(parts.newborns, parts.objects.at(location{}));
+    }
+    template <class Iterator, class Parts>
+    static Iterator last(const Parts&) noexcept {
+        return Iterator();
+    }
+
+    /// Calls `visit(object)` for each object of the store.
+    template <executor Executor, class Parts, class Visit>
+    static void for_each(Executor& executor, const Parts& parts, Visit visit) {
+        executor.for_ranges(
+            parts.newborns.groups(), Parts::policy::compaction_grain / places::group_size + 1,
+            [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
+                for (std::size_t group = first; group != last; ++group) {
+                    parts.newborns.for_each_settled(group, [&](nursery_position place) {
+                        visit(parts.objects.at(parts.objects.location_of(place)));
+                    });
+                }
+            });
+    }
+};
+
+} // namespace handlepool::detail

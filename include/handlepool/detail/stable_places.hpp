@@ -1,0 +1,430 @@
+#pragma once
+
+#include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// Places for objects that are published together, in their order: the first of groups that the lane holds,
+/// and then those of groups that no chain leads to yet.
+struct place_batch {
+    std::vector<std::uint32_t> places;
+    std::size_t in_lane_groups = 0;
+    std::vector<std::uint32_t> groups;
+};
+
+/// A nursery whose objects stay. Its chunks are *groups*: a lane claims a group for the places in it that are
+/// free, of all groups the one nearest to the front, and creates objects there. Compaction *settles* newborns
+/// where they are: it sets a bit for each, which iteration reads, and clears it when the object is destroyed.
+/// A group with a hole is offered again once no lane holds it.
+///
+/// Compaction *owns* a group that no lane holds, nor can claim: only then does it change which places the
+/// group offers.
+template <class Config>
+class stable_places : private nursery<Config> {
+    using base = nursery<Config>;
+
+public:
+    using typename base::chain, typename base::layout, typename base::policy, typename base::value_type;
+    using batch_type = place_batch;
+
+    /// Places of a group: as many as lanes claim at once, and as one word has bits for.
+    static constexpr std::uint32_t group_size = policy::nursery_chunk;
+
+    stable_places(std::string_view what_for, std::size_t groups, std::size_t)
+        : base(what_for, groups, group_size),
+          settled_(std::string(what_for) + " bits of objects", groups, 0),
+          taken_(std::string(what_for) + " bits of places taken", groups, 0),
+          owned_(std::string(what_for) + " groups that are owned", words_for(groups), 0),
+          touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
+          most_owned_(max<std::size_t>(groups / 4, 1)) {}
+
+    using base::for_pending, base::give_back, base::holds, base::prefetch_owner, base::mark_gone, base::own,
+        base::owner, base::positions, base::reached;
+    static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
+
+    /// Lane: takes a place for an object. Nothing when none is left. Calls `soon(place)` for such as are
+    /// probably taken some calls later. Lock-free.
+    template <class Soon>
+    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
+        while (true) {
+            if (const std::uint32_t place = take_held(lane); place != none) {
+                return nursery_position{place};
+            }
+            if (!base::chunks_.extend(lane.positions)) {
+                return std::nullopt;
+            }
+            const std::uint32_t next = base::chunks_.given_back().guess() * group_size;
+            for_each_offered(next, next + group_size, [&](std::uint32_t place) {
+                base::prefetch_owner(nursery_position{place});
+                soon(nursery_position{place});
+                return true;
+            });
+        }
+    }
+    std::optional<nursery_position> take(chain& lane) noexcept {
+        return take(lane, [](nursery_position) {});
+    }
+
+    /// Lane: takes places for `count` objects. Returns false when there are not as many, and throws
+    /// std::bad_alloc; then nothing has changed. Lock-free.
+    bool take(chain& lane, std::size_t count, place_batch& batch) {
+        batch.places.reserve(count + group_size);
+        batch.groups.reserve(count); // each has a place at least
+        while (batch.places.size() != count) {
+            const std::uint32_t place = take_held(lane);
+            if (place == none) {
+                break;
+            }
+            batch.places.push_back(place);
+        }
+        batch.in_lane_groups = batch.places.size();
+        while (batch.places.size() < count) {
+            const std::optional<std::uint32_t> group = base::chunks_.take_chunk();
+            if (!group) {
+                give_back(lane, batch);
+                return false;
+            }
+            batch.groups.push_back(*group);
+            const std::uint32_t first = *group * group_size;
+            for_each_offered(first, first + group_size, [&](std::uint32_t place) {
+                batch.places.push_back(place);
+                return true;
+            });
+        }
+        batch.places.resize(count);
+        return true;
+    }
+
+    /// The place of a batch's object.
+    static nursery_position position(const place_batch& batch, std::size_t object) noexcept {
+        return nursery_position{batch.places[object]};
+    }
+    /// Calls `visit(place)` for the batch's first `count` objects.
+    template <class Visit>
+    static void for_each_position(const place_batch& batch, std::size_t count, Visit visit) {
+        for (std::size_t i = 0; i != count; ++i) {
+            visit(position(batch, i));
+        }
+    }
+
+    /// Lane: gives a whole batch back. Wait-free.
+    void give_back(chain& lane, const place_batch& batch) noexcept {
+        for (const std::uint32_t group : batch.groups) {
+            base::chunks_.give_back_chunk(group);
+        }
+        for (std::size_t i = batch.in_lane_groups; i != 0; --i) {
+            give_back(lane, position(batch, i - 1));
+        }
+    }
+
+    /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
+    /// published, so that a sweep finds them.
+    void append(chain& lane, std::size_t count, const place_batch& batch) noexcept {
+        if (batch.groups.empty()) {
+            return;
+        }
+        // Vacate the rest of a group that a constructor of this batch has started.
+        for (std::uint32_t place = take_in_group(lane); place != none; place = take_in_group(lane)) {
+            base::vacate(lane, place);
+        }
+        for (const std::uint32_t group : batch.groups) {
+            base::chunks_.append(lane.positions, group);
+        }
+        lane.positions.put = raw(position(batch, count - 1)) + 1;
+    }
+
+    /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
+    /// nursery. For any number of ranges at the same time.
+    std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
+                                 const slot_table<Config>& slots) noexcept {
+        for_each_offered(first, last, [&](std::uint32_t place) {
+            slots.prefetch_slot(slots.slot_of(owner(nursery_position{place})));
+            return true;
+        });
+        std::uint32_t end = last;
+        for_each_offered(first, last, [&](std::uint32_t place) {
+            const bool passed = base::pass(place, slots);
+            end = passed ? last : place;
+            return passed;
+        });
+        return end - first;
+    }
+
+    /// Compaction: passes the lane's next `count` places, which are ready, and settles the newborns among
+    /// them: then it calls `born(place)`.
+    template <class Born>
+    void drain(chain& lane, std::size_t count, Born born) {
+        while (count != 0) {
+            base::chunks_.follow(lane.positions);
+            const std::uint32_t first = lane.positions.get;
+            const std::uint32_t last =
+                first + static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+            for_each_offered(first, last, [&](std::uint32_t place) {
+                if (owner(nursery_position{place}) != base::gone) {
+                    settle(place);
+                    born(nursery_position{place});
+                }
+                return true;
+            });
+            lane.positions.get = last;
+            count -= last - first;
+        }
+        base::chunks_.follow(lane.positions); // so that a group is done with as soon as there is another
+    }
+
+    /// Compaction: the object at the place was destroyed. False when it was a newborn.
+    bool unsettle(nursery_position where) noexcept {
+        const std::uint32_t group = raw(where) / group_size;
+        const std::uint64_t settled = settled_[group];
+        if ((settled & bit_of(raw(where))) == 0) {
+            return false;
+        }
+        settled_[group] = settled & ~bit_of(raw(where));
+        count(-1);
+        touch(group);
+        return true;
+    }
+
+    /// Compaction, in a sweep: calls `found(handle)` for the newborns of a lane that are erased.
+    template <class Found>
+    void sweep(const chain& lane, const slot_table<Config>& slots, const Found& found) const {
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+            for_each_offered(first, last, [&](std::uint32_t place) {
+                base::find_erased(place, slots, found);
+                return true;
+            });
+        });
+    }
+    /// The same for the settled objects.
+    template <class Found>
+    void sweep_settled(const slot_table<Config>& slots, const Found& found) const {
+        for (std::size_t group = 0, last = groups(); group != last; ++group) {
+            for_each_settled(group,
+                             [&](nursery_position place) { base::find_erased(raw(place), slots, found); });
+        }
+    }
+
+    /// Compaction: offers the groups that have holes, unless a lane holds them.
+    template <class Recycled>
+    void recycle(const Recycled&) noexcept {
+        base::chunks_.take_finished([this](std::uint32_t group) {
+            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
+            touch(group);
+        });
+        for (std::size_t word = 0, last = words_for(groups()); word != last; ++word) {
+            std::uint64_t left = touched_[word];
+            touched_[word] = 0;
+            while (left != 0) {
+                const std::uint64_t some = lowest_bits(left, most_owned_);
+                left &= ~some;
+                offer(word, take_over(word, some));
+            }
+        }
+        base::chunks_.given_back().rewind();
+    }
+
+    /// Compaction: takes the groups over that are empty, at the end, and not held by a lane, calls
+    /// `emptied(first, last)` for ranges of their places, and offers them again.
+    template <class Emptied>
+    void shrink(Emptied emptied) {
+        for (std::size_t last = groups(); last != 0;) {
+            std::size_t first = last;
+            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
+                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
+                --first;
+            }
+            if (first == last) {
+                break;
+            }
+            emptied(first_place(first), first_place(last));
+            base::owners_.discard(first * group_size, last * group_size);
+            base::links_.discard(first * group_size, last * group_size);
+            for (std::size_t group = first; group != last; ++group) {
+                offer(group / groups_a_word, bit_of_group(group));
+            }
+            last = first;
+        }
+        base::chunks_.given_back().rewind();
+    }
+
+    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    void reset() noexcept {
+        base::reset();
+        settled_.discard();
+        taken_.discard();
+        owned_.discard();
+        touched_.discard();
+        settled_count_.store(0, std::memory_order::relaxed);
+    }
+
+    /// Settled objects. Any thread.
+    std::size_t settled() const noexcept { return settled_count_.load(std::memory_order::relaxed); }
+
+    /// Groups ever used are the first ones.
+    std::size_t groups() const noexcept { return base::chunks_.chunks_in_service(); }
+
+    /// Settled objects of a group, a bit for each. Not during a compaction.
+    std::uint64_t settled_in(std::size_t group) const noexcept { return settled_[group]; }
+
+    /// Calls `visit(place)` for the settled objects of a group. Not during a compaction.
+    template <class Visit>
+    void for_each_settled(std::size_t group, Visit visit) const {
+        const std::uint32_t first = static_cast<std::uint32_t>(group) * group_size;
+        for (std::uint64_t left = settled_[group]; left != 0; left &= left - 1) {
+            visit(nursery_position{first + static_cast<std::uint32_t>(std::countr_zero(left))});
+        }
+    }
+
+    memory_use memory() const noexcept {
+        return base::memory() + memory_of(settled_, taken_, owned_, touched_);
+    }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    static_assert(group_size <= 64, "a group has a bit in one word for each place");
+    static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
+
+    static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::size_t groups_a_word = returned_indices<policy>::bits_per_word;
+
+    static constexpr std::size_t words_for(std::size_t groups) noexcept {
+        return (groups + groups_a_word - 1) / groups_a_word;
+    }
+    static constexpr std::uint64_t bit_of_group(std::size_t group) noexcept {
+        return std::uint64_t{1} << (group % groups_a_word);
+    }
+    static constexpr nursery_position first_place(std::size_t group) noexcept {
+        return nursery_position{static_cast<std::uint32_t>(group * group_size)};
+    }
+    static constexpr std::uint64_t lowest_bits(std::uint64_t bits, std::size_t most) noexcept {
+        std::uint64_t rest = bits;
+        for (std::size_t i = 0; i != most && most < groups_a_word; ++i) {
+            rest &= rest - 1;
+        }
+        return most < groups_a_word ? bits & ~rest : bits;
+    }
+    static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
+        return std::uint64_t{1} << (place % group_size);
+    }
+
+    /// The places that whoever has claimed the group may use.
+    std::uint64_t offered(std::uint32_t group) const noexcept {
+        // Relaxed: carried by the claim of the group.
+        return ~taken_[group].load(std::memory_order::relaxed) & all_places;
+    }
+
+    /// The first offered place from `first` on, or `last`; all are of one group.
+    std::uint32_t next_offered(std::uint32_t first, std::uint32_t last) const noexcept {
+        const std::uint64_t left = offered(first / group_size) >> (first % group_size);
+        return left == 0
+                   ? last
+                   : min<std::uint32_t>(first + static_cast<std::uint32_t>(std::countr_zero(left)), last);
+    }
+
+    /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
+    template <class Visit>
+    void for_each_offered(std::uint32_t first, std::uint32_t last, Visit visit) const {
+        if (first == last) {
+            return;
+        }
+        const std::uint32_t start = first - first % group_size;
+        std::uint64_t left = offered(first / group_size) & ~(bit_of(first) - 1);
+        for (; left != 0; left &= left - 1) {
+            const std::uint32_t place = start + static_cast<std::uint32_t>(std::countr_zero(left));
+            if (place >= last || !visit(place)) {
+                return;
+            }
+        }
+    }
+
+    /// Lane: takes a place of its current group, or none. Not an optional, which goes through memory here.
+    std::uint32_t take_in_group(chain& lane) noexcept {
+        const std::uint32_t last = lane.positions.put_end;
+        if (lane.positions.put == last) {
+            return none;
+        }
+        const std::uint32_t place = next_offered(lane.positions.put, last);
+        if (place == last) {
+            lane.positions.put = last;
+            return none;
+        }
+        lane.positions.put = place + 1;
+        return place;
+    }
+    /// Lane: takes a place of the groups that it holds, or none.
+    std::uint32_t take_held(chain& lane) noexcept {
+        const std::uint32_t place = take_in_group(lane);
+        return place != none ? place : base::take_vacated(lane).value_or(none);
+    }
+
+    void settle(std::uint32_t place) noexcept {
+        settled_[place / group_size] = settled_[place / group_size] | bit_of(place);
+        count(1);
+    }
+    void count(int change) noexcept {
+        settled_count_.store(settled() + static_cast<std::size_t>(change), std::memory_order::relaxed);
+    }
+
+    void touch(std::uint32_t group) noexcept {
+        touched_[group / groups_a_word] = touched_[group / groups_a_word] | bit_of_group(group);
+    }
+
+    /// Owns those of the groups that no lane holds or is about to hold; returns their bits.
+    std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
+        const std::uint64_t owned = owned_[word] & groups;
+        const std::uint64_t taken = base::chunks_.given_back().claim_word(word, groups & ~owned);
+        owned_[word] = owned_[word] | taken;
+        return owned | taken;
+    }
+
+    /// Lets lanes claim those of the groups, which are owned, that have a hole.
+    void offer(std::size_t word, std::uint64_t groups) noexcept {
+        std::uint64_t offers = 0;
+        for (std::uint64_t left = groups; left != 0; left &= left - 1) {
+            const std::size_t group = word * groups_a_word + static_cast<std::size_t>(std::countr_zero(left));
+            const std::uint64_t settled = settled_[group];
+            if (settled == all_places) {
+                continue;
+            }
+            for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
+                const std::size_t place =
+                    group * group_size + static_cast<std::size_t>(std::countr_zero(holes));
+                base::owners_[place].store(base::empty, std::memory_order::relaxed); // carried by the offer
+            }
+            taken_[group].store(settled, std::memory_order::relaxed); // carried by the offer
+            offers |= bit_of_group(group);
+        }
+        if (offers != 0) {
+            owned_[word] = owned_[word] & ~offers;
+            base::chunks_.given_back().give_back_word(word, offers);
+        }
+    }
+
+    typename policy::template array<plain<std::uint64_t>> settled_;
+    // The places that a group doesn't offer: none of a group that was never used.
+    typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
+    // A bit for each group: compaction owns it; it has holes that it doesn't offer.
+    typename policy::template array<plain<std::uint64_t>> owned_;
+    typename policy::template array<plain<std::uint64_t>> touched_;
+    // Groups that compaction owns at a time, at the most: the others have room for all objects.
+    std::size_t most_owned_;
+    typename policy::template atomic<std::size_t> settled_count_{0};
+};
+
+} // namespace handlepool::detail

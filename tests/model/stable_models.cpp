@@ -1,0 +1,211 @@
+// Pools whose objects stay where they are: what threads claim, compaction takes back and offers again.
+
+#include "models.hpp"
+#include "pool_scene.hpp"
+#include "turns.hpp"
+
+#include <handlepool/stable_pool.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::model {
+
+namespace {
+
+/// Groups of two places.
+class stable_scene : public pool_scene<payload, model_layout, pair_policy, stable_placement> {
+protected:
+    using pool_scene::pool_scene;
+
+    handle_type emplace(std::uint32_t number) {
+        const handle_type made = objects.emplace(number);
+        places_.at(number) = objects.find(made);
+        return made;
+    }
+    /// It lives where it was made.
+    survivor<handle_type> unmoved(handle_type handle, std::uint32_t number) {
+        require(objects.find(handle) == places_.at(number), "an object never moves");
+        return {handle, number};
+    }
+
+private:
+    std::array<const payload*, 8> places_{};
+};
+
+/// A hole in a group that the creating thread may hold, or claim while compaction offers it again.
+class hole_filled_during_compaction : public stable_scene {
+public:
+    hole_filled_during_compaction() : stable_scene(tiny_options(4)) {
+        victim_ = emplace(1);
+        neighbour_ = emplace(2);
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            require(objects.erase(victim_), "a living object can be erased");
+            first_ = emplace(3);
+            second_ = emplace(4);
+        } else {
+            objects.compact();
+            objects.compact();
+        }
+    }
+    void check() override {
+        require_consistent(objects, {unmoved(neighbour_, 2), unmoved(first_, 3), unmoved(second_, 4)});
+    }
+
+private:
+    handle_type victim_, neighbour_, first_, second_;
+};
+
+/// A group that no lane holds is offered for its second place; the first is taken.
+class hole_beside_an_object : public stable_scene {
+public:
+    hole_beside_an_object() : stable_scene(tiny_options(6)) {
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            old_.at(number) = emplace(number); // in two groups, of which the lane keeps the second
+        }
+        objects.compact();
+        objects.erase(old_[1]);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            made_ = emplace(5);
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override {
+        require_consistent(
+            objects, {unmoved(old_[0], 0), unmoved(old_[2], 2), unmoved(old_[3], 3), unmoved(made_, 5)});
+    }
+
+private:
+    std::array<handle_type, 4> old_;
+    handle_type made_;
+};
+
+/// Two threads take the places that a compaction has offered; a third offers more.
+class offered_groups_have_one_owner : public stable_scene {
+public:
+    offered_groups_have_one_owner() : stable_scene(tiny_options(6)) {
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            victims_.at(number) = emplace(number);
+        }
+        objects.compact();
+        objects.erase(victims_[0]);
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            objects.erase(victims_[2]);
+            objects.compact();
+        } else {
+            made_.at(index) = emplace(5 + index);
+        }
+    }
+    void check() override {
+        require_consistent(objects, {unmoved(victims_[1], 1), unmoved(victims_[3], 3), unmoved(made_[0], 5),
+                                     unmoved(made_[1], 6)});
+    }
+
+private:
+    std::array<handle_type, 4> victims_;
+    std::array<handle_type, 2> made_;
+};
+
+/// Erases that leave no record: of a settled object, and of one that may be a newborn still.
+class sweep_of_a_stable_pool : public stable_scene {
+public:
+    sweep_of_a_stable_pool() : stable_scene(tiny_options(4, 1)) {
+        old_ = {emplace(1), emplace(2)};
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.erase(old_[0]);
+            objects.erase(emplace(3));
+            last_ = emplace(4);
+            objects.erase(old_[1]);
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override { require_consistent(objects, {unmoved(last_, 4)}); }
+
+private:
+    std::array<handle_type, 2> old_;
+    handle_type last_;
+};
+
+/// Memory goes back to the system while a thread creates.
+class shrinking_beside_emplace : public stable_scene {
+public:
+    shrinking_beside_emplace() : stable_scene(tiny_options(4)) {
+        const std::array victims{emplace(1), emplace(2), emplace(3)};
+        objects.compact();
+        for (const auto victim : victims) {
+            objects.erase(victim);
+        }
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            first_ = emplace(4);
+            second_ = emplace(5);
+        } else {
+            objects.shrink_to_fit();
+        }
+    }
+    void check() override { require_consistent(objects, {unmoved(first_, 4), unmoved(second_, 5)}); }
+
+private:
+    handle_type first_, second_;
+};
+
+/// A thread reads an object that it knows to be alive while a compaction runs, in no order with it.
+class look_up_without_order : public stable_scene {
+public:
+    look_up_without_order() : stable_scene(tiny_options(4)) {
+        known_ = emplace(1);
+        victim_ = emplace(2);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            require(objects.find(known_)->value == 1, "the object is where it was");
+            objects.erase(victim_);
+            require(objects.find(known_)->value == 1, "the object is where it was");
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override { require_consistent(objects, {unmoved(known_, 1)}); }
+
+private:
+    handle_type known_, victim_;
+};
+
+} // namespace
+
+void add_stable_models(std::vector<model_entry>& to) {
+    to.push_back(entry<hole_filled_during_compaction>("hole filled during compaction", 2,
+                                                      "a place has one object; objects never move"));
+    to.push_back(entry<hole_beside_an_object>("hole beside an object", 2, "the same"));
+    to.push_back(entry<offered_groups_have_one_owner>("offered groups have one owner", 3, "the same"));
+    to.push_back(entry<sweep_of_a_stable_pool>("sweep of a stable pool", 2,
+                                               "what is erased without a record is destroyed, once"));
+    to.push_back(
+        entry<shrinking_beside_emplace>("shrinking beside emplace", 2, "memory that goes back is nobody's"));
+    to.push_back(entry<look_up_without_order>("look-up without order", 2,
+                                              "known objects are found during compactions"));
+}
+
+} // namespace handlepool::model
