@@ -33,11 +33,17 @@ void expect_consistent_rows(pool<columns<Cs...>, Layout, Policy, Freelist>& pool
     EXPECT_EQ(stats.dense, stats.alive);
     EXPECT_EQ(stats.newborn, 0U);
     EXPECT_EQ(stats.waiting_removals, 0U);
-    EXPECT_EQ(stats.slots_in_service,
-              stats.alive + stats.slots_free + stats.slots_claimed + stats.slots_retired);
+    EXPECT_EQ(stats.slots_in_service, stats.alive + stats.slots_free + stats.slots_claimed +
+                                          stats.slots_reserved + stats.slots_retired);
     [&]<std::size_t... Is>(std::index_sequence<Is...>) {
         (expect_consistent_column<Is>(pool), ...);
     }(std::index_sequence_for<Cs...>());
+    std::size_t visited = 0;
+    for (auto row : pool) {
+        ASSERT_EQ(&row.template get<0>(), &pool.template items<0>()[visited]);
+        ++visited;
+    }
+    EXPECT_EQ(visited, pool.size());
 }
 
 } // namespace handlepool::test

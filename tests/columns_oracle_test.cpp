@@ -15,6 +15,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -47,7 +48,7 @@ protected:
         if (made) {
             ASSERT_TRUE(living_.emplace(made, expected_row{value, has_small, 0}).second);
         } else {
-            ASSERT_GE(living_.size() + dead_since_compaction_, capacity);
+            ASSERT_GE(living_.size() + reserved_.size() + dead_since_compaction_, capacity);
         }
     }
 
@@ -55,12 +56,56 @@ protected:
         std::vector<handle_type> made;
         const std::size_t count = random_.below(20);
         if (!pool_.try_emplace_n(count, std::back_inserter(made), std::ref(people_))) {
-            ASSERT_GT(living_.size() + dead_since_compaction_ + count, capacity);
+            ASSERT_GT(living_.size() + reserved_.size() + dead_since_compaction_ + count, capacity);
         }
         for (const handle_type each : made) {
             pool_[each].template get<over_aligned<64>>().value = value;
             ASSERT_TRUE(living_.emplace(each, expected_row{value, false, 0}).second);
         }
+    }
+
+    void create_told(std::uint64_t value) {
+        const handle_type made = pool_.try_emplace_with([&](handle_type) {
+            return std::tuple(over_aligned<64>(value), counted(people_, value));
+        });
+        if (made) {
+            ASSERT_TRUE(living_.emplace(made, expected_row{value, false, 0}).second);
+        } else {
+            ASSERT_GE(living_.size() + reserved_.size() + dead_since_compaction_, capacity);
+        }
+    }
+
+    void reserve() {
+        const handle_type made = pool_.try_reserve();
+        if (made) {
+            reserved_.push_back(made);
+        } else {
+            ASSERT_GE(living_.size() + reserved_.size() + dead_since_compaction_, capacity);
+        }
+    }
+    void settle(std::uint64_t value) {
+        const handle_type handle = reserved_.back();
+        ASSERT_EQ(pool_.state(handle), handle_state::reserved);
+        ASSERT_TRUE(!pool_.find(handle) && !pool_.erase(handle) && !pool_.revoke(handle));
+        if (random_.one_in(3)) {
+            ASSERT_TRUE(pool_.cancel(handle));
+            dead_.push_back(handle);
+        } else if (pool_.try_fulfil(handle, counted(people_, value), over_aligned<64>(value))) {
+            ASSERT_TRUE(living_.emplace(handle, expected_row{value, false, 0}).second);
+        } else {
+            return; // no room in the nursery
+        }
+        reserved_.pop_back();
+        ASSERT_TRUE(!pool_.cancel(handle) && !pool_.try_fulfil(handle, people_, 0U, 0U, value));
+    }
+
+    void revoke(handle_type old) {
+        const handle_type next = pool_.revoke(old);
+        ASSERT_TRUE(next);
+        auto row = living_.extract(old);
+        row.key() = next;
+        ASSERT_TRUE(living_.insert(std::move(row)).inserted);
+        dead_.push_back(old);
     }
 
     handle_type any_living() {
@@ -93,7 +138,7 @@ protected:
     }
 
     void step() {
-        switch (random_.below(9)) {
+        switch (random_.below(13)) {
         case 0:
         case 1:
         case 2:
@@ -116,17 +161,47 @@ protected:
                 living_.at(one).score += 5;
             }
             return;
+        case 8:
+            return create_told(next_value_++);
+        case 9:
+            return reserved_.size() < 20 ? reserve() : void();
+        case 10:
+            return reserved_.empty() ? void() : settle(next_value_++);
+        case 11:
+            return living_.empty() ? void() : revoke(any_living());
         default:
             if (!dead_.empty()) {
                 const handle_type stale = dead_[random_.below(dead_.size())];
                 ASSERT_TRUE(!pool_.contains(stale) && !pool_.find(stale) && !pool_.erase(stale));
+                ASSERT_EQ(pool_.state(stale), handle_state::stale);
             }
         }
+    }
+
+    void sort() {
+        const auto value_of = [](const over_aligned<64>& each) noexcept { return each.value; };
+        switch (random_.below(3)) {
+        case 0:
+            pool_.template sort_by<over_aligned<64>>(value_of, executor_);
+            break;
+        case 1:
+            pool_.sort([](auto a, auto b) {
+                return a.template get<over_aligned<64>>().value < b.template get<over_aligned<64>>().value;
+            });
+            break;
+        default:
+            pool_.template sort_some_by<over_aligned<64>>(value_of, 50);
+            return;
+        }
+        EXPECT_TRUE(std::ranges::is_sorted(pool_.template items<over_aligned<64>>(), {}, value_of));
     }
 
     void end_frame() {
         random_.one_in(2) ? pool_.compact() : pool_.compact(executor_);
         dead_since_compaction_ = 0;
+        if (random_.one_in(3)) {
+            sort();
+        }
         expect_consistent_rows(pool_);
         for (const auto& [handle, expected] : living_) {
             expect_row(handle, expected);
@@ -148,11 +223,16 @@ protected:
         EXPECT_EQ(value_sum, 0U);
         EXPECT_EQ(score_sum, 0U);
         EXPECT_EQ(pool_.size(), living_.size());
+        EXPECT_EQ(pool_.stats().slots_reserved, reserved_.size());
         EXPECT_EQ(people_.alive(), static_cast<std::int64_t>(living_.size()));
         EXPECT_EQ(people_.misused(), 0);
     }
 
-    void forget_all() {
+    void forget_all(bool reserved_too) {
+        if (reserved_too) {
+            dead_.insert(dead_.end(), reserved_.begin(), reserved_.end());
+            reserved_.clear();
+        }
         for (const auto& [handle, expected] : living_) {
             dead_.push_back(handle);
         }
@@ -167,6 +247,7 @@ protected:
     thread_executor executor_{2};
     pool_type pool_{{.name = "rows", .capacity = capacity, .reuse_delay = 3}};
     std::unordered_map<handle_type, expected_row> living_;
+    std::vector<handle_type> reserved_;
     std::vector<handle_type> dead_;
     std::size_t dead_since_compaction_ = 0;
     std::uint64_t next_value_ = 1;
@@ -184,8 +265,9 @@ TYPED_TEST(columns_oracle, agrees) {
             }
         }
         if (this->random_.one_in(20)) {
-            this->random_.one_in(2) ? this->pool_.clear() : this->pool_.reset();
-            this->forget_all();
+            const bool reset = this->random_.one_in(2);
+            reset ? this->pool_.reset() : this->pool_.clear();
+            this->forget_all(reset);
         }
         if (this->random_.one_in(10)) {
             this->pool_.shrink_to_fit();

@@ -47,7 +47,7 @@ protected:
 using policies = testing::Types<default_policy, support::tiny_policy<2>>;
 TYPED_TEST_SUITE(columns_in_threads, policies);
 
-TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts) {
+TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts_and_sorts) {
     constexpr std::size_t workers = 2;
     constexpr int steps = 4000;
     random_source random;
@@ -59,7 +59,19 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts) {
         if (thread == workers) {
             while (working != 0) {
                 this->pool_.compact();
-                ++compactions;
+                switch (compactions++ % 4) {
+                case 0:
+                    this->pool_.sort([](auto a, auto b) {
+                        return a.template get<counted>().value() < b.template get<counted>().value();
+                    });
+                    break;
+                case 2:
+                    this->pool_.template sort_some_by<std::uint64_t>([](std::uint64_t each) { return ~each; },
+                                                                     100);
+                    break;
+                default:
+                    break;
+                }
                 std::this_thread::yield();
             }
             return;
@@ -82,6 +94,10 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts) {
                     const auto locked = this->pool_.lock(one.handle);
                     expect(locked && this->is_whole(*locked, one.value));
                     expect(this->pool_.handle_of(locked->template get<0>()) == one.handle);
+                }
+                if (engines[thread]() % 4 == 0) {
+                    one.handle = this->pool_.revoke(one.handle);
+                    expect(static_cast<bool>(one.handle));
                 }
                 if (engines[thread]() % 2 == 0) {
                     expect(this->pool_.erase(one.handle));

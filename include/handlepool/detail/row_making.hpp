@@ -122,10 +122,14 @@ struct row_arguments_in<Columns, std::tuple<Args...>> : row_arguments<Columns, A
     }
 };
 
+template <class Result, class Columns>
+concept tuple_for_row =
+    std::constructible_from<std::remove_cvref_t<Result>, Result> &&
+    requires { requires row_arguments_in<Columns, std::remove_cvref_t<Result>>::suffice(); };
+
 /// A function that returns a tuple of a row's arguments when it is told its handle.
 template <class Make, class Columns, class Handle>
-concept row_maker_of = std::invocable<Make, Handle> && requires {
-    requires row_arguments_in<Columns, std::remove_cvref_t<std::invoke_result_t<Make, Handle>>>::suffice();
-};
+concept row_maker_of =
+    std::invocable<Make, Handle> && tuple_for_row<std::invoke_result_t<Make, Handle>, Columns>;
 
 } // namespace handlepool::detail
