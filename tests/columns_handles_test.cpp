@@ -110,9 +110,9 @@ TYPED_TEST(columns_handles, whose_element_throws_stay_reserved) {
     const auto handle = pool.reserve();
     for (int round = 0; round != 100; ++round) {
         fuse when(round % 2);
-        EXPECT_THROW(pool.fulfil(handle, std::pair(&when, &this->people_), 1,
-                                 std::pair(&when, &this->people_)),
-                     construction_failure);
+        EXPECT_THROW(
+            pool.fulfil(handle, std::pair(&when, &this->people_), 1, std::pair(&when, &this->people_)),
+            construction_failure);
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         EXPECT_EQ(this->people_.alive(), 0);
     }
@@ -190,7 +190,8 @@ TEST(row_made_with_its_handle, needs_a_tuple_that_makes_a_row) {
     static_assert(!can_be_made_with<movers, position (*)(handle)>);
     static_assert(!can_be_made_with<movers, std::tuple<health, health> (*)(handle)>);
     static_assert(!can_be_made_with<movers, std::tuple<> (*)()>);
-    static_assert(!can_be_made_with<pool<columns<move_only>>, std::tuple<move_only>& (*)(pool<columns<move_only>>::handle_type)>);
+    static_assert(!can_be_made_with<pool<columns<move_only>>,
+                                    std::tuple<move_only>& (*)(pool<columns<move_only>>::handle_type)>);
 }
 
 TEST(row_made_with_its_handle, is_refused_by_a_full_pool_which_calls_nothing) {

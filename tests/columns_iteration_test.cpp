@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -179,6 +180,49 @@ TEST(columns_iteration, a_parallel_body_may_erase_and_create) {
     expect_consistent_rows(rows);
     EXPECT_EQ(rows.size(), 10'000U);
     rows.for_each([](std::uint32_t number, char) { EXPECT_EQ(number % 2, 1U); });
+}
+
+TEST(columns_iteration, goes_over_the_rows_of_the_dense_store) {
+    movers pool(ten);
+    EXPECT_EQ(pool.begin(), pool.end());
+    for (int i = 0; i != 3; ++i) {
+        pool.emplace(position{static_cast<float>(i), 0}, health{i});
+    }
+    EXPECT_EQ(pool.begin(), pool.end()) << "newborns are not there yet";
+    pool.compact();
+    for (auto [where, speed, left] : pool) {
+        where.y = where.x + 1;
+        left.points *= 2;
+    }
+    std::vector<float> seen;
+    for (const auto& [where, speed, left] : std::as_const(pool)) {
+        static_assert(std::is_same_v<decltype(where), const position&>);
+        seen.push_back(where.y);
+    }
+    EXPECT_THAT(seen, testing::ElementsAre(1, 2, 3));
+    EXPECT_EQ(pool.items<health>()[2].points, 4);
+    const auto second = std::next(pool.begin());
+    EXPECT_EQ(second->get<health>().points, 2);
+    EXPECT_EQ(&(*second).get<position>(), &pool.items<position>()[1]);
+    auto next = second;
+    EXPECT_EQ(next++, second);
+    EXPECT_EQ(++next, pool.end());
+}
+
+TEST(columns_iteration, is_for_algorithms_that_exchange_nothing) {
+    movers pool(ten);
+    for (int i = 0; i != 5; ++i) {
+        pool.emplace(health{i});
+    }
+    pool.compact();
+    EXPECT_EQ(std::ranges::count_if(pool, [](movers::reference row) { return row.get<health>().points > 1; }),
+              3);
+    const auto found = std::ranges::find_if(
+        std::as_const(pool), [](movers::const_reference row) { return row.get<health>().points == 3; });
+    EXPECT_EQ(found->get<health>().points, 3);
+    static_assert(std::input_iterator<movers::iterator> && std::input_iterator<movers::const_iterator>);
+    static_assert(!std::forward_iterator<movers::iterator> && !std::sortable<movers::iterator>);
+    static_assert(std::ranges::input_range<movers&> && !std::ranges::sized_range<movers&>);
 }
 
 } // namespace

@@ -65,9 +65,8 @@ protected:
     }
 
     void create_told(std::uint64_t value) {
-        const handle_type made = pool_.try_emplace_with([&](handle_type) {
-            return std::tuple(over_aligned<64>(value), counted(people_, value));
-        });
+        const handle_type made = pool_.try_emplace_with(
+            [&](handle_type) { return std::tuple(over_aligned<64>(value), counted(people_, value)); });
         if (made) {
             ASSERT_TRUE(living_.emplace(made, expected_row{value, false, 0}).second);
         } else {

@@ -91,7 +91,8 @@ TEST(columns_sorting, puts_all_columns_in_one_order_and_equal_rows_stay_in_their
     sort_and_expect([](movers& pool) { return pool.sort_by<health>(&health::points); });
     sort_and_expect([&](movers& pool) { return pool.sort_by<health>(&health::points, executor); });
     sort_and_expect([](movers& pool) { return pool.sort_by<position>(&position::x); });
-    sort_and_expect([](movers& pool) { return pool.sort_by<const health>([](health each) { return each; }); });
+    sort_and_expect(
+        [](movers& pool) { return pool.sort_by<const health>([](health each) { return each; }); });
     sort_and_expect([](movers& pool) { return pool.sort_some(weaker, 100); });
     sort_and_expect([&](movers& pool) { return pool.sort_some(weaker, 100, executor); });
     sort_and_expect([](movers& pool) { return pool.sort_some_by(points_of, 100); });
@@ -247,10 +248,10 @@ TYPED_TEST(columns_sorts, by_parts_until_all_rows_are_in_order) {
     }
     this->pool_.compact();
     for (std::size_t calls = 0; calls != 2 * count / budget; ++calls) {
-        const sort_stats done =
-            calls % 2 == 0 ? this->pool_.sort_some(TestFixture::before, budget, this->executor_)
-                           : this->pool_.template sort_some_by<counted>(
-                                 [](const counted& each) { return each.value() / 3; }, budget);
+        const sort_stats done = calls % 2 == 0
+                                    ? this->pool_.sort_some(TestFixture::before, budget, this->executor_)
+                                    : this->pool_.template sort_some_by<counted>(
+                                          [](const counted& each) { return each.value() / 3; }, budget);
         EXPECT_LE(done.moved, budget);
         this->expect_whole();
     }
@@ -325,8 +326,7 @@ concept sortable = requires(Pool& pool, Function function) { pool.sort(function)
 template <class Pool, class Function>
 concept sortable_by = requires(Pool& pool, Function function) { pool.sort_by(function); };
 template <class Pool, class C, class Function>
-concept sortable_by_column =
-    requires(Pool& pool, Function function) { pool.template sort_by<C>(function); };
+concept sortable_by_column = requires(Pool& pool, Function function) { pool.template sort_by<C>(function); };
 
 TEST(columns_sorting, refuses_what_orders_nothing_when_it_is_compiled) {
     static_assert(sortable<movers, bool (*)(movers::const_reference, const movers::const_reference&)>);

@@ -119,5 +119,19 @@ TEST_F(service_columns, views_and_hooks_include_rows) {
     EXPECT_EQ(dead, 5);
 }
 
+TEST_F(service_columns, rows_may_come_after_their_handles_and_get_new_ones) {
+    const auto reserved = movers_.reserve();
+    const auto dropped = movers_.reserve();
+    EXPECT_EQ(service_.state(reserved), handle_state::reserved);
+    EXPECT_TRUE(service_.cancel(dropped));
+    EXPECT_FALSE(service_.cancel(dropped));
+    EXPECT_EQ(service_.state(dropped), handle_state::stale);
+    movers_.fulfil(reserved, health{4});
+    const any_handle next = service_.revoke(reserved);
+    EXPECT_EQ(service_.state(reserved), handle_state::stale);
+    EXPECT_EQ(service_.state(next), handle_state::alive);
+    EXPECT_EQ(service_.find<mover>(next)->get<health>().points, 4);
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -123,9 +123,9 @@ struct row_arguments_in<Columns, std::tuple<Args...>> : row_arguments<Columns, A
 };
 
 template <class Result, class Columns>
-concept tuple_for_row =
-    std::constructible_from<std::remove_cvref_t<Result>, Result> &&
-    requires { requires row_arguments_in<Columns, std::remove_cvref_t<Result>>::suffice(); };
+concept tuple_for_row = std::constructible_from<std::remove_cvref_t<Result>, Result> && requires {
+    requires row_arguments_in<Columns, std::remove_cvref_t<Result>>::suffice();
+};
 
 /// A function that returns a tuple of a row's arguments when it is told its handle.
 template <class Make, class Columns, class Handle>
