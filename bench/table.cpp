@@ -41,6 +41,9 @@ table::table() {
         "1 thread, churn (create + erase + compaction, a replaced object) against the bare "
         "packed array, ";
     const std::string find = "1 thread, find in random order, against the bare packed array, ";
+    const std::string column =
+        "1 thread, iteration over a column of 4 bytes against rows of 64 bytes as structures, ";
+    const std::string row_churn = "1 thread, churn of rows of 64 bytes in 5 columns against structures, ";
     // In the order of `figure`.
     rows_ = {
         at_most(churn + "100,000 alive", 1.4, 1.0),
@@ -93,6 +96,10 @@ table::table() {
         at_most("sort_some of a quarter of 100,000 objects, 1 % replaced each frame: neighbours out of order "
                 "after 20 frames",
                 5, 2, "≤ {} %", "{:.2f} %"),
+        faster(column + "100,000 alive", 4, 8),
+        faster(column + "1,000,000 alive", 4, 8),
+        {row_churn + "100,000 alive", row::better::lower, 1.5, {}, "≤ {:.1f} ×", "{:.2f} ×"},
+        {row_churn + "1,000,000 alive", row::better::lower, 1.5, {}, "≤ {:.1f} ×", "{:.2f} ×"},
     };
 }
 

@@ -52,6 +52,10 @@ enum class figure : std::size_t {
     sort_time,
     sort_in_order,
     sort_some,
+    column_iteration_100k,
+    column_iteration_1m,
+    column_churn_100k,
+    column_churn_1m,
 };
 
 /// The figures that the pool is judged by.

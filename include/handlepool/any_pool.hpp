@@ -1,7 +1,9 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/object_access.hpp>
 #include <handlepool/detail/outer_gate.hpp>
+#include <handlepool/detail/row_place.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
@@ -66,8 +68,21 @@ public:
     /// Erases all objects that are alive when the call begins.
     virtual void clear() noexcept = 0;
 
-    /// The handle's object, within the frame contract, or null when the handle is stale.
+    /// The handle's object, within the frame contract, or null when the handle is stale. A row is represented
+    /// by its element of the first column.
     virtual void* find(handle_type handle) noexcept = 0;
+    /// The same with its type, and for rows a row_pointer; null also when the objects are not of type `T`.
+    template <class T>
+    typename detail::object_access<T>::pointer find(handle_type handle) noexcept {
+        if (!holds<T>()) {
+            return nullptr;
+        }
+        if constexpr (detail::is_columns<T>) {
+            return typename detail::object_access<T>::pointer(find_row(handle));
+        } else {
+            return static_cast<T*>(find(handle));
+        }
+    }
 
     /// What is known of a handle, for people.
     virtual std::string describe(handle_type handle) const = 0;
@@ -78,7 +93,8 @@ public:
     /// A moment's view of the pool.
     virtual pool_stats stats() const = 0;
 
-    /// From here on, `hook(handle, object)` is called for each object just before it is destroyed.
+    /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with what
+    /// find() returned for it.
     virtual hook_connection on_erase(hook called) = 0;
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store.
@@ -120,6 +136,9 @@ protected:
     /// Like compact(), for a service: lets guards pass `outer` while it waits for its own, and returns a
     /// refusal instead of throwing it.
     virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) = 0;
+
+    /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
+    virtual detail::row_place find_row(handle_type handle) noexcept = 0;
 
     /// What as(), holds() and gives() compare, and what as() returns.
     virtual detail::type_id type() const noexcept = 0;

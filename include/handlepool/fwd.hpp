@@ -53,6 +53,14 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 using raw_stable_pool = raw_pool<Layout, Policy, Freelist, stable_placement>;
 
+// Rows of a `pool<columns<...>>`.
+template <class... Cs>
+struct columns;
+template <class... Cs>
+class row;
+template <class... Cs>
+class row_pointer;
+
 template <class Policy = default_policy>
 class access_guard;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/object_access.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>
@@ -14,6 +15,9 @@ namespace handlepool {
 /// and ended in any thread. All functions are wait-free and constant.
 template <class T, class Policy>
 class [[nodiscard]] locked_object {
+    using pointer = typename detail::object_access<T>::pointer;
+    using reference = typename detail::object_access<T>::reference;
+
 public:
     /// Empty.
     locked_object() noexcept = default;
@@ -23,7 +27,8 @@ public:
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     /// The same from an object that is not const.
     template <class Other>
-        requires std::convertible_to<Other*, T*>
+        requires std::convertible_to<typename detail::object_access<Other>::pointer,
+                                     typename detail::object_access<T>::pointer>
     locked_object(locked_object<Other, Policy>&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     /// Ends its guard, and takes over what `other` has.
@@ -37,9 +42,9 @@ public:
     explicit operator bool() const noexcept { return object_ != nullptr; }
 
     /// The object; null when empty.
-    T* get() const noexcept { return object_; }
-    T* operator->() const noexcept { return object_; }
-    std::add_lvalue_reference_t<T> operator*() const noexcept
+    pointer get() const noexcept { return object_; }
+    pointer operator->() const noexcept { return object_; }
+    reference operator*() const noexcept
         requires(!std::is_void_v<T>)
     {
         return *object_;
@@ -62,13 +67,13 @@ private:
     friend class basic_service;
 
     /// `object` may be null, and then the guard ends here.
-    locked_object(T* object, access_guard<Policy> guard) noexcept : object_(object) {
+    locked_object(pointer object, access_guard<Policy> guard) noexcept : object_(object) {
         if (object_ != nullptr) {
             guard_ = std::move(guard);
         }
     }
 
-    T* object_ = nullptr;
+    pointer object_ = nullptr;
     access_guard<Policy> guard_;
 };
 

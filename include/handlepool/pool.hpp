@@ -3,13 +3,13 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/bulk.hpp>
+#include <handlepool/detail/emplace_n.hpp>
 #include <handlepool/detail/made_from.hpp>
 #include <handlepool/detail/maker_of.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_core.hpp>
 #include <handlepool/detail/position_range.hpp>
 #include <handlepool/detail/range_of.hpp>
-#include <handlepool/detail/scratch_array.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -675,7 +675,9 @@ private:
 
     /// Creates objects by `construct(memory)`, all or nothing.
     template <class OutputIt, class Construct>
-    std::optional<OutputIt> create_n(std::size_t count, OutputIt out, Construct construct);
+    std::optional<OutputIt> create_n(std::size_t count, OutputIt out, Construct construct) {
+        return detail::emplace_n<handle_type>(core_, count, std::move(out), std::move(construct));
+    }
 
     template <class Hook>
     static auto with_references(Hook hook) {
@@ -703,42 +705,11 @@ private:
 // -----------------------------------------------------------------------------------------------------------
 
 template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
-template <class OutputIt, class Construct>
-std::optional<OutputIt>
-pool<T, Layout, Policy, Freelist, Placement>::create_n(std::size_t count, OutputIt out, Construct construct) {
-    if (!core_.has_room_for(count)) {
-        return std::nullopt;
-    }
-    // Erases what was made, unless all of it was written.
-    struct handles {
-        ~handles() {
-            for (std::size_t i = 0; i != count; ++i) {
-                self.core_.erase(made[i]);
-            }
-        }
-        pool& self;
-        detail::scratch_array<typename Layout::value_type> made;
-        std::size_t count = 0;
-    } all{*this, detail::scratch_array<typename Layout::value_type>(count)};
-    if (!core_.create_many(count, std::move(construct),
-                           [next = all.made.data()](auto value) mutable { *next++ = value; })) {
-        return std::nullopt;
-    }
-    all.count = count;
-    for (std::size_t i = 0; i != count; ++i) {
-        *out = handle_type::from_value(all.made[i]);
-        ++out;
-    }
-    all.count = 0;
-    return out;
-}
-
-template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
 std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert(Range&& range,
                                                                                  OutputIt out) {
     if constexpr (detail::countable<Range>) {
-        const std::size_t count = detail::count_of(range);
+        const std::size_t count = detail::length_of(range);
         return create_n(count, std::move(out), [next = std::ranges::begin(range)](void* memory) mutable {
             detail::make_at<T>(memory, *next);
             ++next;

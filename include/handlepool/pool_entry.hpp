@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/object_access.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 
@@ -11,15 +12,16 @@ namespace handlepool {
 ///
 ///     for (auto [handle, ship] : ships.entries()) { ... }
 ///
-/// T is const when the pool is.
+/// T is const when the pool is. In a pool of columns, the object is a row.
 template <class T, class Layout = default_layout>
 struct pool_entry {
     /// The handle, and the object that it names.
     handlepool::handle<std::remove_const_t<T>, Layout> handle;
-    T& object;
+    typename detail::object_access<T>::reference object;
 
     /// For pools.
-    static pool_entry of(typename Layout::value_type value, std::remove_const_t<T>* object) noexcept {
+    static pool_entry of(typename Layout::value_type value,
+                         typename detail::object_access<std::remove_const_t<T>>::pointer object) noexcept {
         return {handlepool::handle<std::remove_const_t<T>, Layout>::from_value(value), *object};
     }
 };

@@ -3,6 +3,7 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/object_access.hpp>
 #include <handlepool/detail/per_thread_table.hpp>
 #include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
@@ -252,12 +253,12 @@ public:
                    : typed();
     }
 
-    /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T.
+    /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T. A
+    /// `T*`, or a row_pointer when T is `columns<...>`.
     template <class T>
-    T* find(handle_type handle) const noexcept {
+    typename detail::object_access<T>::pointer find(handle_type handle) const noexcept {
         pool_type* const owner = pools_.route(handle);
-        return owner != nullptr && owner->template holds<T>() ? static_cast<T*>(owner->find(handle))
-                                                              : nullptr;
+        return owner != nullptr ? owner->template find<T>(handle) : nullptr;
     }
 
     /// The object together with a guard of the service that keeps it where it is, or nothing when find()
@@ -274,7 +275,7 @@ public:
     template <class T>
     locked_object<T, Policy> try_lock(handle_type handle) noexcept {
         guard_type guard = try_access();
-        T* const object = guard ? find<T>(handle) : nullptr;
+        const typename detail::object_access<T>::pointer object = guard ? find<T>(handle) : nullptr;
         return {object, std::move(guard)};
     }
 

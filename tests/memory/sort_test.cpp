@@ -1,3 +1,4 @@
+#include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -62,6 +63,37 @@ TEST(sorting_without_memory, leaves_the_order_as_it_was) {
     thread_executor executor(2);
     EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort(smaller, executor); }), 5U);
     EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort_by(itself, executor); }), 5U);
+}
+
+TEST(sorting_without_memory, leaves_rows_as_they_were) {
+    struct tag {
+        int value;
+    };
+    constexpr int count = 300;
+    pool<columns<int, tag>> rows({.name = "rows", .capacity = count});
+    for (int i = 0; i != count; ++i) {
+        rows.emplace(count - i, tag{i});
+    }
+    rows.compact();
+    thread_executor executor(2);
+    for (const bool by_threads : {false, true}) {
+        const std::size_t allocations =
+            with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
+                rows.sort_by<tag>(&tag::value);
+                bool sorted = true;
+                when.begin();
+                try {
+                    by_threads ? rows.sort_by<int>(itself, executor) : rows.sort_by<int>(itself);
+                } catch (const std::bad_alloc&) {
+                    sorted = false;
+                }
+                when.end();
+                EXPECT_EQ(sorted, !when.came());
+                EXPECT_EQ(std::ranges::is_sorted(rows.items<int>()), sorted);
+                EXPECT_EQ(std::ranges::is_sorted(rows.items<tag>(), {}, &tag::value), !sorted);
+            });
+        EXPECT_GE(allocations, 3U);
+    }
 }
 
 TEST(sorting_without_memory, does_for_objects_in_order) {

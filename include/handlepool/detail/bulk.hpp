@@ -45,7 +45,7 @@ concept countable = requires(Range& range) { std::ranges::size(range); } || requ
 };
 
 template <class Range>
-std::size_t count_of(Range& range) {
+std::size_t length_of(Range& range) {
     if constexpr (requires { std::ranges::size(range); }) {
         return static_cast<std::size_t>(std::ranges::size(range));
     } else {

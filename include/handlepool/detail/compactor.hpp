@@ -35,7 +35,7 @@ public:
     using parts_type = pool_parts<T, Config>;
     using policy = typename Config::policy;
     using value_type = typename Config::layout::value_type;
-    using takings_type = takings<policy, value_type, T>;
+    using takings_type = takings<policy, value_type, typename parts_type::pointer>;
 
     compactor(std::string_view what_for, parts_type& parts)
         : parts_(parts),
@@ -96,7 +96,7 @@ public:
             count(reaper_.hand_over(handle, frame, deliver), stats);
         };
         const auto deliver = [&](auto& taking) {
-            end(taking.handle(), [&](T* object) { taking.deliver(object); });
+            end(taking.handle(), [&](auto object) { taking.deliver(object); });
         };
         takings_.collect(deliver);
         hand_out(end);

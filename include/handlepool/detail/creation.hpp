@@ -50,7 +50,7 @@ public:
 
     /// False when there is no room.
     bool taken() const noexcept { return where_ != location::nowhere; }
-    void* memory() noexcept { return parts_.objects.storage(where_); }
+    auto memory() noexcept { return parts_.objects.storage(where_); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {

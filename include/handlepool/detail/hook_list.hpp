@@ -32,7 +32,7 @@ private:
 /// Not std::function, whose header takes longer to compile than the pool.
 ///
 /// Whoever has closed the gate uses the list. The switches alone are touched by other threads.
-template <class Policy, class Value, class T>
+template <class Policy, class Value, class Pointer>
 class hook_list {
 public:
     hook_list() = default;
@@ -60,7 +60,7 @@ public:
         return connection;
     }
 
-    void call(Value handle, T* object) const {
+    void call(Value handle, Pointer object) const {
         for (node* each = first_; each != nullptr; each = each->next) {
             if (each->own.is_on()) {
                 each->call(handle, object);
@@ -90,7 +90,7 @@ private:
         }
         node(const node&) = delete;
         node& operator=(const node&) = delete;
-        virtual void call(Value handle, T* object) = 0;
+        virtual void call(Value handle, Pointer object) = 0;
 
         switch_type& own;
         node* next = nullptr;
@@ -99,7 +99,7 @@ private:
     template <class Hook>
     struct node_of final : node {
         node_of(switch_type& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
-        void call(Value handle, T* object) override { hook(handle, object); }
+        void call(Value handle, Pointer object) override { hook(handle, object); }
         Hook hook;
     };
 

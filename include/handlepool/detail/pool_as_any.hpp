@@ -2,6 +2,8 @@
 
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/object_access.hpp>
+#include <handlepool/detail/row_place.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/hook_connection.hpp>
@@ -42,7 +44,15 @@ public:
     handle_type revoke(handle_type handle) noexcept override { return pool_.revoke(typed(handle)); }
     bool cancel(handle_type handle) noexcept override { return pool_.cancel(typed(handle)); }
     void clear() noexcept override { pool_.clear(); }
-    void* find(handle_type handle) noexcept override { return pool_.find(typed(handle)); }
+    using base::find;
+    void* find(handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            const auto found = pool_.find(typed(handle));
+            return found ? address_of(*found) : nullptr;
+        } else {
+            return pool_.find(typed(handle));
+        }
+    }
     std::string describe(handle_type handle) const override { return pool_.describe(typed(handle)); }
     std::vector<handle_type> oldest(std::size_t most) const override {
         const auto handles = pool_.oldest(most);
@@ -63,6 +73,13 @@ protected:
     compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
         return pool_.core_.compact_inside(outer, executor);
     }
+    row_place find_row([[maybe_unused]] handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            return pool_.find(typed(handle)).place();
+        } else {
+            return {};
+        }
+    }
     type_id type() const noexcept override { return type_id::of<Pool>(); }
     type_id object_type() const noexcept override {
         return type_id::of<typename typed_handle::element_type>();
@@ -71,6 +88,17 @@ protected:
     void* address() noexcept override { return &pool_; }
 
 private:
+    static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
+
+    template <class Object>
+    static void* address_of(Object&& object) noexcept {
+        if constexpr (has_rows) {
+            return std::addressof(object.template get<0>());
+        } else {
+            return std::addressof(object);
+        }
+    }
+
     static typed_handle typed(handle_type handle) noexcept {
         return typed_handle::from_value(handle.value());
     }
@@ -80,8 +108,8 @@ private:
         if constexpr (std::is_void_v<typename typed_handle::element_type>) {
             return called;
         } else {
-            return [called = std::move(called)](typed_handle handle, auto& object) {
-                called(handle, std::addressof(object));
+            return [called = std::move(called)](typed_handle handle, auto&& object) {
+                called(handle, address_of(object));
             };
         }
     }

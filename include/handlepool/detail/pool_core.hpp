@@ -48,6 +48,7 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using guard_type = access_guard<policy>;
+    using pointer = typename pool_parts<T, Config>::pointer;
 
     /// An empty pool. Throws as the pools' constructors say.
     explicit pool_core(const pool_options& options, const object_type<T>& type = {})
@@ -228,8 +229,9 @@ public:
         typename policy::template atomic<std::size_t> erased{0};
         const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
             std::size_t some = 0;
-            for_each(
-                [&](value_type handle, T* object) { some += predicate(object) && erase(handle) ? 1U : 0U; });
+            for_each([&](value_type handle, pointer object) {
+                some += predicate(object) && erase(handle) ? 1U : 0U;
+            });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
         executor.for_ranges(dense_size(), policy::compaction_grain,
@@ -288,13 +290,13 @@ public:
 
     // ---- Objects
 
-    T* find(value_type handle) const noexcept {
+    pointer find(value_type handle) const noexcept {
         expect_in_use();
         return parts_.slots.find(handle, parts_.objects);
     }
 
-    T* at(value_type handle) const {
-        T* const found = find(handle);
+    pointer at(value_type handle) const {
+        const pointer found = find(handle);
         if (found == nullptr) {
             raise(stale_handle(describe_refusal(name_, report_of(handle, state(handle)))));
         }
@@ -302,7 +304,7 @@ public:
     }
 
     /// The handle is known to be alive.
-    T* living(value_type handle) const noexcept {
+    pointer living(value_type handle) const noexcept {
         if constexpr (checked) {
             expect(contains(handle), name_, "operator[] was given a stale handle");
         }
@@ -311,8 +313,9 @@ public:
 
     /// Objects that are all alive, and all different; else nothing.
     template <std::size_t N>
-    std::optional<std::array<T*, N>> find_disjoint(const std::array<value_type, N>& handles) const noexcept {
-        std::array<T*, N> found{};
+    std::optional<std::array<pointer, N>>
+    find_disjoint(const std::array<value_type, N>& handles) const noexcept {
+        std::array<pointer, N> found{};
         for (std::size_t i = 0; i != N; ++i) {
             found[i] = find(handles[i]);
             if (found[i] == nullptr) {
@@ -327,7 +330,7 @@ public:
         return found;
     }
 
-    T* first() const noexcept {
+    pointer first() const noexcept {
         expect_in_use();
         return parts_.objects.at(location{});
     }
@@ -376,7 +379,7 @@ public:
     value_type owner_of(std::size_t position) const noexcept {
         return handle_in_slot(placement::owner_of(parts_, position));
     }
-    T* object_at(std::size_t position) const noexcept {
+    pointer object_at(std::size_t position) const noexcept {
         return parts_.objects.at(placement::location_of(parts_, position));
     }
 
@@ -483,7 +486,7 @@ public:
         const closed_gate closed(gate_);
         scratch_array<value_type> taken(size());
         std::size_t count = 0;
-        const auto take = [&](value_type handle, T*) {
+        const auto take = [&](value_type handle, pointer) {
             if (count != taken.size() && parts_.slots.kill(handle)) {
                 count_erased(parts_.lanes.mine());
                 taken.data()[count++] = handle;
@@ -494,7 +497,7 @@ public:
         inline_executor executor;
         compactor_.run(executor, [&](auto end) {
             for (std::size_t i = 0; i != count; ++i) {
-                end(taken[i], [&](T* object) { sink(taken[i], object); });
+                end(taken[i], [&](pointer object) { sink(taken[i], object); });
             }
         });
         return count;
@@ -536,10 +539,10 @@ private:
     using tag_type = typename layout::tag_type;
 
     template <class Sink>
-    struct taking_by final : taking<policy, value_type, T> {
+    struct taking_by final : taking<policy, value_type, pointer> {
         taking_by(value_type handle, Sink&& moved)
-            : taking<policy, value_type, T>(handle), sink(std::move(moved)) {}
-        void deliver(T* object) override { sink(object); }
+            : taking<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
+        void deliver(pointer object) override { sink(object); }
         Sink sink;
     };
 

@@ -86,6 +86,7 @@ struct pool_parts {
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using tag_type = typename layout::tag_type;
+    using pointer = typename object_store<T, policy>::pointer;
     using placement = placement_parts<Config>;
 
     /// Slots start from `first_tag`, which is not alive.

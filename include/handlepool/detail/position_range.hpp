@@ -137,7 +137,9 @@ private:
 template <class Look>
 class position_range {
 public:
+    using value_type = typename Look::value_type;
     using iterator = position_iterator<Look>;
+    using const_iterator = iterator;
 
     position_range() noexcept = default;
     explicit position_range(Look look) noexcept : look_(look) {}
@@ -156,7 +158,9 @@ private:
 template <class Look>
 class filtered_range {
 public:
+    using value_type = typename Look::value_type;
     using iterator = filtered_iterator<Look>;
+    using const_iterator = iterator;
 
     filtered_range() noexcept = default;
     explicit filtered_range(Look look) noexcept : first_(look, 0), last_(look, look.size()) {}

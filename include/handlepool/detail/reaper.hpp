@@ -40,7 +40,7 @@ public:
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
-    using hooks_type = hook_list<policy, value_type, T>;
+    using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
 
     reaper(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),

@@ -71,7 +71,7 @@ public:
     /// False when the handle was not reserved, or there is no room; refusal() says which.
     bool begun() const noexcept { return where_ != location::nowhere; }
     fulfil_outcome refusal() const noexcept { return refusal_; }
-    void* memory() noexcept { return parts_.objects.storage(where_); }
+    auto memory() noexcept { return parts_.objects.storage(where_); }
 
     /// The object is complete: from here on the handle resolves.
     void publish() noexcept {
@@ -148,7 +148,7 @@ public:
     template <class Construct>
     value_type create_with(lane_type& mine, Construct construct) {
         const value_type handle = reserve(mine);
-        const auto construct_told = [&](void* memory) { construct(memory, handle); };
+        const auto construct_told = [&](auto memory) { construct(memory, handle); };
         return handle != 0 && fulfil(&mine, handle, construct_told, if_it_fails::burn) == fulfil_outcome::done
                    ? handle
                    : 0;

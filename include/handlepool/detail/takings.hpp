@@ -7,7 +7,7 @@
 namespace handlepool::detail {
 
 /// An object that a thread takes out of the pool: its handle, and the sink that gets it.
-template <class Policy, class Value, class T>
+template <class Policy, class Value, class Pointer>
 class taking {
 public:
     explicit taking(Value handle) noexcept : handle_(handle) {}
@@ -19,7 +19,7 @@ public:
     Value handle() const noexcept { return handle_; }
 
     /// Compaction: gives the object to the sink.
-    virtual void deliver(T* object) = 0;
+    virtual void deliver(Pointer object) = 0;
 
 private:
     template <class, class, class>
@@ -40,10 +40,10 @@ private:
 /// it first looks for dead objects and then collects: having seen a kill (4), it sees the announcement that
 /// came before it (45). It delivers those that are settled, and spares the objects of those that are not. A
 /// thread that stops for ever in between holds back one object, but no other thread.
-template <class Policy, class Value, class T>
+template <class Policy, class Value, class Pointer>
 class takings {
 public:
-    using taking_type = taking<Policy, Value, T>;
+    using taking_type = taking<Policy, Value, Pointer>;
 
     takings() = default;
     ~takings() {
