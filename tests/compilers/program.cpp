@@ -125,15 +125,17 @@ void use_columns() {
     pool.compact(executor);
     pool.sort_by<position>(&position::x);
     require(pool.handle_at(0) == whole && pool.handle_at(2) == late, "sort_by of a column");
-    pool.sort([](movers::const_reference a, movers::const_reference b) noexcept {
-        return a.get<health>().points < b.get<health>().points;
-    }, executor);
+    pool.sort(
+        [](movers::const_reference a, movers::const_reference b) noexcept {
+            return a.get<health>().points < b.get<health>().points;
+        },
+        executor);
     require(pool.handle_at(0) == hurt, "sort of rows");
     pool.for_each<position, const health>([](position& where, const health&) noexcept { where.x += 1; },
                                           executor);
-    float sum = 0;
+    int sum = 0;
     for (const auto [where, left] : pool) {
-        sum += where.x;
+        sum += static_cast<int>(where.x);
     }
     require(sum == 9, "iteration over rows");
     require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_lock(hurt), "a stale row");
