@@ -132,6 +132,9 @@ refused() { # MESSAGE COMMAND...
 }
 refused "handlepool needs a machine with 64-bit pointers" \
     g++ -m32 -std=c++20 -Iinclude -idirafter /usr/include/x86_64-linux-gnu -fsyntax-only -include handlepool/pool.hpp -x c++ /dev/null
+echo 'handlepool::stable_pool<handlepool::columns<int>> rows({.name = "rows", .capacity = 1});' >"$work/stable_rows.cpp"
+refused "rows have no stable pool" \
+    g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/columns.hpp "$work/stable_rows.cpp"
 g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
 g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
 refused "undefined reference to \`handlepool::detail::end_program_without_exceptions" \

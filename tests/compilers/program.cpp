@@ -1,5 +1,6 @@
 #include "require.hpp"
 
+#include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 // Uses what a game would use, with every compiler and in every mode: ci/compilers.sh. Each try_ function is
@@ -106,6 +108,39 @@ void use_raw_pool() {
     require(static_cast<bool>(bytes.try_emplace([](void*) {})), "raw_pool::try_emplace");
 }
 
+void use_columns() {
+    struct position {
+        float x;
+    };
+    struct health {
+        int points;
+    };
+    using movers = handlepool::pool<handlepool::columns<position, health>>;
+    movers pool({.name = "movers", .capacity = 100});
+    const auto hurt = pool.emplace(health{-1}, position{2});
+    const auto whole = pool.emplace_with([](auto) { return std::tuple(position{1}); });
+    const auto late = pool.try_reserve();
+    require(pool.try_fulfil(late, position{3}) && !pool.cancel(late), "try_fulfil of a row");
+    handlepool::thread_executor executor(2);
+    pool.compact(executor);
+    pool.sort_by<position>(&position::x);
+    require(pool.handle_at(0) == whole && pool.handle_at(2) == late, "sort_by of a column");
+    pool.sort(
+        [](movers::const_reference a, movers::const_reference b) noexcept {
+            return a.get<health>().points < b.get<health>().points;
+        },
+        executor);
+    require(pool.handle_at(0) == hurt, "sort of rows");
+    pool.for_each<position, const health>([](position& where, const health&) noexcept { where.x += 1; },
+                                          executor);
+    int sum = 0;
+    for (const auto [where, left] : pool) {
+        sum += static_cast<int>(where.x);
+    }
+    require(sum == 9, "iteration over rows");
+    require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_lock(hurt), "a stale row");
+}
+
 void use_service() {
     std::string error;
     const auto limits =
@@ -177,6 +212,7 @@ int main() {
     use_pool();
     fill_pool();
     use_raw_pool();
+    use_columns();
     use_service();
     meet_errors();
 }

@@ -15,7 +15,7 @@ inline constexpr std::size_t count_of = (std::size_t{0} + ... + (std::is_same_v<
 template <class T, class... Ts>
 constexpr std::size_t index_of() noexcept {
     std::size_t index = 0;
-    static_cast<void>(((std::is_same_v<T, Ts> || (++index, false)) || ...));
+    static_cast<void>(((std::is_same_v<T, Ts> || (static_cast<void>(++index), false)) || ...));
     return index;
 }
 
