@@ -302,9 +302,10 @@ public:
     /// them: they were given up with all that they held. Linear in the slots ever used.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
-private:
+    /// Adds a pool of any type with this service's handles. `args` are what its constructor takes beside the
+    /// options. Any thread, at any time; throws what add_pool() does.
     template <class Pool, class... Args>
-    Pool& add(std::string_view name, const pool_options& options, const Args&... args) {
+    Pool& add(std::string_view name, const pool_options& options = {}, const Args&... args) {
         std::string error;
         Pool* const added = pools_.template try_add<Pool>(error, name, options, args...);
         if (added == nullptr) {
@@ -313,6 +314,7 @@ private:
         return *added;
     }
 
+private:
     std::function<void(const std::string& text)> report_leaks_;
     detail::per_thread_table<detail::pin<Policy>> pins_;
     detail::access_gate<detail::pin<Policy>> gate_;
