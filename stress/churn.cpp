@@ -17,7 +17,7 @@ namespace handlepool::stress {
 
 namespace {
 
-using handle_type = watched_pool<>::handle_type;
+using handle_type = handle<tracked_object>;
 
 // The place of one living object. Its share's thread writes it; the others read it in later frames.
 struct seat {
@@ -31,10 +31,11 @@ struct churn_size {
     std::size_t lookups;
 };
 
+template <class Pool>
 class worker {
 public:
     worker(const churn_size& size, test_run& run, std::size_t thread, std::vector<std::vector<seat>>& shares,
-           const std::vector<handle_type>& contested, watched_pool<>& pool)
+           const std::vector<handle_type>& contested, Pool& pool)
         : size_(size),
           thread_(thread),
           shares_(shares),
@@ -97,18 +98,20 @@ private:
     std::size_t thread_;
     std::vector<std::vector<seat>>& shares_;
     const std::vector<handle_type>& contested_;
-    watched_pool<>::client_type& mine_;
+    typename Pool::client_type& mine_;
     std::mt19937_64& random_;
     double owed_ = 0; // replacements; what is left of one is owed to the next frame
     std::vector<handle_type> dead_;
 };
 
+template <class Placement>
 void run_frames(test_run& run, const churn_size& size, const std::function<bool(std::size_t)>& more) {
     const std::size_t contested_count = std::min<std::size_t>(64, size.alive);
     // In a frame each thread replaces its part, rounded up at the most.
     const auto replaced =
         static_cast<std::size_t>(std::ceil(size.churn * static_cast<double>(size.alive))) + run.threads();
-    watched_pool<> pool(run, {.name = "churn", .capacity = size.alive + replaced + contested_count});
+    using pool_type = watched_pool<Placement>;
+    pool_type pool(run, {.name = "churn", .capacity = size.alive + replaced + contested_count});
 
     // Frame 0 fills one share a thread: all of them.
     std::vector<std::vector<seat>> shares(run.threads());
@@ -116,9 +119,9 @@ void run_frames(test_run& run, const churn_size& size, const std::function<bool(
         shares[i].resize(size.alive / shares.size() + (i < size.alive % shares.size() ? 1 : 0));
     }
     std::vector<handle_type> contested;
-    std::vector<std::unique_ptr<worker>> workers; // apart from each other
+    std::vector<std::unique_ptr<worker<pool_type>>> workers; // apart from each other
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
-        workers.push_back(std::make_unique<worker>(size, run, thread, shares, contested, pool));
+        workers.push_back(std::make_unique<worker<pool_type>>(size, run, thread, shares, contested, pool));
     }
 
     for (std::size_t frame = 0; more(frame); ++frame) {
@@ -153,8 +156,10 @@ report churn(const churn_options& options) {
                            .seed = options.seed,
                            .sample = options.sample,
                            .service = options.service});
-    run_frames(run, {options.alive, options.churn, options.lookups},
-               [&](std::size_t frame) { return run.more_frames(frame, options.frames); });
+    with_placement(run, [&]<class Placement>(Placement) {
+        run_frames<Placement>(run, {options.alive, options.churn, options.lookups},
+                              [&](std::size_t frame) { return run.more_frames(frame, options.frames); });
+    });
     run.add_parameter("alive", options.alive);
     run.add_parameter("churn", options.churn);
     run.add_parameter("lookups", options.lookups);
@@ -163,7 +168,10 @@ report churn(const churn_options& options) {
 }
 
 void run_churn(test_run& run) {
-    run_frames(run, {run.options().alive, 0.1, 256}, [&](std::size_t) { return run.more(); });
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_frames<Placement>(run, {run.options().alive, 0.1, 256},
+                              [&run](std::size_t) { return run.more(); });
+    });
 }
 
 } // namespace handlepool::stress

@@ -26,6 +26,21 @@ using namespace detail;
 // erased yet. Relaxed: a mark that comes too late, or is an old one, makes the reuse distance look larger.
 using erase_marks = virtual_array<std::atomic<std::uint64_t>>;
 
+template <class Pool>
+inline constexpr bool is_stable = false;
+template <class T, class Layout, class Policy, template <class> class Freelist>
+inline constexpr bool is_stable<stable_pool<T, Layout, Policy, Freelist>> = true;
+
+// Complains about an object of a stable pool that is not where it was made.
+template <class Pool>
+void check_place(const typename Pool::value_type& object, typename Pool::handle_type handle,
+                 findings& counts) {
+    if (is_stable<Pool> && object.place() != object.birthplace()) {
+        counts.violate(fmt::format("the object of handle {} was made at {}, and is at {}", handle,
+                                   object.birthplace(), object.place()));
+    }
+}
+
 // One thread's way to a pool of a service, which routes all but creations: each operation is timed and
 // recorded, and checked as far as the caller knows the answer. Where it knows none, the histories decide.
 template <class Pool>
@@ -186,6 +201,9 @@ private:
         std::uint64_t number = 0;
         if (found != nullptr) {
             number = found->is(found->number()) ? found->number() : torn;
+            if (number != torn) {
+                check_place<Pool>(*found, handle, counts());
+            }
         }
         record(operation::find, handle, begin, end, found != nullptr, expected, number);
         return found;

@@ -20,9 +20,20 @@ constexpr std::string_view name_of(executor_kind kind) noexcept {
     return executor_names[static_cast<std::size_t>(kind)];
 }
 
+// Where the watched pool keeps its objects; see the library's placement.hpp.
+enum class placement_kind : std::uint8_t { dense, stable };
+
+inline constexpr std::array<std::string_view, 2> placement_names{"dense", "stable"};
+inline constexpr std::array placements{placement_kind::dense, placement_kind::stable};
+
+constexpr std::string_view name_of(placement_kind kind) noexcept {
+    return placement_names[static_cast<std::size_t>(kind)];
+}
+
 // The service in which a run's pool stands.
 struct service_setting {
     executor_kind executor = executor_kind::tbb;
+    placement_kind placement = placement_kind::dense;
     std::size_t pools = 3;       // the watched one, and its neighbours
     timeline* records = nullptr; // what happens goes there too
 };

@@ -66,6 +66,7 @@ struct command_line {
     std::string page_path{"report.html"};
     std::string scenario_name{};
     run_options running{};
+    bool one_placement = false; // of the pools in a run of several scenarios; else all
     std::string trace_path{};
     replay_options replaying{};
     churn_options churning{};
@@ -108,8 +109,12 @@ outcome run_scenarios(const command_line& line) {
     const auto show = [](const report& result) {
         print(table_row(result) + (result.passed() ? std::string() : to_text(result)));
     };
+    std::span<const placement_kind> with = placements;
+    if (line.one_placement) {
+        with = {&options.service.placement, 1};
+    }
     const std::vector<report> results =
-        line.scenario_name == soak ? run_soak(options, show) : run_all(options, show);
+        line.scenario_name == soak ? run_soak(options, with, show) : run_all(options, with, show);
     return outcome_of(results, line, "\n" + summary_of(results));
 }
 
@@ -171,19 +176,29 @@ void add_number(CLI::App& command, const std::string& name, Number& value, const
     }
 }
 
+// Adds an option: one of the names, each for the enumerator with its number.
+template <class Enum>
+void add_choice(CLI::App& command, const std::string& name, Enum& value,
+                std::span<const std::string_view> names, const std::string& what) {
+    command
+        .add_option_function<std::string>(
+            name,
+            [&value, names](const std::string& given) {
+                value = static_cast<Enum>(std::ranges::find(names, given) - names.begin());
+            },
+            what)
+        ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())))
+        ->default_str(std::string(name_of(value)));
+}
+
 // What replay, churn and run have in common.
 template <class Options>
 void add_common(CLI::App& command, Options& options) {
-    command
-        .add_option_function<std::string>(
-            "--executor",
-            [&options](const std::string& name) {
-                const auto position = std::find(executor_names.begin(), executor_names.end(), name);
-                options.service.executor = static_cast<executor_kind>(position - executor_names.begin());
-            },
-            "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone")
-        ->check(CLI::IsMember(std::vector<std::string>(executor_names.begin(), executor_names.end())))
-        ->default_str(std::string(name_of(options.service.executor)));
+    add_choice(
+        command, "--executor", options.service.executor, executor_names,
+        "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone");
+    add_choice(command, "--placement", options.service.placement, placement_names,
+               "Where the pool keeps its objects: close together, or each at one address for life");
     add_number(command, "--pools", options.service.pools,
                "Pools of the service, the one in question among them", 1, 100);
     add_number(command, "--seed", options.seed, "Chooses the objects: the same seed, the same requests", 0,
@@ -245,7 +260,12 @@ void add_run(CLI::App& app, command_line& line) {
               "  handlepool-stress run race-erase --threads 8 --operations 10000000\n"
               "  handlepool-stress run soak --seconds 3600 --sample 16\n";
     command.footer(footer);
-    command.callback([&line] { line.run = run_scenarios; });
+    CLI::Option& placement = *command.get_option("--placement");
+    placement.description(placement.get_description() + "; 'soak' and 'all' try both if this is left out");
+    command.callback([&line, &placement] {
+        line.run = run_scenarios;
+        line.one_placement = placement.count() != 0;
+    });
 }
 
 void add_replay(CLI::App& app, command_line& line) {

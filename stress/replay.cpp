@@ -98,13 +98,14 @@ schedule plan(const trace& recorded, const replay_options& options) {
     return result;
 }
 
-using handle_type = watched_pool<>::handle_type;
+using handle_type = handle<tracked_object>;
 
 // One thread's way through the trace.
+template <class Pool>
 class worker {
 public:
-    worker(const schedule& planned, std::size_t thread, shared_handles<handle_type>& handles,
-           watched_pool<>& pool, test_run& run, std::size_t lookups)
+    worker(const schedule& planned, std::size_t thread, shared_handles<handle_type>& handles, Pool& pool,
+           test_run& run, std::size_t lookups)
         : plan_(planned),
           thread_(thread),
           handles_(handles),
@@ -179,7 +180,7 @@ private:
     const schedule& plan_;
     std::size_t thread_;
     shared_handles<handle_type>& handles_; // by object
-    watched_pool<>::client_type& mine_;
+    typename Pool::client_type& mine_;
     const support::thread_team& threads_;
     std::size_t lookups_;
     std::mt19937_64& random_;
@@ -188,21 +189,14 @@ private:
     std::vector<std::uint32_t> erased_;
 };
 
-} // namespace
-
-report replay(const trace& recorded, const replay_options& options) {
-    const schedule planned = plan(recorded, options);
-    require_memory(fmt::format("a frame of this trace, of up to {} objects,", grouped(planned.capacity)),
-                   static_cast<double>(planned.capacity) * bytes_of_an_object);
-    test_run run("replay", {.threads = planned.threads,
-                            .seed = options.seed,
-                            .sample = options.sample,
-                            .service = options.service});
-    watched_pool<> pool(run, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
+template <class Placement>
+void run_frames(test_run& run, const schedule& planned, std::size_t lookups) {
+    using pool_type = watched_pool<Placement>;
+    pool_type pool(run, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
     shared_handles<handle_type> handles(planned.dies.size());
-    std::vector<std::unique_ptr<worker>> workers; // apart from each other
+    std::vector<std::unique_ptr<worker<pool_type>>> workers; // apart from each other
     for (std::size_t thread = 0; thread < planned.threads; ++thread) {
-        workers.push_back(std::make_unique<worker>(planned, thread, handles, pool, run, options.lookups));
+        workers.push_back(std::make_unique<worker<pool_type>>(planned, thread, handles, pool, run, lookups));
     }
 
     for (std::size_t frame = 0; run.more_frames(frame, planned.frames); ++frame) {
@@ -220,6 +214,20 @@ report replay(const trace& recorded, const replay_options& options) {
         }
     }
     pool.finish();
+}
+
+} // namespace
+
+report replay(const trace& recorded, const replay_options& options) {
+    const schedule planned = plan(recorded, options);
+    require_memory(fmt::format("a frame of this trace, of up to {} objects,", grouped(planned.capacity)),
+                   static_cast<double>(planned.capacity) * bytes_of_an_object);
+    test_run run("replay", {.threads = planned.threads,
+                            .seed = options.seed,
+                            .sample = options.sample,
+                            .service = options.service});
+    with_placement(run,
+                   [&]<class Placement>(Placement) { run_frames<Placement>(run, planned, options.lookups); });
     run.add_parameter("program", fmt::to_string(fmt::join(recorded.header.command, " ")));
     run.add_parameter("frame_ms", options.frame_ms);
     run.add_parameter("lookups", options.lookups);

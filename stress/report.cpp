@@ -12,7 +12,7 @@ namespace handlepool::stress {
 
 namespace {
 
-constexpr const char* row_format = "{:<10}{:>8}{:>11}{:>9}{:>10}{:>11}{:>9}{:>11}\n";
+constexpr const char* row_format = "{:<18}{:>8}{:>11}{:>9}{:>10}{:>11}{:>9}{:>11}\n";
 
 std::string millions(double number) {
     return fmt::format("{:.2f} M", number / 1e6);

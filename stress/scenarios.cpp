@@ -54,22 +54,36 @@ std::string again(const scenario& which, const run_options& options) {
     if (options.operations != 0) {
         line += fmt::format(" --operations {}", options.operations);
     }
-    line +=
-        fmt::format(" --executor {} --pools {}", name_of(options.service.executor), options.service.pools);
+    line += fmt::format(" --executor {} --pools {} --placement {}", name_of(options.service.executor),
+                        options.service.pools, name_of(options.service.placement));
     if (options.sample != 1) {
         line += fmt::format(" --sample {}", options.sample);
     }
     return line;
 }
 
-// What each scenario gets of the whole.
-run_options share_of(const run_options& whole) {
+// What one of `parts` gets of the whole.
+run_options share_of(const run_options& whole, std::size_t parts) {
     run_options share = whole;
-    share.seconds = whole.seconds / static_cast<double>(all.size());
+    share.seconds = whole.seconds / static_cast<double>(parts);
     if (whole.operations != 0) {
-        share.operations = std::max<std::uint64_t>(whole.operations / all.size(), 1);
+        share.operations = std::max<std::uint64_t>(whole.operations / parts, 1);
     }
     return share;
+}
+
+// A scenario with one of the placements, which follow each other.
+struct case_of_all {
+    case_of_all(std::size_t number, std::span<const placement_kind> with)
+        : which(all[number / with.size()]), placement(with[number % with.size()]) {}
+
+    const scenario& which;
+    placement_kind placement;
+};
+
+std::string label_of(const scenario& which, placement_kind placement) {
+    return placement == placement_kind::dense ? std::string(which.name)
+                                              : fmt::format("{}, {}", which.name, name_of(placement));
 }
 
 // Threads and memory, before the scenario takes them.
@@ -103,7 +117,7 @@ void check_resources(const run_options& options) {
 
 report run_scenario(const scenario& which, const run_options& options) {
     check_resources(which, options);
-    test_run run(which.name, options);
+    test_run run(label_of(which, options.service.placement), options);
     run.result().summary = which.summary;
     run.result().again = again(which, options);
     run.add_parameter("alive", options.alive);
@@ -126,22 +140,28 @@ report run_scenario(const scenario& which, const run_options& options) {
     return std::move(run.result());
 }
 
-std::vector<report> run_all(const run_options& options, const report_sink& done) {
+std::vector<report> run_all(const run_options& options, std::span<const placement_kind> with,
+                            const report_sink& done) {
+    const std::size_t cases = all.size() * with.size();
     std::vector<report> results;
-    run_options share = share_of(options);
-    for (const scenario& each : all) {
-        share.place = fmt::format("scenario {} of {}", results.size() + 1, all.size());
-        results.push_back(run_scenario(each, share));
+    run_options share = share_of(options, cases);
+    for (std::size_t number = 0; number < cases; ++number) {
+        const case_of_all now(number, with);
+        share.service.placement = now.placement;
+        share.place = fmt::format("scenario {} of {}", number + 1, cases);
+        results.push_back(run_scenario(now.which, share));
         done(results.back());
     }
     return results;
 }
 
-std::vector<report> run_soak(const run_options& options, const report_sink& done) {
-    run_options turn = share_of(options);
+std::vector<report> run_soak(const run_options& options, std::span<const placement_kind> with,
+                             const report_sink& done) {
+    const std::size_t cases = all.size() * with.size();
+    run_options turn = share_of(options, cases);
     turn.seconds = std::min(turn.seconds, seconds_of_a_turn);
     turn.operations = std::min(turn.operations, operations_of_a_turn);
-    std::vector<report> results(all.size());
+    std::vector<report> results(cases);
     const auto start = std::chrono::steady_clock::now();
     std::uint64_t operations = 0;
     for (std::size_t next = 0;; ++next) {
@@ -149,15 +169,17 @@ std::vector<report> run_soak(const run_options& options, const report_sink& done
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         const bool out_of_time = options.seconds != 0 && seconds >= options.seconds;
         const bool out_of_work = options.operations != 0 && operations >= options.operations;
-        if (next >= all.size() && (out_of_time || out_of_work)) { // each has its turn
+        if (next >= cases && (out_of_time || out_of_work)) { // each has its turn
             return results;
         }
-        turn.seed = options.seed + next / all.size();
-        turn.place = fmt::format("round {}, scenario {} of {}", next / all.size() + 1, next % all.size() + 1,
-                                 all.size());
-        const report result = run_scenario(all[next % all.size()], turn);
+        const std::size_t number = next % cases;
+        const case_of_all now(number, with);
+        turn.service.placement = now.placement;
+        turn.seed = options.seed + next / cases;
+        turn.place = fmt::format("round {}, scenario {} of {}", next / cases + 1, number + 1, cases);
+        const report result = run_scenario(now.which, turn);
         operations += result.timed_operations;
-        results[next % all.size()] += result;
+        results[number] += result;
         done(result);
     }
 }

@@ -36,8 +36,9 @@ void run_hand_off(test_run& run);
 // All of them, in the order in which `run all` goes through them.
 std::span<const scenario> scenarios();
 
-// Runs one scenario. An exception that a pool throws out of turn is a violation. Throws std::bad_alloc,
-// reservation_failed, and std::runtime_error if the run can't be made.
+// Runs one scenario, whose report is named after it, and after the placement if that is not dense. An
+// exception that a pool throws out of turn is a violation. Throws std::bad_alloc, reservation_failed, and
+// std::runtime_error if the run can't be made.
 report run_scenario(const scenario& which, const run_options& options);
 
 // Throws std::runtime_error if the machine has not what the largest of all scenarios needs.
@@ -45,11 +46,14 @@ void check_resources(const run_options& options);
 
 using report_sink = std::function<void(const report&)>;
 
-// Runs all of them, each for its share of the time and of the operations. Calls `done` after each.
-std::vector<report> run_all(const run_options& options, const report_sink& done);
+// Runs all of them with each of the placements, each for its share of the time and of the operations. Calls
+// `done` after each.
+std::vector<report> run_all(const run_options& options, std::span<const placement_kind> with,
+                            const report_sink& done);
 
-// Runs all of them in short turns, again and again, each time with another seed, until the time is over or
-// the operations are done. Calls `done` after each turn; returns one report for each scenario.
-std::vector<report> run_soak(const run_options& options, const report_sink& done);
+// The same in short turns, again and again, each time with another seed, until the time is over or the
+// operations are done. Calls `done` after each turn; returns one report for each scenario and placement.
+std::vector<report> run_soak(const run_options& options, std::span<const placement_kind> with,
+                             const report_sink& done);
 
 } // namespace handlepool::stress

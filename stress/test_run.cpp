@@ -47,6 +47,7 @@ test_run::test_run(std::string_view label, const run_options& options)
     result_.sampled = options.sample;
     add_parameter("executor", name_of(options.service.executor));
     add_parameter("pools", options.service.pools);
+    add_parameter("placement", name_of(options.service.placement));
     for (std::size_t thread = 0; thread < options.threads; ++thread) {
         std::seed_seq mixed{options.seed, options.seed >> 32, std::uint64_t{thread}};
         random_.emplace_back(mixed);

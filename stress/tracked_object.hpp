@@ -24,7 +24,7 @@ private:
 };
 
 // An object whose content follows from its number: one that is torn, half built, dead or another's is
-// recognized. Its end is counted, and so is an end that comes twice.
+// recognized. Its end is counted, and so is an end that comes twice. It knows where it was made.
 class tracked_object {
 public:
     tracked_object(lifetime_counts& where, std::uint64_t number) noexcept : counts_(&where), number_(number) {
@@ -33,7 +33,11 @@ public:
         }
     }
     tracked_object(tracked_object&& other) noexcept
-        : counts_(other.counts_), number_(other.number_), words_(other.words_), state_(other.state_) {
+        : counts_(other.counts_),
+          number_(other.number_),
+          birthplace_(other.birthplace_),
+          words_(other.words_),
+          state_(other.state_) {
         other.expect_alive();
         other.set_state(moved);
     }
@@ -47,6 +51,10 @@ public:
     }
 
     std::uint64_t number() const noexcept { return number_; }
+
+    // Where it was made, and where it is.
+    const void* birthplace() const noexcept { return birthplace_; }
+    const void* place() const noexcept { return this; }
 
     // Is this the object that was made with `number`, alive and whole?
     bool is(std::uint64_t number) const noexcept {
@@ -76,7 +84,8 @@ private:
 
     lifetime_counts* counts_;
     std::uint64_t number_;
-    std::array<std::uint64_t, 5> words_{};
+    const void* birthplace_ = this;
+    std::array<std::uint64_t, 4> words_{};
     std::uint64_t state_ = living;
 };
 

@@ -23,12 +23,13 @@ namespace handlepool::stress {
 
 // A pool of a service whose every answer is checked: by its callers, where they know it, by the histories
 // of its handles, and by what must add up whenever no thread is at work. Object is a tracked_object, or
-// derived from it.
-template <class Policy = default_policy, class Object = tracked_object, class Layout = default_layout>
+// derived from it. Its neighbours in the service are dense.
+template <class Placement = dense_placement, class Policy = default_policy, class Object = tracked_object,
+          class Layout = default_layout>
 class watched_pool final : public watched {
 public:
     using service_type = basic_service<Layout>;
-    using pool_type = typename service_type::template pool_of<Object, Policy>;
+    using pool_type = pool<Object, Layout, Policy, fifo_freelist, Placement>;
     using handle_type = typename pool_type::handle_type;
     using client_type = client<pool_type>;
 
@@ -70,8 +71,8 @@ public:
         return stats;
     }
 
-    // After a compaction, while no thread is at work: what must add up, and the dense store against the
-    // slots, both ways. Linear in the living objects.
+    // After a compaction, while no thread is at work: what must add up, and the objects against the slots,
+    // both ways. Linear in the living objects.
     void check_quiescent();
 
     // After the last frame: checks all that is left to be checked, destroys the pool, and adds what was found
@@ -109,6 +110,11 @@ private:
         return all;
     }
 
+    // The objects that the last compaction left, by numbers: in a dense store their positions.
+    std::size_t list_objects();
+    const Object& object_at(std::size_t position) const;
+    handle_type handle_at(std::size_t position) const;
+
     void check_positions(std::size_t first, std::size_t last, findings& mine);
     void check_balance();
     void check_neighbours();
@@ -137,15 +143,16 @@ private:
     std::vector<recorder*> recorders_;                  // theirs
     history history_;
     bool balanced_ = true;
+    std::vector<const Object*> listed_; // of a stable pool
 };
 
-template <class Policy, class Object, class Layout>
-watched_pool<Policy, Object, Layout>::watched_pool(test_run& run, const pool_options& options,
-                                                   std::size_t threads)
+template <class Placement, class Policy, class Object, class Layout>
+watched_pool<Placement, Policy, Object, Layout>::watched_pool(test_run& run, const pool_options& options,
+                                                              std::size_t threads)
     : run_(run),
       name_(options.name),
       service_(std::make_unique<service_type>()),
-      pool_(&service_->template add_pool<Object, Policy>(options.name, options)),
+      pool_(&service_->template add<pool_type>(options.name, options)),
       marks_("marks of erased slots", pool_->stats().slot_limit, 0),
       history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
     const std::size_t last = threads == 0 ? run.threads() : threads;
@@ -162,8 +169,8 @@ watched_pool<Policy, Object, Layout>::watched_pool(test_run& run, const pool_opt
     run.join(*this);
 }
 
-template <class Policy, class Object, class Layout>
-watched_pool<Policy, Object, Layout>::~watched_pool() {
+template <class Placement, class Policy, class Object, class Layout>
+watched_pool<Placement, Policy, Object, Layout>::~watched_pool() {
     if (service_) {
         add_findings();
         abandon();
@@ -171,19 +178,19 @@ watched_pool<Policy, Object, Layout>::~watched_pool() {
     run_.leave(*this);
 }
 
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::check_balance() {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::check_balance() {
     const findings all = total();
     const auto expected = static_cast<std::int64_t>(all.created) - static_cast<std::int64_t>(all.erased);
     const auto alive = static_cast<std::int64_t>(pool_->size());
     require(alive == expected, "the number of living objects", alive, "expected", expected);
-    require_equal("the size of the dense store", pool_->items().size(), pool_->size());
+    require_equal("the number of objects that a loop visits", list_objects(), pool_->size());
     require_equal("the number of destructions", objects_.deaths(), all.erased + all.undone);
     require_equal("the number of destructions of no living object", objects_.misuses(), 0);
 }
 
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::check_quiescent() {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::check_quiescent() {
     if (balanced_) { // what is wrong once stays wrong: once is enough
         const std::uint64_t before = by_main().counts().violations;
         check_balance();
@@ -191,7 +198,7 @@ void watched_pool<Policy, Object, Layout>::check_quiescent() {
     }
 
     constexpr std::size_t worth_sharing = 1 << 12; // objects
-    const std::size_t size = pool_->items().size();
+    const std::size_t size = list_objects();
     const std::size_t threads = run_.threads();
     if (size < worth_sharing) {
         check_positions(0, size, by_main().counts());
@@ -203,8 +210,8 @@ void watched_pool<Policy, Object, Layout>::check_quiescent() {
 }
 
 // The neighbours must hold what their users know of, and nothing after those have left.
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::check_neighbours() {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::check_neighbours() {
     std::uint64_t created = 0;
     for (const auto& each : clients_) {
         each->at_neighbours().leave_all(each->counts());
@@ -225,23 +232,56 @@ void watched_pool<Policy, Object, Layout>::check_neighbours() {
     require_equal("the number of destructions of no living object there", neighbours_.objects.misuses(), 0);
 }
 
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last,
-                                                           findings& mine) {
+template <class Placement, class Policy, class Object, class Layout>
+std::size_t watched_pool<Placement, Policy, Object, Layout>::list_objects() {
+    if constexpr (is_stable<pool_type>) {
+        listed_.clear();
+        for (const Object& each : *pool_) {
+            listed_.push_back(&each);
+        }
+        return listed_.size();
+    } else {
+        return pool_->items().size();
+    }
+}
+
+template <class Placement, class Policy, class Object, class Layout>
+const Object& watched_pool<Placement, Policy, Object, Layout>::object_at(std::size_t position) const {
+    if constexpr (is_stable<pool_type>) {
+        return *listed_[position];
+    } else {
+        return pool_->items()[position];
+    }
+}
+
+template <class Placement, class Policy, class Object, class Layout>
+auto watched_pool<Placement, Policy, Object, Layout>::handle_at(std::size_t position) const -> handle_type {
+    if constexpr (is_stable<pool_type>) {
+        return pool_->handle_of(*listed_[position]);
+    } else {
+        return pool_->handle_at(position);
+    }
+}
+
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::check_positions(std::size_t first, std::size_t last,
+                                                                      findings& mine) {
     for (std::size_t position = first; position != last; ++position) {
-        const Object& object = pool_->items()[position];
-        const handle_type handle = pool_->handle_at(position);
+        const Object& object = object_at(position);
+        const handle_type handle = handle_at(position);
         if (pool_->find(handle) != &object) {
             mine.violate(fmt::format("position {} and its handle {} disagree", position, handle));
         } else if (!object.is(object.number())) {
             ++mine.content_mismatches;
             mine.violate(fmt::format("the object at position {}, handle {}, is torn", position, handle));
+        } else {
+            check_place<pool_type>(object, handle, mine);
         }
     }
 }
 
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::finish() {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::finish() {
     by_main().compact(run_.executor()); // no frame of the scenario
     check_quiescent();
     check_neighbours();
@@ -277,16 +317,16 @@ void watched_pool<Policy, Object, Layout>::finish() {
 
 // A pool with which something is wrong may never end: its destructor erases until nothing is alive. So it
 // stays, and what refers to it lies where leaks are not looked for.
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::abandon() noexcept {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::abandon() noexcept {
     static std::vector<service_type*>& abandoned = *new std::vector<service_type*>;
     abandoned.push_back(service_.release());
     pool_ = nullptr;
 }
 
 // Histories first: they tell more, and there is room for some messages only.
-template <class Policy, class Object, class Layout>
-void watched_pool<Policy, Object, Layout>::add_findings() {
+template <class Placement, class Policy, class Object, class Layout>
+void watched_pool<Placement, Policy, Object, Layout>::add_findings() {
     report& result = run_.result();
     result.all += history_.result();
     result.all += total();
@@ -298,12 +338,29 @@ void watched_pool<Policy, Object, Layout>::add_findings() {
     }
 }
 
-// What several scenarios use is compiled once, in watched_pool.cpp.
-extern template class watched_pool<>;
-extern template class watched_pool<support::tiny_policy<1>>;
-extern template class watched_pool<support::tiny_policy<2>>;
-extern template class client<watched_pool<>::pool_type>;
-extern template class client<watched_pool<support::tiny_policy<1>>::pool_type>;
-extern template class client<watched_pool<support::tiny_policy<2>>::pool_type>;
+// Calls `body` with the placement of the run's pools, a type of the library's.
+template <class Body>
+void with_placement(const test_run& run, const Body& body) {
+    switch (run.options().service.placement) {
+    case placement_kind::dense:
+        return body(dense_placement());
+    case placement_kind::stable:
+        return body(stable_placement());
+    }
+}
+
+// What several scenarios use is compiled once, in watched_pool.cpp and watched_stable_pool.cpp.
+extern template class watched_pool<dense_placement>;
+extern template class watched_pool<dense_placement, support::tiny_policy<1>>;
+extern template class watched_pool<dense_placement, support::tiny_policy<2>>;
+extern template class client<watched_pool<dense_placement>::pool_type>;
+extern template class client<watched_pool<dense_placement, support::tiny_policy<1>>::pool_type>;
+extern template class client<watched_pool<dense_placement, support::tiny_policy<2>>::pool_type>;
+extern template class watched_pool<stable_placement>;
+extern template class watched_pool<stable_placement, support::tiny_policy<1>>;
+extern template class watched_pool<stable_placement, support::tiny_policy<2>>;
+extern template class client<watched_pool<stable_placement>::pool_type>;
+extern template class client<watched_pool<stable_placement, support::tiny_policy<1>>::pool_type>;
+extern template class client<watched_pool<stable_placement, support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

@@ -33,9 +33,10 @@ void expect_clear_error(test_run& run, Pool& pool) {
     run.violate("a pool that was full had room at once");
 }
 
-template <class Policy>
+template <class Placement, class Policy>
 void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
-    watched_pool<Policy> pool(run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
+    watched_pool<Placement, Policy> pool(
+        run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
     std::vector<std::vector<handle<tracked_object>>> held(run.threads());
     for (std::size_t time = 0; time < times && (time == 0 || run.more()); ++time) {
         run.together([&](std::size_t thread) {
@@ -72,18 +73,20 @@ void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
 } // namespace
 
 void run_exhaust(test_run& run) {
-    const std::size_t large = run.alive();
-    while (run.more()) {
-        fill_and_empty<default_policy>(run, large, 4);
-        for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U, 1000U}) {
-            if (!run.more()) {
-                break;
+    with_placement(run, [&run]<class Placement>(Placement) {
+        const std::size_t large = run.alive();
+        while (run.more()) {
+            fill_and_empty<Placement, default_policy>(run, large, 4);
+            for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U, 1000U}) {
+                if (!run.more()) {
+                    break;
+                }
+                fill_and_empty<Placement, support::tiny_policy<1>>(run, capacity, 64);
+                fill_and_empty<Placement, support::tiny_policy<2>>(run, capacity, 64);
+                fill_and_empty<Placement, default_policy>(run, capacity, 64);
             }
-            fill_and_empty<support::tiny_policy<1>>(run, capacity, 64);
-            fill_and_empty<support::tiny_policy<2>>(run, capacity, 64);
-            fill_and_empty<default_policy>(run, capacity, 64);
         }
-    }
+    });
 }
 
 } // namespace handlepool::stress

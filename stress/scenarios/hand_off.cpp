@@ -14,7 +14,7 @@ namespace handlepool::stress {
 
 namespace {
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
     // What a thread has to know of an object that another made.
     struct parcel {
@@ -23,7 +23,7 @@ void run_until(test_run& run, double part, std::size_t alive) {
         std::size_t journeys;
     };
     const std::size_t steps = 4096;
-    watched_pool<Policy> pool(
+    watched_pool<Placement, Policy> pool(
         run, {.name = "hand-off", .capacity = alive + steps * run.threads(), .reuse_delay = 64});
     tbb::concurrent_queue<parcel> under_way;
     pool.run_frames(part, [&](std::size_t thread) {
@@ -49,8 +49,10 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_hand_off(test_run& run) {
-    run_until<default_policy>(run, 0.6, run.alive());
-    run_until<support::tiny_policy<2>>(run, 1, run.alive(50));
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.6, run.alive());
+        run_until<Placement, support::tiny_policy<2>>(run, 1, run.alive(50));
+    });
 }
 
 } // namespace handlepool::stress

@@ -15,13 +15,13 @@ namespace handlepool::stress {
 
 namespace {
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 16);
-    watched_pool<Policy> pool(run, {.name = "overflow",
-                                    .capacity = 2 * share * run.threads(),
-                                    .reuse_delay = 16,
-                                    .removal_queue_size = 2});
+    watched_pool<Placement, Policy> pool(run, {.name = "overflow",
+                                               .capacity = 2 * share * run.threads(),
+                                               .reuse_delay = 16,
+                                               .removal_queue_size = 2});
     std::vector<std::vector<handle<tracked_object>>> held(run.threads());
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
@@ -42,8 +42,9 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
     pool.finish();
 }
 
+template <class Placement>
 void run_bursts(test_run& run, double part, std::size_t burst) {
-    watched_pool<> pool(run, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
+    watched_pool<Placement> pool(run, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
     std::vector<handle<tracked_object>> all(burst);
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
@@ -66,10 +67,12 @@ void run_bursts(test_run& run, double part, std::size_t burst) {
 } // namespace
 
 void run_overflow(test_run& run) {
-    run_with_tiny_queues<default_policy>(run, 0.3, run.alive());
-    run_with_tiny_queues<support::tiny_policy<1>>(run, 0.6, run.alive(1000));
-    run_bursts(run, 1, 50 * run.alive());
-    run.add_fact("sweeps", run.result().pool.sweeps);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_with_tiny_queues<Placement, default_policy>(run, 0.3, run.alive());
+        run_with_tiny_queues<Placement, support::tiny_policy<1>>(run, 0.6, run.alive(1000));
+        run_bursts<Placement>(run, 1, 50 * run.alive());
+        run.add_fact("sweeps", run.result().pool.sweeps);
+    });
 }
 
 } // namespace handlepool::stress

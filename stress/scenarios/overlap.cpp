@@ -50,9 +50,10 @@ void use(Pool& pool, std::size_t thread, shared_handles<handle<tracked_object>>&
     }
 }
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
-    watched_pool<Policy> pool(run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
+    watched_pool<Placement, Policy> pool(
+        run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
     shared_handles<handle<tracked_object>> shared(alive);
     const std::size_t users = std::max<std::size_t>(run.threads() - 1, 1);
     while (run.more(part)) {
@@ -78,9 +79,11 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_overlap(test_run& run) {
-    run_until<default_policy>(run, 0.4, run.alive());
-    run_until<support::tiny_policy<2>>(run, 0.7, run.alive(1000));
-    run_until<support::tiny_policy<1>>(run, 1, 16);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.4, run.alive());
+        run_until<Placement, support::tiny_policy<2>>(run, 0.7, run.alive(1000));
+        run_until<Placement, support::tiny_policy<1>>(run, 1, 16);
+    });
 }
 
 } // namespace handlepool::stress

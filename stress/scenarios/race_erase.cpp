@@ -13,10 +13,11 @@ namespace handlepool::stress {
 
 namespace {
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t victims) {
     constexpr std::size_t bundle = 16;
-    watched_pool<Policy> pool(run, {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
+    watched_pool<Placement, Policy> pool(run,
+                                         {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
     std::vector<handle<tracked_object>> handles(victims);
     while (run.more(part)) {
         run.together([&](std::size_t thread) {
@@ -50,8 +51,10 @@ void run_until(test_run& run, double part, std::size_t victims) {
 } // namespace
 
 void run_race_erase(test_run& run) {
-    run_until<default_policy>(run, 0.5, run.alive(4096));
-    run_until<support::tiny_policy<1>>(run, 1, run.alive(512));
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.5, run.alive(4096));
+        run_until<Placement, support::tiny_policy<1>>(run, 1, run.alive(512));
+    });
 }
 
 } // namespace handlepool::stress

@@ -15,10 +15,10 @@ namespace handlepool::stress {
 
 namespace {
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
     const std::size_t steps = std::clamp<std::size_t>(alive / run.threads(), 1024, 4096);
-    watched_pool<Policy> pool(
+    watched_pool<Placement, Policy> pool(
         run, {.name = "race-find", .capacity = alive + steps * run.threads(), .reuse_delay = 16});
     shared_handles<handle<tracked_object>> shared(alive);
     for (std::size_t seat = 0; seat < alive; ++seat) {
@@ -47,9 +47,11 @@ void run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_race_find(test_run& run) {
-    run_until<default_policy>(run, 0.4, run.alive());
-    run_until<default_policy>(run, 0.7, 8); // all meet on a few
-    run_until<support::tiny_policy<2>>(run, 1, 64);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.4, run.alive());
+        run_until<Placement, default_policy>(run, 0.7, 8); // all meet on a few
+        run_until<Placement, support::tiny_policy<2>>(run, 1, 64);
+    });
 }
 
 } // namespace handlepool::stress

@@ -74,9 +74,9 @@ private:
     std::mutex mutex_;
 };
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part) {
-    using pool_type = watched_pool<Policy, parent>;
+    using pool_type = watched_pool<Placement, Policy, parent>;
     using handle_type = typename pool_type::handle_type;
     constexpr std::size_t families = 100;
     constexpr std::size_t most_descendants = 5;
@@ -119,9 +119,11 @@ void run_until(test_run& run, double part) {
 } // namespace
 
 void run_reentrant(test_run& run) {
-    run_until<default_policy>(run, 0.5);
-    run_until<support::tiny_policy<1>>(run, 0.8);
-    run_until<support::tiny_policy<2>>(run, 1);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.5);
+        run_until<Placement, support::tiny_policy<1>>(run, 0.8);
+        run_until<Placement, support::tiny_policy<2>>(run, 1);
+    });
 }
 
 } // namespace handlepool::stress

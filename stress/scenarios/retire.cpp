@@ -22,12 +22,12 @@ using narrow_layout = handle_layout<32, 5, 27>; // a slot has 15 lives
 using handle_type = handle<tracked_object, narrow_layout>;
 constexpr std::uint64_t lives = (narrow_layout::last_generation + 1) / 2;
 
-template <class Policy>
+template <class Placement, class Policy>
 std::uint64_t use_up(test_run& run) {
     constexpr std::size_t slot_limit = 600;
     constexpr std::size_t capacity = 128;
     constexpr std::size_t reuse_delay = 8;
-    watched_pool<Policy, tracked_object, narrow_layout> pool(
+    watched_pool<Placement, Policy, tracked_object, narrow_layout> pool(
         run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
     std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;
@@ -73,16 +73,19 @@ std::uint64_t use_up(test_run& run) {
 } // namespace
 
 void run_retire(test_run& run) {
-    std::uint64_t pools = 0;
-    std::uint64_t created = 0;
-    while (run.more()) {
-        created += pools % 2 == 0 ? use_up<support::tiny_policy<1>>(run) : use_up<default_policy>(run);
-        ++pools;
-    }
-    run.add_fact("pools used up", pools);
-    run.add_fact("objects of each, at most 9,000",
-                 fmt::format("{:.0f}", static_cast<double>(created) /
-                                           static_cast<double>(std::max<std::uint64_t>(pools, 1))));
+    with_placement(run, [&run]<class Placement>(Placement) {
+        std::uint64_t pools = 0;
+        std::uint64_t created = 0;
+        while (run.more()) {
+            created += pools % 2 == 0 ? use_up<Placement, support::tiny_policy<1>>(run)
+                                      : use_up<Placement, default_policy>(run);
+            ++pools;
+        }
+        run.add_fact("pools used up", pools);
+        run.add_fact("objects of each, at most 9,000",
+                     fmt::format("{:.0f}", static_cast<double>(created) /
+                                               static_cast<double>(std::max<std::uint64_t>(pools, 1))));
+    });
 }
 
 } // namespace handlepool::stress

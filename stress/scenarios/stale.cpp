@@ -63,14 +63,14 @@ private:
     std::vector<handle_type> living_;
 };
 
-template <class Policy>
+template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_delay) {
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 1);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
-    watched_pool<Policy> pool(
+    watched_pool<Placement, Policy> pool(
         run, {.name = "stale", .capacity = (share + 1 + steps) * run.threads(), .reuse_delay = reuse_delay});
     shared_handles<handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
-    std::vector<holder<typename watched_pool<Policy>::client_type>> holders;
+    std::vector<holder<typename watched_pool<Placement, Policy>::client_type>> holders;
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         holders.emplace_back(pool.by(thread), dead, share, run.random(thread));
     }
@@ -80,10 +80,12 @@ void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_
 } // namespace
 
 void run_stale(test_run& run) {
-    run_until<default_policy>(run, 0.5, run.alive(), pool_options::automatic);
-    run_until<support::tiny_policy<1>>(run, 0.8, run.alive(100),
-                                       0); // slots live fast
-    run_until<support::tiny_policy<2>>(run, 1, run.alive(), 16);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        run_until<Placement, default_policy>(run, 0.5, run.alive(), pool_options::automatic);
+        run_until<Placement, support::tiny_policy<1>>(run, 0.8, run.alive(100),
+                                                      0); // slots live fast
+        run_until<Placement, support::tiny_policy<2>>(run, 1, run.alive(), 16);
+    });
 }
 
 } // namespace handlepool::stress

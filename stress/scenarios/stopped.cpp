@@ -46,10 +46,10 @@ private:
 };
 
 // For operations that the histories know nothing of. Looks like a watched_pool.
-template <class Policy>
+template <class Placement, class Policy>
 class unwatched_pool {
 public:
-    using pool_type = pool<halting, default_layout, Policy>;
+    using pool_type = pool<halting, default_layout, Policy, fifo_freelist, Placement>;
     using handle_type = typename pool_type::handle_type;
 
     unwatched_pool(test_run& run, const pool_options& options, std::size_t /*threads*/)
@@ -66,18 +66,21 @@ public:
     bool contains(handle_type handle) { return pool_.contains(handle); }
     bool find(handle_type handle) {
         const halting* const found = pool_.find(handle);
-        return found != nullptr && found->is(found->number());
+        return found != nullptr && found->is(found->number()) &&
+               (!is_stable<pool_type> || found->place() == found->birthplace());
     }
 
     void finish() {
         pool_.compact();
         const pool_stats stats = pool_.stats();
-        if (stats.alive != pool_.items().size() || stats.destroyed != objects_.deaths() ||
+        std::size_t visited = 0;
+        pool_.for_each([&visited](const halting&) { ++visited; });
+        if (stats.alive != visited || stats.destroyed != objects_.deaths() ||
             stats.created != stats.alive + stats.destroyed || objects_.misuses() != 0) {
-            run_.violate(fmt::format("of {} objects {} live, {} of them in the dense store; {} were "
+            run_.violate(fmt::format("of {} objects {} live, and a loop visits {}; {} were "
                                      "destroyed, with {} destructors and {} misuses",
-                                     stats.created, stats.alive, pool_.items().size(), stats.destroyed,
-                                     objects_.deaths(), objects_.misuses()));
+                                     stats.created, stats.alive, visited, stats.destroyed, objects_.deaths(),
+                                     objects_.misuses()));
         }
     }
 
@@ -126,7 +129,7 @@ private:
     Pool pool_;
 };
 
-template <class Policy>
+template <class Placement, class Policy>
 std::unique_ptr<stoppable> make_stoppable(test_run& run, const stopped_setting& setting, std::size_t room,
                                           bool recorded) {
     pool_options options{.name = "stopped", .max_threads = 64};
@@ -136,20 +139,24 @@ std::unique_ptr<stoppable> make_stoppable(test_run& run, const stopped_setting& 
     options.capacity = setting.from == slots::nearly_full ? room : roomy;
     options.reuse_delay = setting.from == slots::fresh ? roomy : 0;
     if (recorded) {
-        return std::make_unique<stoppable_pool<watched_pool<Policy, halting>>>(run, options);
+        return std::make_unique<stoppable_pool<watched_pool<Placement, Policy, halting>>>(run, options);
     }
-    return std::make_unique<stoppable_pool<unwatched_pool<Policy>>>(run, options);
+    return std::make_unique<stoppable_pool<unwatched_pool<Placement, Policy>>>(run, options);
 }
 
+template <class Placement>
 std::unique_ptr<stoppable> make_pool(test_run& run, const stopped_setting& setting, std::size_t room,
                                      bool recorded) {
     switch (setting.batch) {
     case 1:
-        return make_stoppable<support::tiny_policy<1, support::step_policy>>(run, setting, room, recorded);
+        return make_stoppable<Placement, support::tiny_policy<1, support::step_policy>>(run, setting, room,
+                                                                                        recorded);
     case 2:
-        return make_stoppable<support::tiny_policy<2, support::step_policy>>(run, setting, room, recorded);
+        return make_stoppable<Placement, support::tiny_policy<2, support::step_policy>>(run, setting, room,
+                                                                                        recorded);
     default:
-        return make_stoppable<support::tiny_policy<4, support::step_policy>>(run, setting, room, recorded);
+        return make_stoppable<Placement, support::tiny_policy<4, support::step_policy>>(run, setting, room,
+                                                                                        recorded);
     }
 }
 
@@ -162,9 +169,12 @@ void run_stopped(test_run& run) {
         stopped_setting{.batch = 2, .from = slots::fresh, .made_before = 1},
         stopped_setting{.batch = 2, .from = slots::nearly_full, .made_before = 2},
     };
-    const auto make = [&run](const stopped_setting& setting, std::size_t room, bool recorded) {
-        return make_pool(run, setting, room, recorded);
-    };
+    stoppable_maker make;
+    with_placement(run, [&]<class Placement>(Placement) {
+        make = [&run](const stopped_setting& setting, std::size_t room, bool recorded) {
+            return make_pool<Placement>(run, setting, room, recorded);
+        };
+    });
     stopped_matrix matrix(run);
     for (const stopped_setting& setting : essential) {
         matrix.run(setting, make, true);

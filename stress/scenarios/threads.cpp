@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t at_once = 4; // workers that each thread of the team has at a time
 
-template <class Policy>
+template <class Placement, class Policy>
 std::uint64_t run_until(test_run& run, double part) {
     const std::size_t workers = run.threads() * at_once;
-    watched_pool<Policy> pool(run, {.name = "threads", .capacity = 100 * workers, .reuse_delay = 16},
-                              workers);
+    watched_pool<Placement, Policy> pool(
+        run, {.name = "threads", .capacity = 100 * workers, .reuse_delay = 16}, workers);
     std::vector<std::vector<handle<tracked_object>>> held(workers);
     std::atomic<std::uint64_t> born = 0;
     for (std::uint64_t frame = 0; run.more(part); ++frame) {
@@ -64,9 +64,11 @@ std::uint64_t run_until(test_run& run, double part) {
 } // namespace
 
 void run_threads(test_run& run) {
-    std::uint64_t born = run_until<default_policy>(run, 0.5);
-    born += run_until<support::tiny_policy<2>>(run, 1);
-    run.add_fact("threads born", born);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        std::uint64_t born = run_until<Placement, default_policy>(run, 0.5);
+        born += run_until<Placement, support::tiny_policy<2>>(run, 1);
+        run.add_fact("threads born", born);
+    });
 }
 
 } // namespace handlepool::stress

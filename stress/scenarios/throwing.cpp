@@ -92,13 +92,13 @@ private:
     std::uint64_t failures_ = 0;
 };
 
-template <class Policy>
+template <class Placement, class Policy>
 std::uint64_t run_until(test_run& run, double part, std::size_t alive) {
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 10);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 2000);
-    watched_pool<Policy, fragile> pool(
+    watched_pool<Placement, Policy, fragile> pool(
         run, {.name = "throwing", .capacity = run.threads() * (share + 10 * steps), .reuse_delay = 16});
-    std::vector<worker<typename watched_pool<Policy, fragile>::client_type>> workers;
+    std::vector<worker<typename watched_pool<Placement, Policy, fragile>::client_type>> workers;
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         workers.emplace_back(pool.by(thread), share, run.random(thread));
     }
@@ -113,10 +113,12 @@ std::uint64_t run_until(test_run& run, double part, std::size_t alive) {
 } // namespace
 
 void run_throwing(test_run& run) {
-    std::uint64_t failures = run_until<default_policy>(run, 0.5, run.alive());
-    failures += run_until<support::tiny_policy<1>>(run, 0.8, 100);
-    failures += run_until<support::tiny_policy<2>>(run, 1, 1000);
-    run.add_fact("constructors that threw", failures);
+    with_placement(run, [&run]<class Placement>(Placement) {
+        std::uint64_t failures = run_until<Placement, default_policy>(run, 0.5, run.alive());
+        failures += run_until<Placement, support::tiny_policy<1>>(run, 0.8, 100);
+        failures += run_until<Placement, support::tiny_policy<2>>(run, 1, 1000);
+        run.add_fact("constructors that threw", failures);
+    });
 }
 
 } // namespace handlepool::stress
