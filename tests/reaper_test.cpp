@@ -38,7 +38,7 @@ protected:
         alive = parts.emplace_sequence(count);
         inline_executor executor;
         packing.collect_newborns(executor, work);
-        packing.place_newborns(executor, work, 0);
+        packing.place_newborns(executor, work, births, 0);
         return alive;
     }
 
@@ -72,6 +72,7 @@ protected:
     rig_type parts{20};
     slot_history<Policy> history{"history", 100, 100};
     reaper<counted, typename rig_type::config> work{"reaper", parts, history};
+    birth_list<counted, typename rig_type::config> births{"packer"};
     packer<counted, typename rig_type::config> packing{"packer", parts, history};
     std::vector<value_type> alive;
     std::uint64_t frame = 0;
