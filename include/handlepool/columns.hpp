@@ -49,7 +49,7 @@ namespace handlepool {
 ///
 /// Results, threads, progress, errors and costs are those of pool's function of the same name, with rows for
 /// objects: a row_pointer stands for a `T*`, a row for a `T&`. Costs are linear in the columns, too. It has
-/// no insert, for which emplace serves, and no iterators.
+/// no insert, for which emplace serves, and there is no stable_pool of rows.
 ///
 /// @tparam Cs types of the columns; nothrow move constructible and nothrow destructible, of any size and
 /// alignment. Several columns may have the same type; such columns are named by their index only. An
@@ -77,6 +77,7 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement> {
     template <class C>
     static constexpr std::size_t index_of = detail::index_of<std::remove_const_t<C>, Cs...>();
 
+    /// Does it return what a row can be made from?
     template <class Make>
     static constexpr bool can_make =
         detail::row_maker_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
