@@ -73,7 +73,7 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement> {
 
     /// Is it the type of one column, and no other?
     template <class C>
-    static constexpr bool is_column = detail::count_of<std::remove_const_t<C>, Cs...> == 1;
+    static constexpr bool is_column = detail::occurrences_of<std::remove_const_t<C>, Cs...> == 1;
     template <class C>
     static constexpr std::size_t index_of = detail::index_of<std::remove_const_t<C>, Cs...>();
 
@@ -334,7 +334,7 @@ public:
     /// The handle of the row that has this element, in whatever column, whether it is in items() yet or not;
     /// stale when the row was erased since. Null for an object that is not in the pool.
     template <class C>
-        requires(detail::count_of<C, Cs...> != 0)
+        requires(detail::occurrences_of<C, Cs...> != 0)
     handle_type handle_of(const C& element) const noexcept {
         return handle_type::from_value(core_.handle_of(std::addressof(element)));
     }
