@@ -175,7 +175,8 @@ TEST(row_made_with_its_handle, has_it) {
     }
     expect_consistent_rows(pool);
     int four = 4;
-    const auto referring = pool.emplace_with([&](auto) { return std::tuple<int, self, int&>(5, {}, four); });
+    const auto referring =
+        pool.emplace_with([&](auto) { return std::tuple<unsigned, self, int&>(5, {}, four); });
     EXPECT_EQ(pool.at(referring).get<int>(), 4);
 }
 

@@ -53,7 +53,7 @@ namespace handlepool {
 ///
 /// Results, threads, progress, errors and costs are those of pool's function of the same name, with rows for
 /// objects: a row_pointer stands for a `T*`, a row for a `T&`. Costs are linear in the columns, too. It has
-/// no insert, for which emplace serves, and no iterators.
+/// no insert, for which emplace serves, and there is no stable_pool of rows.
 ///
 /// @tparam Cs types of the columns; nothrow move constructible and nothrow destructible, of any size and
 /// alignment. Several columns may have the same type; such columns are named by their index only. An
@@ -78,10 +78,11 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement> {
 
     /// Is it the type of one column, and no other?
     template <class C>
-    static constexpr bool is_column = detail::count_of<std::remove_const_t<C>, Cs...> == 1;
+    static constexpr bool is_column = detail::occurrences_of<std::remove_const_t<C>, Cs...> == 1;
     template <class C>
     static constexpr std::size_t index_of = detail::index_of<std::remove_const_t<C>, Cs...>();
 
+    /// Does it return what a row can be made from?
     template <class Make>
     static constexpr bool can_make =
         detail::row_maker_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
@@ -404,7 +405,7 @@ public:
     /// The handle of the row that has this element, in whatever column, whether it is in items() yet or not;
     /// stale when the row was erased since. Null for an object that is not in the pool.
     template <class C>
-        requires(detail::count_of<C, Cs...> != 0)
+        requires(detail::occurrences_of<C, Cs...> != 0)
     handle_type handle_of(const C& element) const noexcept {
         return handle_type::from_value(core_.handle_of(std::addressof(element)));
     }

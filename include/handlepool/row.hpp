@@ -49,7 +49,7 @@ public:
         return *std::launder(static_cast<element*>(place_.memory<element>(I)));
     }
     template <class C>
-        requires(detail::count_of<C, std::remove_const_t<Cs>...> == 1)
+        requires(detail::occurrences_of<C, std::remove_const_t<Cs>...> == 1)
     auto& get() const noexcept {
         return get<detail::index_of<C, std::remove_const_t<Cs>...>()>();
     }

@@ -25,8 +25,8 @@ struct row_arguments;
 template <class... Cs, class... Args>
 struct row_arguments<columns<Cs...>, Args...> {
     static constexpr bool by_type =
-        ((count_of<std::remove_cvref_t<Args>, Cs...> == 1 &&
-          count_of<std::remove_cvref_t<Args>, std::remove_cvref_t<Args>...> == 1) &&
+        ((occurrences_of<std::remove_cvref_t<Args>, Cs...> == 1 &&
+          occurrences_of<std::remove_cvref_t<Args>, std::remove_cvref_t<Args>...> == 1) &&
          ...);
 
     /// Index of a column's argument; sizeof...(Args), or more, when it has none.

@@ -9,7 +9,7 @@ namespace handlepool::detail {
 
 /// How many of Ts are T?
 template <class T, class... Ts>
-inline constexpr std::size_t count_of = (std::size_t{0} + ... + (std::is_same_v<T, Ts> ? 1 : 0));
+inline constexpr std::size_t occurrences_of = (std::size_t{0} + ... + (std::is_same_v<T, Ts> ? 1 : 0));
 
 /// Index of the first of Ts that is T; sizeof...(Ts) when there is none.
 template <class T, class... Ts>
