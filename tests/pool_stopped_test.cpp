@@ -72,8 +72,9 @@ const std::vector<operation<Pool>>& operations() {
 
 template <class Body>
 void expect_steps(stepped_operation what, Body body) {
-    support::stepper other(support::stepper::never, body);
-    EXPECT_LE(other.steps(), support::bound_of(what).accesses) << support::bound_of(what).operation;
+    const auto& [operation, allowed, in_model] = support::bound_of(what);
+    support::stepper other(allowed, body);
+    EXPECT_TRUE(other.ended()) << operation << " takes more than " << allowed << " steps, if it ends";
 }
 
 // All that others may do while one is stopped. It would hang, or take more steps, if anything waited for that
