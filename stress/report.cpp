@@ -12,7 +12,7 @@ namespace handlepool::stress {
 
 namespace {
 
-constexpr const char* row_format = "{:<18}{:>8}{:>11}{:>9}{:>10}{:>11}{:>9}{:>11}\n";
+constexpr const char* row_format = "{:<18}{:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>5}\n";
 
 std::string millions(double number) {
     return fmt::format("{:.2f} M", number / 1e6);
@@ -157,7 +157,7 @@ std::string to_text(const report& result) {
 
 std::string table_head() {
     return fmt::format(row_format, "scenario", "seconds", "operations", "a second", "checked", "stale",
-                       "accepted", "violations");
+                       "accepted", "wrong");
 }
 
 std::string table_row(const report& result) {

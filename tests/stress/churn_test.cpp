@@ -68,6 +68,16 @@ TEST(churn, figures_add_up_with_any_number_of_threads) {
     }
 }
 
+TEST(churn, on_a_stable_pool_the_figures_are_the_same) {
+    expect_exactly({.threads = 3,
+                    .alive = 64 * 3 * 10,
+                    .churn = 0.5,
+                    .frames = 10,
+                    .lookups = 20,
+                    .service = {.placement = placement_kind::stable}},
+                   960);
+}
+
 TEST(churn, nothing_is_replaced) {
     expect_exactly({.threads = 3, .alive = 1000, .churn = 0, .frames = 20, .lookups = 10}, 0);
 }
@@ -107,8 +117,9 @@ TEST(churn, the_seed_decides_what_is_asked) {
     EXPECT_EQ(first.all.operations, second.all.operations);
     EXPECT_EQ(first.all.live_lookups, second.all.live_lookups);
     EXPECT_EQ(first.all.stale_lookups, second.all.stale_lookups);
-    const named_texts parameters{{"executor", "tbb"}, {"pools", "3"},     {"alive", "1001"},
-                                 {"churn", "0.3"},    {"lookups", "256"}, {"seed", "42"}};
+    const named_texts parameters{{"executor", "tbb"}, {"pools", "3"},   {"placement", "dense"},
+                                 {"alive", "1001"},   {"churn", "0.3"}, {"lookups", "256"},
+                                 {"seed", "42"}};
     EXPECT_EQ(first.parameters, parameters);
 }
 

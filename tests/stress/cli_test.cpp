@@ -228,11 +228,14 @@ TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
         run_stress({"run", "all", "--operations", "100000", "--alive", "100", "--json", path("result.json")});
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_THAT(result.errors, IsEmpty());
-    EXPECT_THAT(result.output, AllOf(StartsWith("scenario "), HasSubstr("\nchurn "), HasSubstr("\nhand-off "),
-                                     HasSubstr("\nviolations                   0\n")));
+    EXPECT_THAT(result.output,
+                AllOf(StartsWith("scenario "), HasSubstr("\nchurn "), HasSubstr("\nchurn, stable "),
+                      HasSubstr("\nhand-off, stable "), HasSubstr("\nviolations                   0\n")));
     const nlohmann::json json = json_in(path("result.json"));
-    EXPECT_GE(json["scenarios"].size(), 13U);
-    for (const auto& each : json["scenarios"]) {
+    ASSERT_EQ(json["scenarios"].size(), 2 * 13U);
+    for (std::size_t i = 0; i < json["scenarios"].size(); ++i) {
+        const auto& each = json["scenarios"][i];
+        EXPECT_EQ(each["parameters"]["placement"], i % 2 == 0 ? "dense" : "stable");
         EXPECT_EQ(each["violations"], 0);
         EXPECT_TRUE(each.contains("stale_lookups") && each.contains("stale_accepted"));
         EXPECT_GT(each["operations"], 0);
@@ -242,8 +245,50 @@ TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
         run_stress({"report", path("result.json"), path("churn.json"), "-o", path("page.html")});
     EXPECT_EQ(page.status, 0) << page.errors;
     const std::string html = support::read_file(path("page.html"));
-    EXPECT_THAT(html, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("race-find"), HasSubstr("<svg"),
-                            HasSubstr("churn.json"), Not(HasSubstr("<script"))));
+    EXPECT_THAT(html, AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr(">race-find</a>"),
+                            HasSubstr(">race-find, stable</a>"), HasSubstr("<svg"), HasSubstr("churn.json"),
+                            Not(HasSubstr("<script"))));
+}
+
+TEST_F(command_line, a_scenario_passes_on_a_stable_pool) {
+    const support::run_result result = run_stress({"run", "hand-off", "--placement", "stable", "--operations",
+                                                   "20000", "--alive", "100", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_THAT(result.output, AllOf(StartsWith("run                          hand-off, stable\n"),
+                                     HasSubstr("  placement                  stable\n")));
+    const nlohmann::json json = json_in(path("result.json"))["scenarios"];
+    ASSERT_EQ(json.size(), 1U);
+    EXPECT_EQ(json[0]["name"], "hand-off, stable");
+    EXPECT_EQ(json[0]["parameters"]["placement"], "stable");
+    EXPECT_THAT(
+        json[0]["again"].get<std::string>(),
+        AllOf(StartsWith("handlepool-stress run hand-off --threads 2 "), HasSubstr(" --placement stable")));
+}
+
+TEST_F(command_line, all_scenarios_with_one_placement) {
+    const support::run_result result = run_stress({"run", "all", "--placement", "stable", "--operations",
+                                                   "20000", "--alive", "50", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 0) << result.output;
+    const nlohmann::json json = json_in(path("result.json"))["scenarios"];
+    EXPECT_EQ(json.size(), 13U);
+    for (const auto& each : json) {
+        EXPECT_EQ(each["parameters"]["placement"], "stable");
+    }
+}
+
+TEST_F(command_line, churn_and_replay_pass_on_a_stable_pool) {
+    for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
+        const support::run_result result =
+            run_stress(line + arguments{"--placement", "stable", "--json", path("result.json")});
+        EXPECT_EQ(result.status, 0) << result.output;
+        EXPECT_EQ(json_in(path("result.json"))["parameters"]["placement"], "stable");
+    }
+}
+
+TEST_F(command_line, placements_that_cannot_be) {
+    expect_error({"run", "churn", "--placement", "sparse"},
+                 AllOf(HasSubstr("--placement"), HasSubstr("sparse"), HasSubstr("dense,stable")));
+    expect_error({"churn", "--placement", "both"}, HasSubstr("--placement"));
 }
 
 TEST_F(command_line, a_scenario_that_is_not_there) {
@@ -273,7 +318,7 @@ TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_doe
     EXPECT_THAT(result.output,
                 AllOf(HasSubstr("violations                   1\n  something was wrong\n"),
                       HasSubstr("handlepool-stress run churn --threads 2 --seed 7 --alive 20000 "
-                                "--seconds 10 --executor tbb --pools 3\n"),
+                                "--seconds 10 --executor tbb --pools 3 --placement dense\n"),
                       HasSubstr("FAILED")));
     EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
                 HasSubstr("--seed 7"));
@@ -371,9 +416,9 @@ TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
     const support::run_result all = run_stress({"run", "all", "--operations", "1000", "--alive", "100"},
                                                support::errors_to::terminal, 80);
     EXPECT_EQ(all.status, 0);
-    EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 13, churn ["),
-                                  HasSubstr("\033[Kscenario 3 of 13, race-erase ["),
-                                  HasSubstr("\033[Kscenario 13 of 13, hand-off [")));
+    EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 26, churn ["),
+                                  HasSubstr("\033[Kscenario 6 of 26, race-erase, stable ["),
+                                  HasSubstr("\033[Kscenario 25 of 26, hand-off [")));
 }
 
 TEST_F(command_line, a_trace_that_cannot_be_read) {

@@ -172,8 +172,9 @@ TEST(replay, the_seed_decides_what_is_asked) {
     EXPECT_EQ(first.all.live_lookups, second.all.live_lookups);
     EXPECT_EQ(first.all.stale_lookups, second.all.stale_lookups);
     EXPECT_EQ(first.alive_peak, second.alive_peak);
-    const named_texts parameters{{"executor", "tbb"}, {"pools", "3"},    {"program", "made by hand"},
-                                 {"frame_ms", "0.5"}, {"lookups", "64"}, {"seed", "42"}};
+    const named_texts parameters{
+        {"executor", "tbb"}, {"pools", "3"},    {"placement", "dense"}, {"program", "made by hand"},
+        {"frame_ms", "0.5"}, {"lookups", "64"}, {"seed", "42"}};
     EXPECT_EQ(first.parameters, parameters);
 }
 
@@ -215,8 +216,10 @@ TEST(replay, the_shortest_frame_that_the_error_names_is_allowed) {
 TEST(replay, recorded_traces) {
     for (const char* file : {"fd.zst", "povray.zst"}) {
         const trace recorded = read_trace(std::filesystem::path(HANDLEPOOL_TRACE_DIRECTORY) / file);
-        const report result = replay_checked(recorded, {});
-        EXPECT_EQ(result.threads, summarize(recorded).threads) << file;
+        for (const placement_kind placement : placements) {
+            const report result = replay_checked(recorded, {.service = {.placement = placement}});
+            EXPECT_EQ(result.threads, summarize(recorded).threads) << file;
+        }
     }
 }
 

@@ -328,6 +328,9 @@ TEST(run_report_text, sums_up_and_lists_what_failed) {
     EXPECT_EQ(table_head().size(), table_row(results[0]).size());
     EXPECT_LE(table_head().size(), 80U) << "with the end of the line";
     EXPECT_THAT(table_row(results[1]), AllOf(StartsWith("churn "), HasSubstr(" 26\n")));
+    report longest = some_report();
+    longest.command = "race-erase, stable";
+    EXPECT_EQ(table_head().size(), table_row(longest).size());
 }
 
 TEST(run_report_text, fails_however_large_the_sum_of_the_violations) {

@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <new>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace handlepool::stress {
@@ -39,7 +42,8 @@ std::string fact(const report& result, const std::string& name) {
 report run_checked(std::string_view name, const run_options& options) {
     const report result = run_scenario(named(name), options);
     EXPECT_TRUE(result.passed()) << to_text(result);
-    EXPECT_EQ(result.command, name);
+    const bool stable = options.service.placement == placement_kind::stable;
+    EXPECT_EQ(result.command, std::string(name) + (stable ? ", stable" : ""));
     EXPECT_FALSE(result.summary.empty());
     EXPECT_GT(result.all.operations, 0U);
     EXPECT_GT(result.all.checked, 0U);
@@ -58,45 +62,62 @@ TEST(scenarios, are_those_of_the_table) {
                                             "stopped", "hand-off"));
 }
 
-struct each_scenario : testing::TestWithParam<std::string> {};
+struct each_scenario : testing::TestWithParam<std::tuple<std::string, placement_kind>> {
+    const std::string& name = std::get<0>(GetParam());
+    const placement_kind placement = std::get<1>(GetParam());
+};
 
 TEST_P(each_scenario, passes_with_any_number_of_threads_and_any_executor) {
     struct setting {
         std::size_t threads;
-        service_setting service;
+        executor_kind executor;
+        std::size_t pools;
     };
-    for (const auto& [threads, service] : {setting{1, {.executor = executor_kind::in_line, .pools = 1}},
-                                           setting{2, {.executor = executor_kind::threads, .pools = 2}},
-                                           setting{5, {.executor = executor_kind::tbb, .pools = 4}}}) {
-        run_checked(
-            GetParam(),
-            {.threads = threads, .operations = 20'000, .seed = threads, .alive = 500, .service = service});
+    for (const auto& [threads, executor, pools] :
+         {setting{1, executor_kind::in_line, 1}, setting{2, executor_kind::threads, 2},
+          setting{5, executor_kind::tbb, 4}}) {
+        run_checked(name, {.threads = threads,
+                           .operations = 20'000,
+                           .seed = threads,
+                           .alive = 500,
+                           .service = {.executor = executor, .placement = placement, .pools = pools}});
     }
 }
 
 TEST_P(each_scenario, passes_with_few_objects_and_a_sample) {
-    const report result =
-        run_checked(GetParam(), {.threads = 2, .operations = 5'000, .seed = 9, .alive = 16, .sample = 2});
+    const report result = run_checked(name, {.threads = 2,
+                                             .operations = 5'000,
+                                             .seed = 9,
+                                             .alive = 16,
+                                             .sample = 2,
+                                             .service = {.placement = placement}});
     EXPECT_LT(result.all.checked, result.all.operations);
     EXPECT_EQ(result.sampled, 2U);
 }
 
 TEST_P(each_scenario, ends_in_time) {
-    const report result = run_checked(GetParam(), {.threads = 2, .seconds = 0.1, .alive = 500});
+    const report result =
+        run_checked(name, {.threads = 2, .seconds = 0.1, .alive = 500, .service = {.placement = placement}});
     EXPECT_GE(result.seconds, 0.1);
     EXPECT_THAT(result.again,
-                testing::HasSubstr("run " + GetParam() + " --threads 2 --seed 1 --alive 500 --seconds 0.1"));
+                testing::HasSubstr("run " + name + " --threads 2 --seed 1 --alive 500 --seconds 0.1"));
+    EXPECT_THAT(result.again, testing::HasSubstr("--placement " + std::string(name_of(placement))));
+    EXPECT_THAT(result.parameters,
+                testing::Contains(std::pair<std::string, std::string>("placement", name_of(placement))));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, each_scenario, testing::ValuesIn([] {
-                             std::vector<std::string> names;
-                             for (const scenario& each : scenarios()) {
-                                 names.emplace_back(each.name);
-                             }
-                             return names;
-                         }()),
-                         [](const auto& name) {
-                             std::string text = name.param;
+INSTANTIATE_TEST_SUITE_P(all, each_scenario,
+                         testing::Combine(testing::ValuesIn([] {
+                                              std::vector<std::string> names;
+                                              for (const scenario& each : scenarios()) {
+                                                  names.emplace_back(each.name);
+                                              }
+                                              return names;
+                                          }()),
+                                          testing::ValuesIn(placements)),
+                         [](const auto& of) {
+                             std::string text = std::get<0>(of.param) + '_';
+                             text += name_of(std::get<1>(of.param));
                              std::replace(text.begin(), text.end(), '-', '_');
                              return text;
                          });
@@ -107,7 +128,12 @@ TEST(run_scenario_test, the_peak_is_not_below_what_is_alive_at_the_end) {
         EXPECT_GE(result.alive_peak, result.pool.alive) << each.name;
         EXPECT_EQ(result.pool.destroyed + result.pool.alive, result.pool.created) << each.name;
     }
-    for (const report& each : run_soak({.threads = 2, .operations = 400'000, .alive = 500}, [](auto&) {})) {
+    const std::span only_stable = std::span(placements).last(1);
+    const std::vector<report> results =
+        run_soak({.threads = 2, .operations = 400'000, .alive = 500}, only_stable, [](auto&) {});
+    EXPECT_EQ(results.size(), scenarios().size());
+    for (const report& each : results) {
+        EXPECT_THAT(each.command, testing::EndsWith(", stable"));
         EXPECT_GE(each.alive_peak, each.pool.alive) << each.command;
         EXPECT_EQ(each.pool.destroyed + each.pool.alive, each.pool.created) << each.command;
     }
@@ -168,15 +194,15 @@ TEST(scenario_throwing, constructors_do_throw) {
     EXPECT_GT(result.all.undone, 500U);
 }
 
-TEST(run_all_test, goes_through_all_of_them) {
+TEST(run_all_test, goes_through_all_of_them_with_both_placements) {
     std::vector<std::string> done;
     const std::vector<report> results =
-        run_all({.threads = 2, .operations = 100'000, .alive = 200},
+        run_all({.threads = 2, .operations = 100'000, .alive = 200}, placements,
                 [&](const report& result) { done.push_back(result.command); });
-    ASSERT_EQ(results.size(), scenarios().size());
+    ASSERT_EQ(results.size(), 2 * scenarios().size());
     for (std::size_t i = 0; i < results.size(); ++i) {
-        EXPECT_EQ(results[i].command, scenarios()[i].name);
-        EXPECT_EQ(done[i], scenarios()[i].name);
+        EXPECT_EQ(results[i].command, done[i]);
+        EXPECT_EQ(done[i], std::string(scenarios()[i / 2].name) + (i % 2 == 0 ? "" : ", stable"));
         EXPECT_TRUE(results[i].passed()) << to_text(results[i]);
     }
 }
@@ -185,12 +211,12 @@ TEST(run_soak_test, takes_turns_with_other_seeds) {
     std::set<std::string> commands;
     std::size_t turns = 0;
     const std::vector<report> results =
-        run_soak({.threads = 2, .operations = 700'000, .alive = 100}, [&](const report& result) {
+        run_soak({.threads = 2, .operations = 700'000, .alive = 100}, placements, [&](const report& result) {
             commands.insert(result.again);
             ++turns;
         });
-    ASSERT_EQ(results.size(), scenarios().size());
-    EXPECT_GE(turns, scenarios().size());
+    ASSERT_EQ(results.size(), 2 * scenarios().size());
+    EXPECT_GE(turns, results.size());
     EXPECT_EQ(commands.size(), turns) << "a turn was repeated with the same seed";
     std::uint64_t operations = 0;
     for (const report& each : results) {

@@ -208,8 +208,10 @@ std::string fact(const report& of, std::string_view name) {
     return "0";
 }
 
-TEST(stopped, pool_passes_within_the_published_bounds) {
-    test_run run("stopped", {.threads = 2, .seconds = 0.001});
+struct stopped_pool : testing::TestWithParam<placement_kind> {};
+
+TEST_P(stopped_pool, passes_within_the_published_bounds) {
+    test_run run("stopped", {.threads = 2, .seconds = 0.001, .service = {.placement = GetParam()}});
     run_stopped(run);
     const report& result = run.result();
     EXPECT_TRUE(result.passed()) << to_text(result);
@@ -224,6 +226,9 @@ TEST(stopped, pool_passes_within_the_published_bounds) {
         EXPECT_THAT(steps, HasSubstr(", at most " + std::to_string(allowed_steps[what]) + " allowed"));
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(, stopped_pool, testing::ValuesIn(placements),
+                         [](const auto& of) { return std::string(name_of(of.param)); });
 
 } // namespace
 } // namespace handlepool::stress

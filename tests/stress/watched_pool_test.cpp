@@ -4,6 +4,7 @@
 #include "test_run.hpp"
 #include "watched_pool.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/tiny_policy.hpp>
@@ -183,6 +184,97 @@ TEST(watched_pool, one_that_is_left_by_an_exception_tells_what_it_found) {
     EXPECT_EQ(run.result().all.created, 1U);
 }
 
+// ---- A pool whose objects never move
+
+template <class Placement>
+struct placed_pool {
+    test_run run{"test", {.threads = 2}};
+    watched_pool<Placement> pool{run, {.name = "placed", .capacity = 10'000, .reuse_delay = 4}};
+    typename watched_pool<Placement>::client_type& mine = pool.by(0);
+
+    // The same object, made elsewhere and moved to where it is.
+    void bring_from_elsewhere(handle<tracked_object> object, std::uint64_t number) {
+        tracked_object elsewhere(mine.objects(), number);
+        tracked_object& here = *pool.get().find(object);
+        {
+            const tracked_object gone(std::move(here));
+        }
+        std::destroy_at(&here);
+        std::construct_at(&here, std::move(elsewhere));
+    }
+};
+
+TEST(watched_stable_pool, right_answers_are_no_violation) {
+    placed_pool<stable_placement> at;
+    for (const std::size_t count : {100U, 6000U}) { // the larger number is checked by all threads
+        std::vector<handle<tracked_object>> made;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            made.push_back(at.mine.create());
+        }
+        at.pool.end_frame();
+        for (std::size_t i = 0; i < count; i += 3) {
+            at.mine.erase_living(made[i]);
+        }
+        at.pool.end_frame();
+        EXPECT_TRUE(at.mine.find(made[1]));
+    }
+    at.pool.finish();
+    EXPECT_TRUE(at.run.result().passed()) << to_text(at.run.result());
+    EXPECT_EQ(at.run.result().pool.alive, 66U + 4000U);
+}
+
+TEST(watched_stable_pool, an_object_that_is_found_where_it_was_not_made_is_a_violation) {
+    placed_pool<stable_placement> at;
+    const auto handle = at.mine.create_numbered(7);
+    const void* const here = at.pool.get().find(handle);
+    at.bring_from_elsewhere(handle, 7);
+    const void* const elsewhere = at.pool.get().find(handle)->birthplace();
+    EXPECT_NE(here, elsewhere);
+    at.mine.look_up(handle, 7);
+    EXPECT_THAT(at.mine.counts().messages,
+                ElementsAre(fmt::format("the object of handle {} was made at {}, and is at {}", handle,
+                                        elsewhere, here)));
+    EXPECT_EQ(at.mine.counts().content_mismatches, 0U);
+}
+
+TEST(watched_stable_pool, an_object_that_nobody_looks_for_must_be_where_it_was_made_too) {
+    for (const std::uint64_t others : {1U, 6000U}) {
+        placed_pool<stable_placement> at;
+        for (std::uint64_t i = 0; i < others; ++i) {
+            at.mine.create();
+        }
+        const auto handle = at.mine.create_numbered(1 << 20);
+        at.bring_from_elsewhere(handle, 1 << 20);
+        at.pool.end_frame();
+        at.pool.finish();
+        EXPECT_THAT(at.run.result().all.messages,
+                    Contains(AllOf(StartsWith("the object of handle"), HasSubstr("was made at 0x"))));
+    }
+}
+
+TEST(watched_stable_pool, an_object_that_a_loop_does_not_visit_is_a_violation) {
+    placed_pool<stable_placement> at;
+    at.mine.create();
+    at.pool.check_quiescent(); // before the compaction that lets loops visit it
+    at.pool.finish();
+    EXPECT_THAT(at.run.result().all.messages,
+                Contains("pool 'placed': the number of objects that a loop visits is 0, expected 1"));
+}
+
+TEST(watched_pool, objects_of_a_dense_pool_move) {
+    placed_pool<dense_placement> at;
+    const auto first = at.mine.create_numbered(1);
+    const auto last = at.mine.create_numbered(2);
+    at.pool.end_frame();
+    const void* const before = at.pool.get().find(last);
+    at.mine.erase_living(first);
+    at.pool.end_frame();
+    EXPECT_NE(at.pool.get().find(last), before);
+    at.mine.look_up(last, 2);
+    at.pool.finish();
+    EXPECT_TRUE(at.run.result().passed()) << to_text(at.run.result());
+}
+
 // ---- A pool that is wrong, in the ways that matter under contention
 
 // Compares and exchanges in two steps, as one who takes no atomics for it.
@@ -209,8 +301,9 @@ struct torn_policy : default_policy {
 
 TEST(watched_pool, finds_two_winners_of_one_erase) {
     test_run run("test", {.threads = 2, .seed = 1});
-    watched_pool<torn_policy> pool(run, {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
-    std::vector<watched_pool<torn_policy>::handle_type> victims;
+    watched_pool<dense_placement, torn_policy> pool(run,
+                                                    {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
+    std::vector<watched_pool<dense_placement, torn_policy>::handle_type> victims;
     for (int i = 0; i < 20'000; ++i) {
         victims.push_back(pool.by_main().create());
     }
@@ -253,7 +346,7 @@ struct forgetful_policy : default_policy {
 
 TEST(watched_pool, finds_a_look_up_that_comes_too_late) {
     test_run run("test", {.threads = 1});
-    watched_pool<forgetful_policy> pool(run, {.name = "forgetful", .capacity = 100});
+    watched_pool<dense_placement, forgetful_policy> pool(run, {.name = "forgetful", .capacity = 100});
     const auto handle = pool.by(0).create();
     EXPECT_TRUE(pool.by(0).erase(handle));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
