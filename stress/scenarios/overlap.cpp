@@ -20,6 +20,12 @@ template <class Pool>
 void use(Pool& pool, std::size_t thread, shared_handles<handle<tracked_object>>& shared,
          std::mt19937_64& random, std::size_t steps) {
     auto& mine = pool.by(thread);
+    // Where objects never move, one that nobody erases may be looked at while compactions run, without a
+    // guard.
+    handle<tracked_object> own;
+    if (is_stable<typename Pool::pool_type>) {
+        own = mine.try_create();
+    }
     for (std::size_t i = 0; i < steps; ++i) {
         const std::uint64_t choice = random();
         const std::size_t seat = (choice >> 8) % shared.size();
@@ -44,9 +50,18 @@ void use(Pool& pool, std::size_t thread, shared_handles<handle<tracked_object>>&
                 mine.find(handle);
             }
             break;
+        case 3:
+            if (own) {
+                mine.find(own);
+                break;
+            }
+            [[fallthrough]];
         default:
             mine.contains(handle);
         }
+    }
+    if (own) {
+        mine.erase_living(own);
     }
 }
 
