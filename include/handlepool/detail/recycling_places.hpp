@@ -27,8 +27,8 @@ class recycling_places : public stable_places<Config> {
     using word = typename base::policy::template plain<std::uint64_t>;
 
 public:
-    recycling_places(std::string_view what_for, std::size_t groups, std::size_t group_size)
-        : base(what_for, groups, group_size),
+    recycling_places(std::string_view what_for, std::size_t groups, std::size_t)
+        : base(what_for, groups, base::group_size),
           constructed_(std::string(what_for) + " bits of constructed objects", groups, 0) {}
 
     /// Lane: what is at a place that it has taken.

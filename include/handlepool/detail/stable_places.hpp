@@ -246,9 +246,9 @@ public:
     }
 
 protected:
-    /// The same; calls `empty(group)` for each of the groups before.
-    template <class Objects, class Empty>
-    void shrink(Objects& objects, Empty empty) {
+    /// The same; calls `emptied(group)` for each of the groups before.
+    template <class Objects, class Emptied>
+    void shrink(Objects& objects, Emptied emptied) {
         for (std::size_t last = groups(); last != 0;) {
             std::size_t first = last;
             while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
@@ -259,7 +259,7 @@ protected:
                 break;
             }
             for (std::size_t group = first; group != last; ++group) {
-                empty(group);
+                emptied(group);
             }
             objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
             base::owners_.discard(first * group_size, last * group_size);
