@@ -155,7 +155,7 @@ public:
     /// The same in a recycling_pool by `fill(handle, object)`, which fills the kept object, or a
     /// value-initialized one, before any thread can find it. When `fill` throws, the object is cleared.
     template <class Fill>
-        requires recycles && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
     handle_type emplace_with(Fill&& fill) {
         const handle_type made = try_emplace_with(std::forward<Fill>(fill));
         if (!made) {
@@ -164,7 +164,7 @@ public:
         return made;
     }
     template <class Fill>
-        requires recycles && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
     handle_type try_emplace_with(Fill&& fill) {
         return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
             detail::make_filled<T>(memory, [&](T& object) {

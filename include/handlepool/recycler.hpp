@@ -15,10 +15,11 @@ namespace handlepool {
 template <class T>
 struct recycler {
     static void clear(T& object) noexcept {
-        static_assert(
-            requires {
-                { object.clear() } noexcept;
-            }, "objects of a recycling_pool need a clear() that can't throw, or a recycler<T> of their own");
+        constexpr bool can_be_cleared = requires {
+            { object.clear() } noexcept;
+        };
+        static_assert(can_be_cleared,
+                      "objects of a recycling_pool need a clear() that can't throw, or a recycler<T>");
         object.clear();
     }
     template <class Value>

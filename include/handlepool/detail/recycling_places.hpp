@@ -62,12 +62,14 @@ public:
     template <class Objects>
     void shrink(Objects& objects) {
         for (std::size_t group = 0, last = base::groups(); group != last; ++group) {
-            const std::size_t where = group / base::groups_a_word;
-            const std::uint64_t taken =
-                base::has_hole(group) ? base::take_over(where, base::bit_of_group(group)) : 0;
+            if (!base::has_hole(group)) {
+                continue;
+            }
+            const std::size_t in_word = group / base::groups_a_word;
+            const std::uint64_t taken = base::take_over(in_word, base::bit_of_group(group));
             if (taken != 0) {
                 destroy_kept_in(objects, group);
-                base::offer(where, taken);
+                base::offer(in_word, taken);
             }
         }
         // A lane may have kept new ones since, and given their group back.

@@ -245,34 +245,6 @@ public:
         shrink(objects, [](std::size_t) {});
     }
 
-protected:
-    /// The same; calls `emptied(group)` for each of the groups before.
-    template <class Objects, class Emptied>
-    void shrink(Objects& objects, Emptied emptied) {
-        for (std::size_t last = groups(); last != 0;) {
-            std::size_t first = last;
-            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
-                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
-                --first;
-            }
-            if (first == last) {
-                break;
-            }
-            for (std::size_t group = first; group != last; ++group) {
-                emptied(group);
-            }
-            objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
-            base::owners_.discard(first * group_size, last * group_size);
-            base::links_.discard(first * group_size, last * group_size);
-            for (std::size_t group = first; group != last; ++group) {
-                offer(group / groups_a_word, bit_of_group(group));
-            }
-            last = first;
-        }
-        base::chunks_.given_back().rewind();
-    }
-
-public:
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept {
         base::reset();
@@ -340,6 +312,32 @@ protected:
     }
 
     bool has_hole(std::size_t group) const noexcept { return settled_[group] != all_places; }
+
+    /// The public one; before, calls `emptied(group)` for each group whose memory goes.
+    template <class Objects, class Emptied>
+    void shrink(Objects& objects, Emptied emptied) {
+        for (std::size_t last = groups(); last != 0;) {
+            std::size_t first = last;
+            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
+                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
+                --first;
+            }
+            if (first == last) {
+                break;
+            }
+            for (std::size_t group = first; group != last; ++group) {
+                emptied(group);
+            }
+            objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
+            base::owners_.discard(first * group_size, last * group_size);
+            base::links_.discard(first * group_size, last * group_size);
+            for (std::size_t group = first; group != last; ++group) {
+                offer(group / groups_a_word, bit_of_group(group));
+            }
+            last = first;
+        }
+        base::chunks_.given_back().rewind();
+    }
 
     /// The places that whoever has claimed the group may use.
     std::uint64_t offered(std::uint32_t group) const noexcept {
