@@ -222,29 +222,27 @@ protected:
     explicit recycling_scene(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
 };
 
-/// A place whose object is cleared while its group is a lane's, and where the lane may create again.
+/// An object ends while a lane creates in the same group, and then perhaps in the same place.
 class kept_in_a_group_that_a_lane_holds : public recycling_scene {
 public:
-    kept_in_a_group_that_a_lane_holds() : recycling_scene(4) {
-        victim_ = objects.emplace(1U);
-        neighbour_ = objects.emplace(2U);
-        objects.compact();
-    }
+    kept_in_a_group_that_a_lane_holds() : recycling_scene(4) { victim_ = objects.emplace(1U); }
 
     void run(unsigned index) override {
         if (index == 0) {
-            require(objects.erase(victim_), "a living object can be erased");
-            first_ = objects.emplace(3U);
-            second_ = objects.emplace(4U);
+            for (std::uint32_t i = 0; i != 3; ++i) {
+                made_.at(i) = objects.emplace(2 + i);
+            }
         } else {
+            require(objects.erase(victim_), "a living object can be erased");
             objects.compact();
             objects.compact();
         }
     }
-    void check() override { require_consistent(objects, {{neighbour_, 2}, {first_, 3}, {second_, 4}}); }
+    void check() override { require_consistent(objects, {{made_[0], 2}, {made_[1], 3}, {made_[2], 4}}); }
 
 private:
-    handle_type victim_, neighbour_, first_, second_;
+    handle_type victim_;
+    std::array<handle_type, 3> made_;
 };
 
 /// Two threads take over what a third has created, and a compaction cleared; more is cleared beside them.
