@@ -5,15 +5,13 @@
 
 namespace handlepool {
 
-/// How a recycling_pool reuses objects of type T: as containers and strings are, unless it is specialized.
-///
-/// - `clear(object)` ends an object's use. It is called where a destructor would be, by a compaction, and may
-///   do what a destructor may. It must not throw, must accept an object that was moved from or whose
-///   assignment has thrown, and leaves it as emplace() without arguments shall find it.
-/// - `assign(object, args...)` gives a cleared object the values that a constructor would be given. Those
-///   that a pool is used with are enough.
+/// How a recycling_pool reuses objects of type T: as containers and strings are, unless it is specialized. A
+/// specialization has `clear`, and `assign` for the arguments that objects are created from.
 template <class T>
 struct recycler {
+    /// Ends an object's use, where a destructor would be called, and may do what a destructor may. Leaves the
+    /// object as emplace() without arguments shall give it. It must not throw, and must accept an object that
+    /// was moved from, or whose assignment has thrown.
     static void clear(T& object) noexcept {
         constexpr bool can_be_cleared = requires {
             { object.clear() } noexcept;
@@ -22,6 +20,8 @@ struct recycler {
                       "objects of a recycling_pool need a clear() that can't throw, or a recycler<T>");
         object.clear();
     }
+    /// Gives a cleared object the value that a constructor would give it; in a specialization, from any
+    /// number of arguments. May throw.
     template <class Value>
         requires std::is_assignable_v<T&, Value>
     static void assign(T& object, Value&& value) {

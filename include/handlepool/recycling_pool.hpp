@@ -19,3 +19,4 @@
 /// - T's destructor runs when the pool ends, in reset() and in shrink_to_fit(), for cleared objects only. It
 ///   must not create objects of the same pool. shrink_to_fit() is linear in the places ever used; it leaves
 ///   what the threads that create will use next.
+/// - In stats() a cleared object counts as destroyed. What kept objects own is not in its bytes.
