@@ -4,6 +4,7 @@
 #include "suite.hpp"
 #include "table.hpp"
 
+#include <handlepool/recycling_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <benchmark/benchmark.h>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace handlepool_bench {
@@ -63,6 +65,39 @@ void churn(benchmark::State& state, table& results, std::size_t alive) {
     results.record(figure::stable_churn, outcome.ratio.median, outcome.ratio.spread());
 }
 
+/// Vectors of numbers, all of one size: made anew, or filled again.
+template <class Pool>
+class vectors {
+public:
+    using handle_type = typename Pool::handle_type;
+
+    explicit vectors(std::size_t alive) : pool_({.name = "bench", .capacity = alive + alive / 4}) {}
+
+    handle_type emplace(std::uint64_t seed) {
+        constexpr std::size_t size = 100;
+        const int value = static_cast<int>(seed);
+        if constexpr (std::is_same_v<Pool, handlepool::recycling_pool<std::vector<int>>>) {
+            return pool_.emplace_with([&](auto, std::vector<int>& made) { made.assign(size, value); });
+        } else {
+            return pool_.emplace(size, value);
+        }
+    }
+    bool erase(handle_type handle) noexcept { return pool_.erase(handle); }
+    void end_frame() { pool_.compact(); }
+
+private:
+    Pool pool_;
+};
+
+void vector_churn(benchmark::State& state, table& results, std::size_t alive) {
+    population<vectors<handlepool::recycling_pool<std::vector<int>>>> kept(alive);
+    population<vectors<handlepool::stable_pool<std::vector<int>>>> made_anew(alive);
+    const std::size_t frames = 10 * 100'000 / alive + 1;
+    const comparison outcome = compare(
+        state, [&] { return kept.frames(frames).total(); }, [&] { return made_anew.frames(frames).total(); });
+    results.record(figure::recycling_churn, outcome.ratio.median, outcome.ratio.spread());
+}
+
 template <class Objects>
 [[gnu::noinline]] double iterate(const Objects& objects, std::size_t count, std::size_t passes) {
     const auto start = std::chrono::steady_clock::now();
@@ -108,6 +143,10 @@ void register_stable(table& results, std::size_t rounds) {
             [&results, alive](auto& state) { churn(state, results, alive); });
         add(fmt::format("stable iteration/{}", alive),
             [&results, alive](auto& state) { iteration(state, results, alive); });
+    }
+    for (const std::size_t alive : {10'000U, 100'000U}) {
+        add(fmt::format("recycling churn/{}", alive),
+            [&results, alive](auto& state) { vector_churn(state, results, alive); });
     }
 }
 

@@ -83,6 +83,7 @@ table::table() {
         at_most("stable_pool: churn, a replaced object, against plf::colony", 1.0, 0.7),
         at_most("stable_pool: iteration at 50 % holes, a living object, against a full std::vector", 1.5,
                 1.2),
+        at_most("recycling_pool: churn, a replaced std::vector of 100 int, against stable_pool", 1.0, 0.7),
         at_most(
             "1 thread, sort_by of 100,000 shuffled objects by a float, against std::sort of a std::vector",
             1.3, 0.8),

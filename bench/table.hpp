@@ -48,6 +48,7 @@ enum class figure : std::size_t {
     pool_share,
     stable_churn,
     stable_iteration,
+    recycling_churn,
     sort_shuffled,
     sort_time,
     sort_in_order,

@@ -135,6 +135,17 @@ refused "handlepool needs a machine with 64-bit pointers" \
 echo 'handlepool::stable_pool<handlepool::columns<int>> rows({.name = "rows", .capacity = 1});' >"$work/stable_rows.cpp"
 refused "rows have no stable pool" \
     g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/columns.hpp "$work/stable_rows.cpp"
+echo 'struct number { int value; };
+void compact(handlepool::recycling_pool<number>& numbers) { numbers.compact(); }' >"$work/no_clear.cpp"
+refused "objects of a recycling_pool need a clear() that can't throw" \
+    g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp "$work/no_clear.cpp"
+echo 'void make(handlepool::recycling_pool<std::vector<int>>& vectors) { vectors.emplace(100U); }' >"$work/not_assigned.cpp"
+refused "a kept object can't be assigned these values: fill it by emplace_with(fill)" \
+    g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include vector "$work/not_assigned.cpp"
+echo 'handlepool::raw_pool<handlepool::default_layout, handlepool::default_policy, handlepool::fifo_freelist, handlepool::recycling_placement>
+    blocks({.name = "blocks", .capacity = 1}, {.size = 1, .alignment = 1});' >"$work/raw_kept.cpp"
+refused "says how objects end, not how they are cleared" \
+    g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include handlepool/raw_pool.hpp "$work/raw_kept.cpp"
 g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
 g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
 refused "undefined reference to \`handlepool::detail::end_program_without_exceptions" \

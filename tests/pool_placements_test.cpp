@@ -3,6 +3,7 @@
 
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_stable_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -59,7 +60,7 @@ public:
 };
 
 using placements = testing::Types<pool<std::string>, pool<std::string, keyed>, stable_pool<std::string>,
-                                  stable_pool<std::string, keyed>>;
+                                  stable_pool<std::string, keyed>, recycling_pool<std::string>>;
 TYPED_TEST_SUITE(pool_placements, placements);
 
 TYPED_TEST(pool_placements, ranges_and_generators_come_all_at_once) {

@@ -34,6 +34,7 @@ class fifo_freelist;
 
 struct dense_placement;
 struct stable_placement;
+struct recycling_placement;
 
 template <class T, class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
@@ -48,7 +49,12 @@ template <class T, class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 using stable_pool = pool<T, Layout, Policy, Freelist, stable_placement>;
 
-/// The same for a type that is known at run time only: see raw_stable_pool.hpp.
+/// A stable pool that keeps erased objects for the next ones: see recycling_pool.hpp.
+template <class T, class Layout = default_layout, class Policy = default_policy,
+          template <class> class Freelist = fifo_freelist>
+using recycling_pool = pool<T, Layout, Policy, Freelist, recycling_placement>;
+
+/// A stable pool of a type that is known at run time only: see raw_stable_pool.hpp.
 template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 using raw_stable_pool = raw_pool<Layout, Policy, Freelist, stable_placement>;

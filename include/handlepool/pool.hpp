@@ -4,6 +4,7 @@
 #include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/bulk.hpp>
 #include <handlepool/detail/emplace_n.hpp>
+#include <handlepool/detail/kept_place.hpp>
 #include <handlepool/detail/made_from.hpp>
 #include <handlepool/detail/maker_of.hpp>
 #include <handlepool/detail/pool_config.hpp>
@@ -55,7 +56,7 @@ namespace handlepool {
 /// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
 template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 class pool {
-    static_assert(std::is_nothrow_move_constructible_v<T> || std::is_same_v<Placement, stable_placement>,
+    static_assert(std::is_nothrow_move_constructible_v<T> || !std::is_same_v<Placement, dense_placement>,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
@@ -63,6 +64,7 @@ class pool {
     using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>;
     using placement = detail::placement_parts<config>;
     static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
+    static constexpr bool recycles = std::is_same_v<Placement, recycling_placement>;
     using core = detail::pool_core<T, config>;
 
 public:
@@ -117,8 +119,8 @@ public:
     template <class... Args>
         requires detail::made_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
-        return handle_type::from_value(
-            core_.create([&](void* memory) noexcept(detail::is_nothrow_made_from<T, Args...>()) {
+        return handle_type::from_value(core_.create(
+            [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, std::forward<Args>(args)...))) {
                 detail::make_at<T>(memory, std::forward<Args>(args)...);
             }));
     }
@@ -143,8 +145,31 @@ public:
     template <class Make>
         requires detail::maker_of<Make, T, handle<T, Layout>>
     handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core_.create_with([&](void* memory, auto value) {
-            ::new (memory) T(std::forward<Make>(make)(handle_type::from_value(value)));
+        return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
+            detail::make_with<T>(memory, [&]() -> decltype(auto) {
+                return std::forward<Make>(make)(handle_type::from_value(value));
+            });
+        }));
+    }
+
+    /// The same in a recycling_pool by `fill(handle, object)`, which fills the kept object, or a
+    /// value-initialized one, before any thread can find it. When `fill` throws, the object is cleared.
+    template <class Fill>
+        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+    handle_type emplace_with(Fill&& fill) {
+        const handle_type made = try_emplace_with(std::forward<Fill>(fill));
+        if (!made) {
+            core_.throw_refusal();
+        }
+        return made;
+    }
+    template <class Fill>
+        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+    handle_type try_emplace_with(Fill&& fill) {
+        return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
+            detail::make_filled<T>(memory, [&](T& object) {
+                static_cast<void>(std::forward<Fill>(fill)(handle_type::from_value(value), object));
+            });
         }));
     }
 
@@ -172,7 +197,7 @@ public:
         requires detail::made_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return create_n(count, std::move(out),
-                        [&](void* memory) noexcept(detail::is_nothrow_made_from<T, const Args&...>()) {
+                        [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, args...))) {
                             detail::make_at<T>(memory, args...);
                         });
     }
@@ -187,7 +212,7 @@ public:
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
-        return create_n(count, std::move(out), [&make, i = std::size_t{0}](void* memory) mutable {
+        return create_n(count, std::move(out), [&make, i = std::size_t{0}](auto memory) mutable {
             detail::make_by<T>(memory, make, i++);
         });
     }
@@ -688,10 +713,10 @@ private:
 
     template <class... Args>
     detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
-        return core_.fulfil(handle.value(),
-                            [&](void* memory) noexcept(detail::is_nothrow_made_from<T, Args...>()) {
-                                detail::make_at<T>(memory, std::forward<Args>(args)...);
-                            });
+        return core_.fulfil(handle.value(), [&](auto memory) noexcept(noexcept(
+                                                detail::make_at<T>(memory, std::forward<Args>(args)...))) {
+            detail::make_at<T>(memory, std::forward<Args>(args)...);
+        });
     }
 
     template <class Look>
@@ -710,7 +735,7 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert
                                                                                  OutputIt out) {
     if constexpr (detail::countable<Range>) {
         const std::size_t count = detail::length_of(range);
-        return create_n(count, std::move(out), [next = std::ranges::begin(range)](void* memory) mutable {
+        return create_n(count, std::move(out), [next = std::ranges::begin(range)](auto memory) mutable {
             detail::make_at<T>(memory, *next);
             ++next;
         });
@@ -722,10 +747,9 @@ std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert
             }
             objects.emplace_back(std::forward<decltype(each)>(each));
         }
-        return create_n(objects.size(), std::move(out),
-                        [next = objects.begin()](void* memory) mutable noexcept {
-                            ::new (memory) T(std::move((next++)->object));
-                        });
+        return create_n(objects.size(), std::move(out), [next = objects.begin()](auto memory) mutable {
+            detail::make_with<T>(memory, [&]() -> T&& { return std::move((next++)->object); });
+        });
     }
 }
 

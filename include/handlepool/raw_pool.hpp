@@ -72,6 +72,8 @@ using mutable_raw_items = basic_raw_items<void>;
 /// of the same name. It has no insert, emplace_n, operator[] and iterators of its own, which need the type.
 template <class Layout, class Policy, template <class> class Freelist, class Placement>
 class raw_pool {
+    static_assert(!std::is_same_v<Placement, recycling_placement>,
+                  "a type that is known at run time says how objects end, not how they are cleared");
     static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
     using core =
         detail::pool_core<void, detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>>;

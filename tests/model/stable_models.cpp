@@ -4,11 +4,14 @@
 #include "pool_scene.hpp"
 #include "turns.hpp"
 
-#include <handlepool/stable_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <vector>
 
 namespace handlepool::model {
 
@@ -193,6 +196,137 @@ private:
     handle_type known_, victim_;
 };
 
+/// An object that is cleared and kept; it counts as living while it has a value.
+struct kept_payload {
+    explicit kept_payload(std::uint32_t number) : value(number) { ++payload::living; }
+    kept_payload& operator=(std::uint32_t number) {
+        require(value == 0, "an object is cleared before its next use");
+        value = number;
+        ++payload::living;
+        return *this;
+    }
+    ~kept_payload() { require(value == 0, "only a cleared object is destroyed"); }
+
+    kept_payload(const kept_payload&) = delete;
+
+    void clear() noexcept {
+        value = 0;
+        --payload::living;
+    }
+
+    model_plain<std::uint32_t> value;
+};
+
+class recycling_scene : public pool_scene<kept_payload, model_layout, pair_policy, recycling_placement> {
+protected:
+    explicit recycling_scene(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
+};
+
+/// An object ends while a lane creates in the same group, and then perhaps in the same place.
+class kept_in_a_group_that_a_lane_holds : public recycling_scene {
+public:
+    kept_in_a_group_that_a_lane_holds() : recycling_scene(4) { victim_ = objects.emplace(1U); }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            for (std::uint32_t i = 0; i != 3; ++i) {
+                made_.at(i) = objects.emplace(2 + i);
+            }
+        } else {
+            require(objects.erase(victim_), "a living object can be erased");
+            objects.compact();
+            objects.compact();
+        }
+    }
+    void check() override { require_consistent(objects, {{made_[0], 2}, {made_[1], 3}, {made_[2], 4}}); }
+
+private:
+    handle_type victim_;
+    std::array<handle_type, 3> made_;
+};
+
+/// Two threads take over what a third has created, and a compaction cleared; more is cleared beside them.
+class kept_for_other_threads : public recycling_scene {
+public:
+    kept_for_other_threads() : recycling_scene(6) {
+        for (std::uint32_t number = 0; number != 4; ++number) {
+            old_.at(number) = objects.emplace(number + 1);
+        }
+        objects.compact();
+        objects.erase(old_[0]);
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            objects.erase(old_[2]);
+            objects.compact();
+        } else {
+            made_.at(index) = objects.emplace(5 + index);
+        }
+    }
+    void check() override {
+        require_consistent(objects, {{old_[1], 2}, {old_[3], 4}, {made_[0], 5}, {made_[1], 6}});
+    }
+
+private:
+    std::array<handle_type, 4> old_;
+    std::array<handle_type, 2> made_;
+};
+
+/// Kept objects are destroyed while a thread takes others over.
+class kept_objects_destroyed_beside_emplace : public recycling_scene {
+public:
+    kept_objects_destroyed_beside_emplace() : recycling_scene(4) {
+        const std::array victims{objects.emplace(1U), objects.emplace(2U), objects.emplace(3U)};
+        objects.compact();
+        for (const auto victim : victims) {
+            objects.erase(victim);
+        }
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            first_ = objects.emplace(4U);
+            second_ = objects.emplace(5U);
+        } else {
+            objects.shrink_to_fit();
+        }
+    }
+    void check() override { require_consistent(objects, {{first_, 4}, {second_, 5}}); }
+
+private:
+    handle_type first_, second_;
+};
+
+/// A group whose objects were made by a batch that failed goes to another thread, or is shrunk.
+class kept_by_a_batch_that_failed : public recycling_scene {
+public:
+    kept_by_a_batch_that_failed() : recycling_scene(8) {}
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            std::vector<handle_type> made;
+            try {
+                objects.emplace_n(3, std::back_inserter(made), [](std::size_t i) -> std::uint32_t {
+                    return i == 2 ? throw std::runtime_error("no third") : 7;
+                });
+                require(false, "the batch fails");
+            } catch (const std::runtime_error&) {
+            }
+        } else if (index == 1) {
+            made_ = objects.emplace(1U);
+        } else {
+            objects.shrink_to_fit();
+        }
+    }
+    void check() override { require_consistent(objects, {{made_, 1}}); }
+
+private:
+    handle_type made_;
+};
+
 } // namespace
 
 void add_stable_models(std::vector<model_entry>& to) {
@@ -206,6 +340,12 @@ void add_stable_models(std::vector<model_entry>& to) {
         entry<shrinking_beside_emplace>("shrinking beside emplace", 2, "memory that goes back is nobody's"));
     to.push_back(entry<look_up_without_order>("look-up without order", 2,
                                               "known objects are found during compactions"));
+    to.push_back(entry<kept_in_a_group_that_a_lane_holds>(
+        "kept in a group that a lane holds", 2, "an object is cleared before its next use, by one thread"));
+    to.push_back(entry<kept_for_other_threads>("kept for other threads", 3, "the same"));
+    to.push_back(entry<kept_objects_destroyed_beside_emplace>("kept objects destroyed beside emplace", 2,
+                                                              "what is destroyed is nobody's"));
+    to.push_back(entry<kept_by_a_batch_that_failed>("kept by a batch that failed", 3, "the same"));
 }
 
 } // namespace handlepool::model

@@ -50,7 +50,7 @@ public:
 
     /// False when there is no room.
     bool taken() const noexcept { return where_ != location::nowhere; }
-    auto memory() noexcept { return parts_.objects.storage(where_); }
+    auto memory() noexcept { return parts_.newborns.memory_at(parts_.objects, where_); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {
@@ -86,7 +86,7 @@ public:
             parts_.objects.poison_objects(where(constructed_));
         }
         for (; constructed_ != 0; --constructed_) {
-            parts_.objects.destroy(where(constructed_ - 1));
+            parts_.newborns.end_object(parts_.objects, where(constructed_ - 1));
         }
         if (positions_taken_) {
             parts_.newborns.give_back(lane_.newborns, positions_);
@@ -109,7 +109,7 @@ public:
             const location next = parts_.objects.location_of(position);
             parts_.objects.prefetch_object(next, newborns_ahead);
             parts_.objects.unpoison_objects(next);
-            construct(parts_.objects.storage(next));
+            construct(parts_.newborns.memory_at(parts_.objects, next));
             ++constructed_;
         });
     }

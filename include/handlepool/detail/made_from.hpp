@@ -52,6 +52,12 @@ void make_at(void* memory, Args&&... args) noexcept(is_nothrow_made_from<T, Args
     }
 }
 
+/// The same from what `make()` returns; in place, when that is a T.
+template <class T, class Make>
+void make_with(void* memory, Make make) {
+    ::new (memory) T(make());
+}
+
 } // namespace handlepool::detail
 
 #if defined(__GNUC__)

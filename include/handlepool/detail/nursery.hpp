@@ -299,9 +299,26 @@ public:
     static constexpr bool unsettle(nursery_position) noexcept { return false; }
     template <class Found>
     static constexpr void sweep_settled(const slot_table<Config>&, const Found&) noexcept {}
-    template <class Emptied>
-    static constexpr void shrink(const Emptied&) noexcept {}
+    template <class Objects>
+    static constexpr void shrink(const Objects&) noexcept {}
     static constexpr std::size_t settled() noexcept { return 0; }
+
+    // Objects are made in raw memory and end by their destructors, unlike in recycling_places.
+    template <class Objects>
+    static auto memory_at(Objects& objects, location where) noexcept {
+        return objects.storage(where);
+    }
+    template <class Objects>
+    static void end_object(Objects& objects, location where) noexcept {
+        objects.destroy(where);
+    }
+    /// Is something done at the end of an object?
+    template <class Objects>
+    static bool ends_objects(const Objects& objects) noexcept {
+        return objects.type().has_destructor();
+    }
+    template <class Objects>
+    static constexpr void destroy_kept(const Objects&) noexcept {}
 
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept {

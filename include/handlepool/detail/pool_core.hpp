@@ -527,9 +527,7 @@ public:
         gate_.close_or_throw();
         const closed_gate closed(gate_);
         parts_.objects.shrink();
-        parts_.newborns.shrink([this](nursery_position first, nursery_position last) {
-            parts_.objects.discard(parts_.objects.location_of(first), parts_.objects.location_of(last));
-        });
+        parts_.newborns.shrink(parts_.objects);
         compactor_.shrink();
     }
 
@@ -605,7 +603,8 @@ private:
 
     void destroy_all() noexcept {
         const auto& takings = compactor_.takings_of_threads();
-        if (parts_.objects.type().has_destructor() || compactor_.has_erase_hooks() || !takings.empty()) {
+        if (parts_.newborns.ends_objects(parts_.objects) || compactor_.has_erase_hooks() ||
+            !takings.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
@@ -613,6 +612,7 @@ private:
                 compactor_.run(executor);
             } while (size() != 0 || parts_.settled() != 0 || !takings.empty());
         }
+        parts_.newborns.destroy_kept(parts_.objects);
     }
 
     void expect_in_use() const noexcept {

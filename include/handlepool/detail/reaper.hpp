@@ -88,7 +88,7 @@ public:
             if constexpr (std::is_void_v<T>) {
                 parts_.objects.poison_objects(object); // the sink has ended it
             } else {
-                parts_.objects.destroy(object);
+                parts_.newborns.end_object(parts_.objects, object);
             }
         });
         reaped done;
@@ -179,8 +179,9 @@ private:
     void destroy_range(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
         for (std::size_t i = first; i != last; ++i) {
             prefetch_for(i, last);
-            locations_[i] = end_life(removals_[i].slot, removals_[i].tag, frame,
-                                     [this](location where) { parts_.objects.destroy(where); });
+            locations_[i] = end_life(removals_[i].slot, removals_[i].tag, frame, [this](location where) {
+                parts_.newborns.end_object(parts_.objects, where);
+            });
         }
     }
 
@@ -195,7 +196,7 @@ private:
             } else {
                 parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
             }
-            if (parts_.objects.type().has_destructor() && is_place(where)) {
+            if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
                 parts_.objects.prefetch_object(where);
             }
         }

@@ -71,7 +71,7 @@ public:
     /// False when the handle was not reserved, or there is no room; refusal() says which.
     bool begun() const noexcept { return where_ != location::nowhere; }
     fulfil_outcome refusal() const noexcept { return refusal_; }
-    auto memory() noexcept { return parts_.objects.storage(where_); }
+    auto memory() noexcept { return parts_.newborns.memory_at(parts_.objects, where_); }
 
     /// The object is complete: from here on the handle resolves.
     void publish() noexcept {

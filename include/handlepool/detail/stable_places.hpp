@@ -52,8 +52,9 @@ public:
           touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
-    using base::for_pending, base::give_back, base::holds, base::prefetch_owner, base::mark_gone, base::own,
-        base::owner, base::positions, base::reached;
+    using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,
+        base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
+        base::prefetch_owner, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. Nothing when none is left. Calls `soon(place)` for such as are
@@ -237,28 +238,11 @@ public:
         base::chunks_.given_back().rewind();
     }
 
-    /// Compaction: takes the groups over that are empty, at the end, and not held by a lane, calls
-    /// `emptied(first, last)` for ranges of their places, and offers them again.
-    template <class Emptied>
-    void shrink(Emptied emptied) {
-        for (std::size_t last = groups(); last != 0;) {
-            std::size_t first = last;
-            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
-                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
-                --first;
-            }
-            if (first == last) {
-                break;
-            }
-            emptied(first_place(first), first_place(last));
-            base::owners_.discard(first * group_size, last * group_size);
-            base::links_.discard(first * group_size, last * group_size);
-            for (std::size_t group = first; group != last; ++group) {
-                offer(group / groups_a_word, bit_of_group(group));
-            }
-            last = first;
-        }
-        base::chunks_.given_back().rewind();
+    /// Compaction: gives the memory after the last object back to the system, except that of groups which a
+    /// lane holds.
+    template <class Objects>
+    void shrink(Objects& objects) {
+        shrink(objects, [](std::size_t) {});
     }
 
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
@@ -297,7 +281,7 @@ public:
         return base::memory() + memory_of(settled_, taken_, owned_, touched_);
     }
 
-private:
+protected:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
@@ -325,6 +309,34 @@ private:
     }
     static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
         return std::uint64_t{1} << (place % group_size);
+    }
+
+    bool has_hole(std::size_t group) const noexcept { return settled_[group] != all_places; }
+
+    /// The public one; before, calls `emptied(group)` for each group whose memory goes.
+    template <class Objects, class Emptied>
+    void shrink(Objects& objects, Emptied emptied) {
+        for (std::size_t last = groups(); last != 0;) {
+            std::size_t first = last;
+            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
+                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
+                --first;
+            }
+            if (first == last) {
+                break;
+            }
+            for (std::size_t group = first; group != last; ++group) {
+                emptied(group);
+            }
+            objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
+            base::owners_.discard(first * group_size, last * group_size);
+            base::links_.discard(first * group_size, last * group_size);
+            for (std::size_t group = first; group != last; ++group) {
+                offer(group / groups_a_word, bit_of_group(group));
+            }
+            last = first;
+        }
+        base::chunks_.given_back().rewind();
     }
 
     /// The places that whoever has claimed the group may use.
@@ -402,10 +414,10 @@ private:
         std::uint64_t offers = 0;
         for (std::uint64_t left = groups; left != 0; left &= left - 1) {
             const std::size_t group = word * groups_a_word + static_cast<std::size_t>(std::countr_zero(left));
-            const std::uint64_t settled = settled_[group];
-            if (settled == all_places) {
+            if (!has_hole(group)) {
                 continue;
             }
+            const std::uint64_t settled = settled_[group];
             for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
                 const std::size_t place =
                     group * group_size + static_cast<std::size_t>(std::countr_zero(holes));
