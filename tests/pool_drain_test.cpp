@@ -9,11 +9,14 @@
 #include <support/hostile_types.hpp>
 #include <support/threads.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -163,6 +166,67 @@ TEST(drain, takes_each_object_that_no_other_thread_erases) {
     EXPECT_EQ(counts.alive(), 0);
     EXPECT_EQ(counts.misused(), 0);
     expect_consistent(pool);
+}
+
+TEST(drain, takes_all_that_were_alive_whatever_others_create_meanwhile) {
+    constexpr std::size_t count = 50'000;
+    for (int round = 0; round != 4; ++round) {
+        pool<int> pool({.name = "contended", .capacity = 2 * count, .reuse_delay = 0});
+        std::vector<handle<int>> low;
+        pool.emplace_n(5'000, std::back_inserter(low), 0);
+        std::vector<handle<int>> handles;
+        pool.emplace_n(count, std::back_inserter(handles), 1);
+        pool.compact();
+        pool.erase(low);
+        pool.compact();
+        // The other thread creates objects in the first slots, this one has newborns in the last ones.
+        std::atomic<bool> ready = false;
+        std::atomic<bool> drains = false;
+        std::jthread other([&] {
+            pool.emplace(2);
+            ready = true;
+            while (!drains) {
+            }
+            for (int i = 0; i != 4'000; ++i) {
+                pool.emplace(3);
+            }
+        });
+        while (!ready) {
+        }
+        pool.emplace_n(6'000, std::back_inserter(handles), 4);
+        drains = true;
+        pool.drain([](handle<int>, int&&) {});
+        EXPECT_EQ(std::ranges::count_if(handles, [&](auto each) { return pool.contains(each); }), 0);
+    }
+}
+
+TEST(drain, and_clear_end_objects_also_while_others_revoke_their_handles) {
+    for (int round = 0; round != 50; ++round) {
+        pool<int> pool({.name = "contended", .capacity = 1'000});
+        std::vector<handle<int>> handles;
+        pool.emplace_n(200, std::back_inserter(handles), 1);
+        std::atomic<bool> ready = false;
+        std::jthread other([&] {
+            for (bool any = true; any;) {
+                any = false;
+                for (handle<int>& each : handles) {
+                    if (const handle<int> revoked = pool.revoke(each)) {
+                        each = revoked;
+                        any = true;
+                    }
+                }
+                ready = true;
+            }
+        });
+        while (!ready) {
+        }
+        if (round % 2 == 0) {
+            pool.clear();
+        } else {
+            pool.drain([](handle<int>, int&&) {});
+        }
+        EXPECT_EQ(pool.size(), 0U);
+    }
 }
 
 TEST(drain, of_a_raw_pool_leaves_the_objects_to_the_sink) {

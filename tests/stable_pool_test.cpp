@@ -57,7 +57,12 @@ template <class Pool>
 concept has_positions = requires(Pool pool) { pool.items(); } || requires(Pool pool) { pool.handle_at(0); };
 
 static_assert(takes_objects<numbers> && takes_objects<pool<int>> && !takes_objects<stable_pool<pinned>>);
+template <class Pool>
+concept has_mutable_items = requires(Pool pool) { pool.mutable_items(); };
 static_assert(has_positions<pool<int>> && !has_positions<numbers>);
+static_assert(has_positions<raw_pool<>> && !has_positions<raw_stable_pool<>>);
+static_assert(has_mutable_items<raw_pool<>> && !has_mutable_items<raw_stable_pool<>> &&
+              !has_mutable_items<numbers>);
 
 template <class Pool>
 std::vector<std::uint64_t> values(const Pool& pool) {

@@ -45,8 +45,8 @@ public:
     /// program's threads, nor one that is running in the calling thread, such as when the hook itself
     /// disconnects. One that is running in another thread may still be calling it; to make sure that it
     /// isn't, take an access guard of the pool afterwards. The hook is destroyed by the pool's next
-    /// compaction, or with the pool. Does nothing when there is no connection. Any thread, at any time, one
-    /// at a time for each connection. Progress: wait-free, constant.
+    /// compaction, or with the pool; a service compacts no idle pools. Does nothing when there is no
+    /// connection. Any thread, at any time, one at a time for each connection. Progress: wait-free, constant.
     void disconnect() noexcept {
         if (switch_ != nullptr) {
             switch_->turn_off();

@@ -395,7 +395,7 @@ public:
 
     /// Erases the objects for which `predicate(object)` is true, or false: those of the dense store in their
     /// order, then those created since the last compaction. Returns how many it erased; not those that others
-    /// erase meanwhile. What is created meanwhile may be left out. The predicate may use the pool.
+    /// erase or revoke meanwhile. What is created meanwhile may be left out. The predicate may use the pool.
     /// Progress: that of erase for each; linear in the dense store, and in the slots ever used if anything
     /// was created since the last compaction. Throws what the predicate throws; then it has erased some.
     template <class Predicate>

@@ -43,7 +43,7 @@ struct pool_options {
 
     /// Compactions keep the order of the dense store: survivors move down when others were removed, and
     /// newborns come after them. Then a compaction with removals is linear in what lies after the first
-    /// of them, rather than in their number.
+    /// of them, rather than in their number. Without effect where objects never move.
     bool keep_order = false;
 
     /// Where these options come from, for example a file; errors about them name it.

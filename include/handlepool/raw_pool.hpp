@@ -282,7 +282,9 @@ public:
     {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
-    mutable_raw_items mutable_items() noexcept {
+    mutable_raw_items mutable_items() noexcept
+        requires dense
+    {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
 
@@ -297,7 +299,9 @@ public:
     }
 
     /// The handle of the object at a position of the dense store. Throws std::out_of_range.
-    handle_type handle_at(std::size_t position) const {
+    handle_type handle_at(std::size_t position) const
+        requires dense
+    {
         return handle_type::from_value(core_.handle_at(position));
     }
 

@@ -250,8 +250,12 @@ public:
 
     void clear() noexcept {
         expect_in_use();
-        parts_.for_each_slot(
-            [this](slot_index slot, tag_type tag) { erase(parts_.slots.handle_of(slot, tag)); });
+        parts_.for_each_slot([this](slot_index slot, tag_type tag) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(tag) && !erase(parts_.slots.handle_of(slot, tag))) {
+                tag = parts_.slots.tag(slot);
+            }
+        });
     }
 
     bool contains(value_type handle) const noexcept {
@@ -484,16 +488,23 @@ public:
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        scratch_array<value_type> taken(size());
+        // While the gate is closed no slot is freed: each of them has one object at the most to take.
+        const std::size_t slots = parts_.slots_in_service();
+        scratch_array<value_type> taken(slots);
         std::size_t count = 0;
         const auto take = [&](value_type handle, pointer) {
-            if (count != taken.size() && parts_.slots.kill(handle)) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(layout::tag_of(handle)) && !parts_.slots.kill(handle)) {
+                const slot_index slot = parts_.slots.slot_of(handle);
+                handle = parts_.slots.handle_of(slot, parts_.slots.tag(slot));
+            }
+            if (layout::is_alive(layout::tag_of(handle))) {
                 count_erased(parts_.lanes.mine());
                 taken.data()[count++] = handle;
             }
         };
         parts_.for_living_in(0, dense_size(), take);
-        parts_.for_living_newborns_in(0, parts_.slots_in_service(), take);
+        parts_.for_living_newborns_in(0, slots, take);
         inline_executor executor;
         compactor_.run(executor, [&](auto end) {
             for (std::size_t i = 0; i != count; ++i) {
