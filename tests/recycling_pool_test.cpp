@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/recycling_pool.hpp>
-#include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
@@ -438,17 +437,6 @@ TEST(recycling_pool_test, kept_objects_are_closed_to_stale_pointers) {
     for (int i = 0; i != 100; ++i) {
         EXPECT_FALSE(closed(pool.find(pool.emplace("open again"))));
     }
-}
-
-TEST(recycling_pool_test, a_service_has_it_like_any_pool) {
-    service all;
-    auto& names = all.add<strings>("names", {.capacity = 10});
-    const auto made = names.emplace("first");
-    all.compact();
-    EXPECT_TRUE(all.erase(made));
-    all.compact();
-    EXPECT_FALSE(all.contains(made));
-    EXPECT_EQ(all.find_any_pool("names")->as<strings>(), &names);
 }
 
 } // namespace

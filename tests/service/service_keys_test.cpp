@@ -1,5 +1,6 @@
-// Pools with keys in a service, and hooks through it.
+// Pools of any type in a service, such as those with keys, and hooks through it.
 
+#include <handlepool/recycling_pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>
@@ -97,6 +98,18 @@ TEST(service_hooks, for_births_and_ends_can_be_taken_off) {
     any_ends.disconnect();
     live_and_die();
     EXPECT_THAT(calls, ElementsAre("birth", "any birth", "end", "any end", "any birth", "end"));
+}
+
+TEST(service_keys, pools_of_other_placements_are_added_like_those_with_keys) {
+    using recycled = recycling_pool<std::string>;
+    service world;
+    auto& names = world.add<recycled>("names", {.capacity = 10});
+    const auto made = names.emplace("first");
+    world.compact();
+    EXPECT_TRUE(world.erase(made));
+    world.compact();
+    EXPECT_FALSE(world.contains(made));
+    EXPECT_EQ(world.find_any_pool("names")->as<recycled>(), &names);
 }
 
 } // namespace
