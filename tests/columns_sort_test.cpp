@@ -366,7 +366,7 @@ TEST(columns_sorting, takes_rows_out_to_memory_of_a_structures_size) {
     using rows = detail::object_type<columns<char, double, char, over_aligned<64>, short>>;
     static_assert(rows::alignment() == alignof(structure) && rows::stride() == sizeof(structure));
     static_assert(detail::object_type<columns<char>>::stride() == 1);
-    std::byte memory[1];
+    std::byte memory[rows::stride()];
     EXPECT_EQ(rows::element<1>(memory), memory + 8);
     EXPECT_EQ(rows::element<3>(memory), memory + 64);
     EXPECT_EQ(rows::element<4>(memory), memory + 128);

@@ -406,9 +406,10 @@ TEST(columns, a_refused_emplace_leaves_its_arguments_untouched) {
 TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
     census people;
     std::vector<std::uint64_t> seen;
+    handle<columns<int, counted>> one;
     {
         pool<columns<int, counted>> pool({.name = "hooked", .capacity = 10});
-        const auto one = pool.emplace(100, counted(people, 1));
+        one = pool.emplace(100, counted(people, 1));
         pool.emplace(200, counted(people, 2));
         pool.on_erase([&](auto handle, row<int, counted> dying) {
             auto [number, person] = dying;

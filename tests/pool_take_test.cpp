@@ -184,9 +184,9 @@ TEST(take, sink_may_create_erase_and_take_in_its_pool) {
 
 TEST(take, works_at_the_pools_end_from_destructors_and_sinks) {
     int taken = 0;
+    const auto sink = [&](re_entrant&&) { ++taken; };
     {
         pool<re_entrant> pool({.name = "re-entrant", .capacity = 10});
-        const auto sink = [&](re_entrant&&) { ++taken; };
         pool.emplace(nullptr, [&] { pool.take(pool.emplace(nullptr), sink); });
     }
     EXPECT_EQ(taken, 1);
