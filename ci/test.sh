@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: ci/test.sh [PRESET [ARGUMENTS...]]
 #
-# Installs what is needed, builds everything and runs all tests.
+# Installs what is needed, builds everything, several files at a time, and runs all tests.
 #
 #   PRESET     dev, the default, a Debug build with contracts checked; or release
 #   ARGUMENTS  of ctest
@@ -23,6 +23,6 @@ else
     ci/install.sh chromium
 fi
 build=build/$preset${CXX:+-$(basename "$CXX")}
-cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} >/dev/null
+cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D HANDLEPOOL_UNITE_SOURCES=ON >/dev/null
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "${@:2}"

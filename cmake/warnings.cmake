@@ -1,7 +1,7 @@
-# Linked by every target of this project, exported to none of its users. Where files are compiled together, a name of one shadows
-# those of another, and types are made of the local types of a file that includes them.
+# Linked by every target of this project, exported to none of its users. Where files are compiled together, a local name may be a
+# global one of another file, and types are made of the local types of a file that includes them.
 add_library(handlepool_warnings INTERFACE)
 target_compile_options(handlepool_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion
-    $<IF:$<BOOL:${HANDLEPOOL_UNITE_SOURCES}>,$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>,-Wshadow>
+    "$<IF:$<BOOL:${HANDLEPOOL_UNITE_SOURCES}>,$<$<CXX_COMPILER_ID:GNU>:-Wshadow=local;-Wno-subobject-linkage>,-Wshadow>"
     $<$<BOOL:${HANDLEPOOL_WERROR}>:-Werror>)
