@@ -53,7 +53,7 @@ protected:
         graves.collect();
         graves.reap(executor, 0);
         const std::size_t born = work.collect_newborns(executor, graves);
-        work.place_newborns(executor, graves, births, 0);
+        work.place_newborns(executor, graves, 0);
         const std::size_t moved = work.fill_holes(executor, graves);
         parts.newborns.recycle([](nursery_position) {});
         parts.removals.recycle();
@@ -66,7 +66,7 @@ protected:
     slot_history<Policy> history{"history", 20'000, 100};
     reaper<counted, typename rig_type::config> graves{"reaper", parts, history};
     birth_list<counted, typename rig_type::config> births{"packer"};
-    packer<counted, typename rig_type::config> work{"packer", parts, history};
+    packer<counted, typename rig_type::config> work{"packer", parts, history, births};
 };
 
 using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;

@@ -38,7 +38,7 @@ protected:
         alive = parts.emplace_sequence(count);
         inline_executor executor;
         packing.collect_newborns(executor, work);
-        packing.place_newborns(executor, work, births, 0);
+        packing.place_newborns(executor, work, 0);
         return alive;
     }
 
@@ -73,7 +73,7 @@ protected:
     slot_history<Policy> history{"history", 100, 100};
     reaper<counted, typename rig_type::config> work{"reaper", parts, history};
     birth_list<counted, typename rig_type::config> births{"packer"};
-    packer<counted, typename rig_type::config> packing{"packer", parts, history};
+    packer<counted, typename rig_type::config> packing{"packer", parts, history, births};
     std::vector<value_type> alive;
     std::uint64_t frame = 0;
 };

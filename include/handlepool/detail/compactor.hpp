@@ -44,7 +44,7 @@ public:
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),
           reaper_(what_for, parts, history_),
           births_(what_for),
-          packer_(what_for, parts, history_) {}
+          packer_(what_for, parts, history_, births_) {}
 
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
     /// Only while the gate is closed.
@@ -125,7 +125,7 @@ public:
         stats.born = packer_.collect_newborns(executor, reaper_);
         add(left_nursery_, stats.born);
         begin(executor, compaction_phase::place_newborns);
-        packer_.place_newborns(executor, reaper_, births_, frame);
+        packer_.place_newborns(executor, reaper_, frame);
         if (!keep_order) {
             begin(executor, compaction_phase::fill_holes);
             stats.moved = packer_.fill_holes(executor, reaper_);

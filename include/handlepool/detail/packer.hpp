@@ -33,9 +33,10 @@ public:
     using reaper_type = reaper<T, Config>;
     using births_type = birth_list<T, Config>;
 
-    packer(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
+    packer(std::string_view what_for, parts_type& parts, slot_history<policy>& history, births_type& births)
         : parts_(parts),
           history_(history),
+          births_(births),
           newborns_(what_for, parts),
           moves_(std::string(what_for) + " moves", parts.geometry.object_limit, 0) {}
 
@@ -53,9 +54,8 @@ public:
     /// Moves them. One that was erased meanwhile moves like the others: its removal comes with the next
     /// compaction.
     template <executor Executor>
-    void place_newborns(Executor& executor, const reaper_type& holes, births_type& births,
-                        std::uint64_t frame) {
-        const bool recorded = births.begin(move_count_);
+    void place_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame) {
+        const bool recorded = births_.begin(move_count_);
         executor.for_ranges(
             move_count_, policy::compaction_grain, [&](std::size_t first, std::size_t last) noexcept {
                 for (std::size_t i = first; i != last; ++i) {
@@ -71,7 +71,7 @@ public:
                     apply(moves_[i], slot);
                     history_.born(slot, layout::tag_of(handle), frame);
                     if (recorded) {
-                        births.record(i, slot);
+                        births_.record(i, slot);
                     }
                     parts_.newborns.mark_gone(parts_.objects.nursery_position_of(from));
                 }
@@ -169,6 +169,7 @@ private:
 
     parts_type& parts_;
     slot_history<policy>& history_;
+    births_type& births_;
     newborn_collector<T, Config> newborns_;
     typename policy::template array<move> moves_; // keeps its memory for the next compaction
     plain<std::size_t> move_count_{0};

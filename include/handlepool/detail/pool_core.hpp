@@ -5,6 +5,7 @@
 #include <handlepool/detail/compactor.hpp>
 #include <handlepool/detail/contract.hpp>
 #include <handlepool/detail/creation.hpp>
+#include <handlepool/detail/eraser.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_holder.hpp>
@@ -12,9 +13,7 @@
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/reservations.hpp>
-#include <handlepool/detail/scratch_array.hpp>
 #include <handlepool/detail/sorter.hpp>
-#include <handlepool/detail/takings.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/hook_connection.hpp>
@@ -28,7 +27,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -177,20 +175,7 @@ public:
 
     bool erase(value_type handle) noexcept {
         expect_in_use();
-        if (!parts_.slots.kill(handle)) {
-            return false;
-        }
-        lane_type* const mine = parts_.lanes.mine();
-        if (mine == nullptr) {
-            count_erased(mine);
-            compactor_.demand_sweep();
-            return true;
-        }
-        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) {
-            compactor_.demand_sweep();
-        }
-        count_erased(mine);
-        return true;
+        return eraser_.erase(handle);
     }
 
     template <class Handle, class Range>
@@ -206,56 +191,18 @@ public:
     template <class Sink>
     bool take(value_type handle, Sink sink) {
         expect_in_use();
-        if (!parts_.slots.is_alive(handle)) {
-            return false;
-        }
-        auto& takings = compactor_.takings_of_threads();
-        auto* const mine = new taking_by<Sink>(layout::without_user(handle), std::move(sink));
-        takings.announce(*mine);
-        const bool killed = parts_.slots.kill_announced(handle);
-        if (killed) {
-            count_erased(parts_.lanes.mine());
-        }
-        takings.settle(*mine, killed);
-        return killed;
+        return eraser_.take(handle, std::move(sink));
     }
 
-    /// Erases the objects for which `predicate(object)` is true. With another executor than the inline one,
-    /// it must not throw.
     template <executor Executor, class Predicate>
     std::size_t erase_if(Executor& executor, Predicate predicate) {
         expect_in_use();
-        constexpr bool may_throw = std::is_same_v<Executor, inline_executor>;
-        typename policy::template atomic<std::size_t> erased{0};
-        const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
-            std::size_t some = 0;
-            for_each([&](value_type handle, pointer object) {
-                some += predicate(object) && erase(handle) ? 1U : 0U;
-            });
-            erased.fetch_add(some, std::memory_order::relaxed);
-        };
-        executor.for_ranges(dense_size(), policy::compaction_grain,
-                            [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
-                                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
-                            });
-        if (placement::stable || has_newborns()) {
-            executor.for_ranges(
-                parts_.slots_in_service(), policy::compaction_grain,
-                [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
-                    erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
-                });
-        }
-        return erased.load(std::memory_order::relaxed);
+        return eraser_.erase_if(executor, predicate);
     }
 
     void clear() noexcept {
         expect_in_use();
-        parts_.for_each_slot([this](slot_index slot, tag_type tag) {
-            // Again when its handle was revoked.
-            while (layout::is_alive(tag) && !erase(parts_.slots.handle_of(slot, tag))) {
-                tag = parts_.slots.tag(slot);
-            }
-        });
+        eraser_.clear();
     }
 
     bool contains(value_type handle) const noexcept {
@@ -265,7 +212,7 @@ public:
 
     std::size_t size() const noexcept {
         expect_in_use();
-        return count_alive(parts_, erased_without_lane_.load(std::memory_order::relaxed));
+        return count_alive(parts_, eraser_.erased_without_lane());
     }
     std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
     std::uint64_t lifetime() const noexcept {
@@ -488,30 +435,7 @@ public:
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        // While the gate is closed no slot is freed: each of them has one object at the most to take.
-        const std::size_t slots = parts_.slots_in_service();
-        scratch_array<value_type> taken(slots);
-        std::size_t count = 0;
-        const auto take = [&](value_type handle, pointer) {
-            // Again when its handle was revoked.
-            while (layout::is_alive(layout::tag_of(handle)) && !parts_.slots.kill(handle)) {
-                const slot_index slot = parts_.slots.slot_of(handle);
-                handle = parts_.slots.handle_of(slot, parts_.slots.tag(slot));
-            }
-            if (layout::is_alive(layout::tag_of(handle))) {
-                count_erased(parts_.lanes.mine());
-                taken.data()[count++] = handle;
-            }
-        };
-        parts_.for_living_in(0, dense_size(), take);
-        parts_.for_living_newborns_in(0, slots, take);
-        inline_executor executor;
-        compactor_.run(executor, [&](auto end) {
-            for (std::size_t i = 0; i != count; ++i) {
-                end(taken[i], [&](pointer object) { sink(taken[i], object); });
-            }
-        });
-        return count;
+        return eraser_.drain(sink);
     }
 
     void reset() {
@@ -527,7 +451,7 @@ public:
             [](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
         compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
                                static_cast<std::size_t>(created - compactor_.left_nursery()));
-        erased_without_lane_.store(0, std::memory_order::relaxed);
+        eraser_.reset();
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();
@@ -546,14 +470,6 @@ private:
     using lane_type = lane<policy>;
     using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
-
-    template <class Sink>
-    struct taking_by final : taking<policy, value_type, pointer> {
-        taking_by(value_type handle, Sink&& moved)
-            : taking<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
-        void deliver(pointer object) override { sink(object); }
-        Sink sink;
-    };
 
     pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
         : name_(options.name),
@@ -584,21 +500,6 @@ private:
                    : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
     }
 
-    void count_erased(lane_type* mine) noexcept {
-        if (mine != nullptr) {
-            add(mine->erased, 1);
-        } else {
-            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
-        }
-    }
-
-    /// Are there objects that no compaction has taken into the dense store?
-    bool has_newborns() const noexcept {
-        return compactor_.left_nursery() != parts_.lanes.sum([](const lane_type& one) {
-            return one.created.load(std::memory_order::relaxed);
-        });
-    }
-
     handle_report report_of(value_type handle, handle_state now) const {
         return examine(layout::without_user(handle), now, parts_, compactor_);
     }
@@ -619,7 +520,7 @@ private:
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
-                clear();
+                eraser_.clear();
                 compactor_.run(executor);
             } while (size() != 0 || parts_.settled() != 0 || !takings.empty());
         }
@@ -643,10 +544,9 @@ private:
     pool_parts<T, Config> parts_;
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
+    eraser<T, Config> eraser_{parts_, compactor_};
     sorter<T, Config> sorter_{parts_};
     access_gate<lane_type> gate_;
-    // Erasures by threads that found no lane.
-    typename policy::template atomic<std::uint64_t> erased_without_lane_{0};
     std::uint32_t in_use_ = in_use_mark;
 };
 

@@ -29,32 +29,38 @@ public:
     using reaper_type = reaper<T, Config>;
     using births_type = birth_list<T, Config>;
 
-    settler(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
+    settler(std::string_view what_for, parts_type& parts, slot_history<policy>& history, births_type& births)
         : parts_(parts),
           history_(history),
+          births_(births),
           newborns_(what_for, parts),
           born_(std::string(what_for) + " newborns", parts.geometry.object_limit, 0) {}
 
     /// Settles the newborns that are ready. Returns how many.
     template <executor Executor>
     std::size_t collect_newborns(Executor& executor, const reaper_type&) {
+        const std::size_t before = parts_.newborns.settled();
         born_count_ = 0;
-        newborns_.collect(executor, [this](nursery_position place) {
-            born_[born_count_] = parts_.newborns.owner(place);
-            born_count_ = born_count_ + 1;
-        });
-        return born_count_;
+        if (births_.hooks().empty() && !history_.remembers()) {
+            newborns_.collect(executor, [](nursery_position) {});
+        } else {
+            newborns_.collect(executor, [this](nursery_position place) {
+                born_[born_count_] = parts_.newborns.owner(place);
+                born_count_ = born_count_ + 1;
+            });
+        }
+        return parts_.newborns.settled() - before;
     }
 
-    /// Remembers them.
+    /// Remembers those that somebody wants to know of.
     template <executor Executor>
-    void place_newborns(Executor&, const reaper_type&, births_type& births, std::uint64_t frame) noexcept {
-        const bool recorded = births.begin(born_count_);
-        for (std::size_t i = 0; (recorded || history_.remembers()) && i != born_count_; ++i) {
+    void place_newborns(Executor&, const reaper_type&, std::uint64_t frame) noexcept {
+        const bool recorded = births_.begin(born_count_);
+        for (std::size_t i = 0; i != born_count_; ++i) {
             const slot_index slot = parts_.slots.slot_of(born_[i]);
             history_.born(slot, layout::tag_of(born_[i]), frame);
             if (recorded) {
-                births.record(i, slot);
+                births_.record(i, slot);
             }
         }
     }
@@ -81,6 +87,7 @@ private:
 
     parts_type& parts_;
     slot_history<policy>& history_;
+    births_type& births_;
     newborn_collector<T, Config> newborns_;
     typename policy::template array<plain<value_type>> born_; // keeps its memory for the next compaction
     plain<std::size_t> born_count_{0};

@@ -47,6 +47,7 @@ public:
     stable_places(std::string_view what_for, std::size_t groups, std::size_t)
         : base(what_for, groups, group_size),
           settled_(std::string(what_for) + " bits of objects", groups, 0),
+          newborns_(std::string(what_for) + " bits of newborns", groups, 0),
           taken_(std::string(what_for) + " bits of places taken", groups, 0),
           owned_(std::string(what_for) + " groups that are owned", words_for(groups), 0),
           touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
@@ -149,24 +150,23 @@ public:
     }
 
     /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
-    /// nursery. For any number of ranges at the same time.
+    /// nursery. Notes which of them newborns have. For any number of ranges at the same time.
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
                                  const slot_table<Config>& slots) noexcept {
-        for_each_offered(first, last, [&](std::uint32_t place) {
-            slots.prefetch_slot(slots.slot_of(owner(nursery_position{place})));
-            return true;
-        });
+        std::uint64_t newborns = 0;
         std::uint32_t end = last;
         for_each_offered(first, last, [&](std::uint32_t place) {
             const bool passed = base::pass(place, slots);
             end = passed ? last : place;
+            newborns |= passed && base::names_object(owner(nursery_position{place})) ? bit_of(place) : 0;
             return passed;
         });
+        newborns_[first / group_size] = newborns;
         return end - first;
     }
 
-    /// Compaction: passes the lane's next `count` places, which are ready, and settles the newborns among
-    /// them: then it calls `born(place)`.
+    /// Compaction: passes the lane's next `count` places, as many as were found ready, and settles the
+    /// newborns among them: then it calls `born(place)`.
     template <class Born>
     void drain(chain& lane, std::size_t count, Born born) {
         while (count != 0) {
@@ -174,13 +174,10 @@ public:
             const std::uint32_t first = lane.positions.get;
             const std::uint32_t last =
                 first + static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
-            for_each_offered(first, last, [&](std::uint32_t place) {
-                if (owner(nursery_position{place}) != base::gone) {
-                    settle(place);
-                    born(nursery_position{place});
-                }
-                return true;
-            });
+            const std::uint32_t group = first / group_size;
+            const std::uint64_t newborns = newborns_[group];
+            settle(group, newborns);
+            for_each_bit(group, newborns, born);
             lane.positions.get = last;
             count -= last - first;
         }
@@ -249,6 +246,7 @@ public:
     void reset() noexcept {
         base::reset();
         settled_.discard();
+        newborns_.discard();
         taken_.discard();
         owned_.discard();
         touched_.discard();
@@ -271,14 +269,11 @@ public:
     /// Calls `visit(place)` for the settled objects of a group. Not during a compaction.
     template <class Visit>
     void for_each_settled(std::size_t group, Visit visit) const {
-        const std::uint32_t first = static_cast<std::uint32_t>(group) * group_size;
-        for (std::uint64_t left = settled_[group]; left != 0; left &= left - 1) {
-            visit(nursery_position{first + static_cast<std::uint32_t>(std::countr_zero(left))});
-        }
+        for_each_bit(group, settled_[group], visit);
     }
 
     memory_use memory() const noexcept {
-        return base::memory() + memory_of(settled_, taken_, owned_, touched_);
+        return base::memory() + memory_of(settled_, newborns_, taken_, owned_, touched_);
     }
 
 protected:
@@ -309,6 +304,14 @@ protected:
     }
     static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
         return std::uint64_t{1} << (place % group_size);
+    }
+    /// Calls `visit(place)` for those of a group's places whose bits are set.
+    template <class Visit>
+    static void for_each_bit(std::size_t group, std::uint64_t bits, Visit visit) {
+        const std::uint32_t first = static_cast<std::uint32_t>(group) * group_size;
+        for (; bits != 0; bits &= bits - 1) {
+            visit(nursery_position{first + static_cast<std::uint32_t>(std::countr_zero(bits))});
+        }
     }
 
     bool has_hole(std::size_t group) const noexcept { return settled_[group] != all_places; }
@@ -389,9 +392,9 @@ protected:
         return place != none ? place : base::take_vacated(lane).value_or(none);
     }
 
-    void settle(std::uint32_t place) noexcept {
-        settled_[place / group_size] = settled_[place / group_size] | bit_of(place);
-        count(1);
+    void settle(std::uint32_t group, std::uint64_t newborns) noexcept {
+        settled_[group] = settled_[group] | newborns;
+        count(std::popcount(newborns));
     }
     void count(int change) noexcept {
         settled_count_.store(settled() + static_cast<std::size_t>(change), std::memory_order::relaxed);
@@ -433,6 +436,8 @@ protected:
     }
 
     typename policy::template array<plain<std::uint64_t>> settled_;
+    // The newborns that the last scan of a group has found, until they are settled.
+    typename policy::template array<plain<std::uint64_t>> newborns_;
     // The places that a group doesn't offer: none of a group that was never used.
     typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
     // A bit for each group: compaction owns it; it has holes that it doesn't offer.

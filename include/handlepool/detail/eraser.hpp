@@ -1,0 +1,176 @@
+#pragma once
+
+#include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/scratch_array.hpp>
+#include <handlepool/detail/takings.hpp>
+#include <handlepool/executor.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// Ends the lives of objects: each handle is killed by exactly one call, which leaves the object to the next
+/// compaction, by a record in the lane's queue or by a taking.
+template <class T, class Config>
+class eraser {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using compactor_type = compactor<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using pointer = typename parts_type::pointer;
+
+    eraser(parts_type& parts, compactor_type& compactions) noexcept
+        : parts_(parts), compactor_(compactions) {}
+
+    /// Any thread. Lock-free.
+    bool erase(value_type handle) noexcept {
+        if (!parts_.slots.kill(handle)) {
+            return false;
+        }
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) {
+            count_erased(mine);
+            compactor_.demand_sweep();
+            return true;
+        }
+        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) {
+            compactor_.demand_sweep();
+        }
+        count_erased(mine);
+        return true;
+    }
+
+    /// `sink(object)` is called by compaction.
+    template <class Sink>
+    bool take(value_type handle, Sink sink) {
+        if (!parts_.slots.is_alive(handle)) {
+            return false;
+        }
+        auto& takings = compactor_.takings_of_threads();
+        auto* const mine = new taking_by<Sink>(layout::without_user(handle), std::move(sink));
+        takings.announce(*mine);
+        const bool killed = parts_.slots.kill_announced(handle);
+        if (killed) {
+            count_erased(parts_.lanes.mine());
+        }
+        takings.settle(*mine, killed);
+        return killed;
+    }
+
+    /// Erases the objects for which `predicate(object)` is true. With another executor than the inline one,
+    /// it must not throw.
+    template <executor Executor, class Predicate>
+    std::size_t erase_if(Executor& executor, Predicate predicate) {
+        constexpr bool may_throw = std::is_same_v<Executor, inline_executor>;
+        typename policy::template atomic<std::size_t> erased{0};
+        const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
+            std::size_t some = 0;
+            for_each([&](value_type handle, pointer object) {
+                some += predicate(object) && erase(handle) ? 1U : 0U;
+            });
+            erased.fetch_add(some, std::memory_order::relaxed);
+        };
+        executor.for_ranges(parts_.objects.size(), policy::compaction_grain,
+                            [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+                                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
+                            });
+        if (placement::stable || has_newborns()) {
+            executor.for_ranges(
+                parts_.slots_in_service(), policy::compaction_grain,
+                [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+                    erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
+                });
+        }
+        return erased.load(std::memory_order::relaxed);
+    }
+
+    void clear() noexcept {
+        parts_.for_each_slot([this](slot_index slot, tag_type tag) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(tag) && !erase(parts_.slots.handle_of(slot, tag))) {
+                tag = parts_.slots.tag(slot);
+            }
+        });
+    }
+
+    /// Takes all objects that are alive when it begins, by `sink(handle, object)`; returns how many. Only
+    /// while the gate is closed.
+    template <class Sink>
+    std::size_t drain(Sink& sink) {
+        // While the gate is closed no slot is freed: each of them has one object at the most to take.
+        const std::size_t slots = parts_.slots_in_service();
+        scratch_array<value_type> taken(slots);
+        std::size_t count = 0;
+        const auto take = [&](value_type handle, pointer) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(layout::tag_of(handle)) && !parts_.slots.kill(handle)) {
+                const slot_index slot = parts_.slots.slot_of(handle);
+                handle = parts_.slots.handle_of(slot, parts_.slots.tag(slot));
+            }
+            if (layout::is_alive(layout::tag_of(handle))) {
+                count_erased(parts_.lanes.mine());
+                taken.data()[count++] = handle;
+            }
+        };
+        parts_.for_living_in(0, parts_.objects.size(), take);
+        parts_.for_living_newborns_in(0, slots, take);
+        inline_executor executor;
+        compactor_.run(executor, [&](auto end) {
+            for (std::size_t i = 0; i != count; ++i) {
+                end(taken[i], [&](pointer object) { sink(taken[i], object); });
+            }
+        });
+        return count;
+    }
+
+    /// Erasures by threads that found no lane.
+    std::uint64_t erased_without_lane() const noexcept {
+        return erased_without_lane_.load(std::memory_order::relaxed);
+    }
+
+    /// Forgets those. Only while nobody else uses the pool.
+    void reset() noexcept { erased_without_lane_.store(0, std::memory_order::relaxed); }
+
+private:
+    using lane_type = lane<policy>;
+    using tag_type = typename layout::tag_type;
+    using placement = placement_parts<Config>;
+
+    template <class Sink>
+    struct taking_by final : taking<policy, value_type, pointer> {
+        taking_by(value_type handle, Sink&& moved)
+            : taking<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
+        void deliver(pointer object) override { sink(object); }
+        Sink sink;
+    };
+
+    void count_erased(lane_type* mine) noexcept {
+        if (mine != nullptr) {
+            add(mine->erased, 1);
+        } else {
+            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+        }
+    }
+
+    /// Are there objects that no compaction has taken into the dense store?
+    bool has_newborns() const noexcept {
+        return compactor_.left_nursery() != parts_.lanes.sum([](const lane_type& one) {
+            return one.created.load(std::memory_order::relaxed);
+        });
+    }
+
+    parts_type& parts_;
+    compactor_type& compactor_;
+    typename policy::template atomic<std::uint64_t> erased_without_lane_{0};
+};
+
+} // namespace handlepool::detail
