@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: ci/tsan.sh [COMPILER [SECONDS]]
 #
-# Runs the controls, all tests and all stress scenarios under ThreadSanitizer, oneTBB included,
+# Runs the controls, all tests that have threads and all stress scenarios under ThreadSanitizer, oneTBB included,
 # without a suppression. The controls are programs with a planted race each: one that is not reported fails the run.
 #
 #   COMPILER  g++, the default, or clang++-19
