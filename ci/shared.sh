@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: ci/shared.sh
 #
-# Runs the library's tests against its shared libraries, all symbols of the tests hidden: what users need must be exported,
-# and nothing of others.
+# Runs the library's tests against its shared libraries, but for those of its inside, with all symbols of the tests hidden:
+# what users need must be exported, and nothing of others.
 #
 # examples:
 #   ci/shared.sh
