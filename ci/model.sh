@@ -4,8 +4,7 @@
 # Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads
 # that are stopped for ever. Takes some four minutes on two cores; what it shows stands in docs/verification.md.
 #
-#   --deep  a million random executions a model, and all with two preemptions, as far as two minutes go; about three quarters
-#           of an hour
+#   --deep  a million random executions a model, and all with two preemptions, as far as a minute goes; about an hour
 #
 # examples:
 #   ci/model.sh
@@ -27,14 +26,14 @@ cmake --build build/model --target handlepool-model
 model=build/model/tests/model/handlepool-model
 
 if $deep; then
-    step "a million random executions, all executions with two preemptions as far as two minutes go"
-    "$model" run --random 1000000 --preemptions 2 --seconds 120
+    step "a million random executions, all executions with two preemptions as far as a minute goes"
+    "$model" run --random 1000000 --preemptions 2 --seconds 60
     step "all executions with three preemptions, as far as seconds go"
-    "$model" run --preemptions 3 --seconds 20
+    "$model" run --preemptions 3 --seconds 10
     step "all executions, as far as seconds go"
-    "$model" run --exhaustive --seconds 5
+    "$model" run --exhaustive --seconds 3
     step "a thread that is stopped for ever, with a preemption beside"
-    "$model" stops --preemptions 1 --seconds 5
+    "$model" stops --preemptions 1 --seconds 3
 else
     step "random executions, all executions with one and two preemptions as far as seconds go"
     "$model" run --random 20000 --preemptions 1 --preemptions 2 --seconds 1
