@@ -27,7 +27,7 @@ std::string mebibytes(std::size_t bytes) {
     return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));
 }
 
-const std::vector<column>& columns() {
+const std::vector<column>& table_columns() {
     static const std::vector<column> all{
         {"pool", [](const pool_stats& one) { return one.name; }},
         {"id", [](const pool_stats& one) { return fmt::to_string(one.pool_id); }},
@@ -145,7 +145,7 @@ nlohmann::ordered_json json_of(const pool_stats& one) {
 
 std::string to_table(const service_stats& stats) {
     std::vector<std::size_t> widths;
-    for (const column& each : columns()) {
+    for (const column& each : table_columns()) {
         std::size_t width = width_of(each.title);
         for (const pool_stats& pool : stats.pools) {
             width = std::max(width, width_of(each.text(pool)));
@@ -154,8 +154,8 @@ std::string to_table(const service_stats& stats) {
     }
     std::string table;
     const auto add_line = [&](const auto& cell) {
-        for (std::size_t i = 0; i != columns().size(); ++i) {
-            const std::string text = cell(columns()[i]);
+        for (std::size_t i = 0; i != table_columns().size(); ++i) {
+            const std::string text = cell(table_columns()[i]);
             const std::string padding(widths[i] - width_of(text), ' ');
             table += i == 0 ? text + padding : "  " + padding + text; // names left, numbers right
         }
