@@ -244,7 +244,8 @@ private:
         return std::ranges::subrange(found.first, found.second) | std::views::values;
     }
 
-    void forget(handle_type handle) {
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) {
         const std::optional<std::size_t> position = members_.find_slot(handle);
         if (position && members_.handles()[*position].tag() <= handle.tag()) {
             remove(*position);

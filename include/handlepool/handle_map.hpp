@@ -246,7 +246,8 @@ public:
 private:
     friend class detail::pool_link<handle_map>;
 
-    void forget(handle_type handle) noexcept {
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) noexcept {
         const std::optional<std::size_t> position = members_.find_slot(handle);
         if (position && members_.handles()[*position].tag() <= handle.tag()) {
             remove(*position);

@@ -215,7 +215,8 @@ private:
     };
 
     /// The object with this handle has ended, and with it all that had its slot before.
-    void forget(handle_type handle) noexcept {
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) noexcept {
         const std::optional<std::size_t> position = members_.find_slot(handle);
         if (position && members_.handles()[*position].tag() <= handle.tag()) {
             members_.remove(*position);

@@ -7,8 +7,8 @@
 
 namespace handlepool::detail {
 
-/// What tells a container of the objects that end in a pool, by calling its `forget(handle)`. Its hooks hold
-/// the address of a word that names the container, which may move.
+/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)`. Its hooks
+/// hold the address of a word that names the container, which may move.
 template <class Container>
 class pool_link {
 public:
@@ -17,7 +17,8 @@ public:
     template <class Pool>
     void attach(Pool& pool, Container& container) {
         auto whom = std::make_unique<Container*>(&container);
-        hook_ = pool.on_erase([to = whom.get()](auto handle, auto&&...) { (*to)->forget(handle); });
+        hook_ =
+            pool.on_erase([to = whom.get(), &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
         whom_ = std::move(whom);
     }
     /// The same, and calls `container.born(handle, object, what)` for the objects that compactions take in.
@@ -25,7 +26,8 @@ public:
     void attach(Pool& pool, Container& container, What what) {
         auto whom = std::make_unique<Container*>(&container);
         Container** const to = whom.get();
-        scoped_hook erase = pool.on_erase([to](auto handle, auto&&...) { (*to)->forget(handle); });
+        scoped_hook erase =
+            pool.on_erase([to, &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
         births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
             (*to)->born(handle, object, what);
         });
