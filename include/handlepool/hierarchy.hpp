@@ -117,7 +117,7 @@ public:
     }
     /// The same, but returns false where there would be a cycle. Throws the other exceptions.
     bool try_attach(handle_type child, handle_type parent) {
-        if (same(child, parent) || is_below(parent, child)) {
+        if (same(child, parent) || (!children(child).empty() && is_below(parent, child))) {
             return false;
         }
         require_node(parent);
