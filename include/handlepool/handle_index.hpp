@@ -46,6 +46,7 @@ class handle_index {
     };
 
 public:
+    /// Types of the members, and of their number.
     using handle_type = handle<T, Layout>;
     using key_type = Key;
     using size_type = std::size_t;

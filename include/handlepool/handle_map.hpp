@@ -38,6 +38,7 @@ class handle_map {
                   "handle_map moves its values when others are added and removed; that must not throw");
 
 public:
+    /// Types of the members, and of their number.
     using handle_type = handle<T, Layout>;
     using mapped_type = V;
     using size_type = std::size_t;

@@ -40,6 +40,7 @@ namespace handlepool {
 template <class T, class Layout = default_layout>
 class handle_set {
 public:
+    /// Types of the members, and of their number.
     using handle_type = handle<T, Layout>;
     using value_type = handle_type;
     using size_type = std::size_t;

@@ -44,6 +44,7 @@ enum class orphans {
 template <class T, class Layout = default_layout>
 class hierarchy {
 public:
+    /// Types of the members, and of their number.
     using handle_type = handle<T, Layout>;
     using size_type = std::size_t;
 
