@@ -184,6 +184,17 @@ TEST(handle_set, pays_for_pages_where_members_are) {
     EXPECT_TRUE(set.insert(made_up(1'024'001, 1))) << "and goes on";
 }
 
+TEST(handle_set, keeps_the_pages_of_its_members) {
+    number_set set;
+    for (std::uint64_t i = 0; i != 3; ++i) {
+        set.insert(made_up(i, 1));
+    }
+    set.erase(made_up(1, 1));
+    set.shrink_to_fit();
+    EXPECT_TRUE(set.contains(made_up(0, 1)));
+    EXPECT_TRUE(set.contains(made_up(2, 1)));
+}
+
 // ---- Attached
 
 template <class Pool>
@@ -381,6 +392,8 @@ TEST(handle_set, collects_in_an_order_of_its_own) {
     number_set expected;
     const std::size_t count = expected.collect(pieces, find);
     EXPECT_EQ(expected.size(), count);
+    EXPECT_EQ(expected.handles()[0], made_up(3, 1));
+    EXPECT_EQ(expected.handles()[1], made_up(10, 1));
     thread_executor threads(4);
     for (int round = 0; round != 5; ++round) {
         number_set set;
