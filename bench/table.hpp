@@ -57,6 +57,10 @@ enum class figure : std::size_t {
     column_iteration_1m,
     column_churn_100k,
     column_churn_1m,
+    map_std,
+    map_boost,
+    hierarchy_children,
+    set_pruning,
 };
 
 /// The figures that the pool is judged by.

@@ -79,6 +79,12 @@ public:
     using std::logic_error::logic_error;
 };
 
+/// An object can't become the child of itself, or of an object that is below it.
+class HANDLEPOOL_EXPORT hierarchy_cycle : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
+
 /// A compaction, or what excludes compactions, was asked for where it can't run: another one is running, or
 /// the calling thread holds it off by a guard. Or an access guard was asked for in the thread that is
 /// compacting.

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/slot_pages.hpp>
+#include <handlepool/handle.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// The members of a container that is keyed by the handles of one pool: without gaps and in no order, each
+/// found by its slot. Of a slot's handles the latest that was added is a member, for the others are stale.
+template <class T, class Layout>
+class member_list {
+public:
+    using handle_type = handle<T, Layout>;
+
+    /// Of the pool of the first member.
+    member_list() noexcept = default;
+
+    member_list(const member_list&) = default;
+    member_list(member_list&& other) noexcept
+        : positions_(std::move(other.positions_)),
+          handles_(std::exchange(other.handles_, {})),
+          pool_id_(other.pool_id_) {}
+    member_list& operator=(member_list other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~member_list() = default;
+
+    void swap(member_list& other) noexcept {
+        std::swap(positions_, other.positions_);
+        handles_.swap(other.handles_);
+        std::swap(pool_id_, other.pool_id_);
+    }
+
+    std::size_t size() const noexcept { return handles_.size(); }
+    const std::vector<handle_type>& handles() const noexcept { return handles_; }
+
+    /// The position of a member; nothing for any other handle. Constant.
+    std::optional<std::size_t> find(handle_type handle) const noexcept {
+        const std::uint32_t position = positions_[handle.index()];
+        if (position == slot_pages::none || handles_[position] != handle.without_user()) {
+            return std::nullopt;
+        }
+        return position;
+    }
+
+    /// The position of the member that has this handle's slot. Constant.
+    std::optional<std::size_t> find_slot(handle_type handle) const noexcept {
+        const std::uint32_t position = positions_[handle.index()];
+        return position == slot_pages::none ? std::nullopt : std::optional<std::size_t>(position);
+    }
+
+    /// Raises std::invalid_argument unless the handle can name an object of the members' pool.
+    void require_own(handle_type handle, const char* container) const {
+        if (!Layout::is_alive(handle.tag())) {
+            raise(std::invalid_argument(std::string(container) +
+                                        (handle ? ": a handle of generation " +
+                                                      std::to_string(handle.generation()) +
+                                                      ", which names no object, can't be a member"
+                                                : ": the null handle can't be a member")));
+        }
+        require_pool(handle.pool_id(), container);
+    }
+    /// The same unless this is the members' pool, or there is none yet.
+    void require_pool(std::uint32_t pool_id, const char* container) const {
+        if (pool_id_ && *pool_id_ != pool_id) {
+            raise(std::invalid_argument(
+                std::string(container) + ": an object of the pool with id " + std::to_string(pool_id) +
+                " can't be a member beside those of the pool with id " + std::to_string(*pool_id_)));
+        }
+    }
+
+    /// Adds a handle whose slot no member has, at the end. Throws std::bad_alloc; then nothing has changed.
+    void add(handle_type handle) {
+        positions_.reserve(handle.index());
+        handles_.push_back(handle.without_user());
+        positions_.set(handle.index(), static_cast<std::uint32_t>(handles_.size() - 1));
+        pool_id_ = handle.pool_id();
+    }
+
+    /// Puts the last member in the place of this one, which ends.
+    void remove(std::size_t position) noexcept {
+        positions_.clear(handles_[position].index());
+        if (position + 1 != handles_.size()) {
+            handles_[position] = handles_.back();
+            positions_.set(handles_[position].index(), static_cast<std::uint32_t>(position));
+        }
+        handles_.pop_back();
+    }
+
+    /// Puts a later handle of the same slot in the place of a member.
+    void replace(std::size_t position, handle_type handle) noexcept {
+        handles_[position] = handle.without_user();
+    }
+
+    /// Removes all.
+    void clear() noexcept {
+        for (const handle_type each : handles_) {
+            positions_.clear(each.index());
+        }
+        handles_.clear();
+    }
+
+    /// Which pool's objects the members are, from here on; without an id, the next member decides.
+    void belong_to(std::optional<std::uint32_t> pool_id) noexcept { pool_id_ = pool_id; }
+
+    void reserve(std::size_t count) { handles_.reserve(count); }
+    void shrink_to_fit() {
+        positions_.shrink_to_fit();
+        handles_.shrink_to_fit();
+    }
+    std::size_t memory() const noexcept {
+        return positions_.memory() + handles_.capacity() * sizeof(handle_type);
+    }
+
+private:
+    slot_pages positions_;
+    std::vector<handle_type> handles_;
+    std::optional<std::uint32_t> pool_id_;
+};
+
+} // namespace handlepool::detail

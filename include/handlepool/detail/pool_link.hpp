@@ -1,0 +1,56 @@
+#pragma once
+
+#include <handlepool/hook_connection.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)`. Its hooks
+/// hold the address of a word that names the container, which may move.
+template <class Container>
+class pool_link {
+public:
+    /// From here on, instead of the pool before. Like on_erase() of the pool, and throws what that does; then
+    /// nothing has changed.
+    template <class Pool>
+    void attach(Pool& pool, Container& container) {
+        auto whom = std::make_unique<Container*>(&container);
+        hook_ =
+            pool.on_erase([to = whom.get(), &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
+        whom_ = std::move(whom);
+    }
+    /// The same, and calls `container.born(handle, object, what)` for the objects that compactions take in.
+    template <class Pool, class What>
+    void attach(Pool& pool, Container& container, What what) {
+        auto whom = std::make_unique<Container*>(&container);
+        Container** const to = whom.get();
+        scoped_hook erase =
+            pool.on_erase([to, &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
+        births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
+            (*to)->born(handle, object, what);
+        });
+        hook_ = std::move(erase);
+        whom_ = std::move(whom);
+    }
+    void detach() noexcept {
+        births_.disconnect();
+        hook_.disconnect();
+    }
+    bool attached() const noexcept { return hook_.connected(); }
+
+    /// The container is here now.
+    void follow(Container& container) noexcept {
+        if (whom_ != nullptr) {
+            *whom_ = &container;
+        }
+    }
+
+private:
+    std::unique_ptr<Container*> whom_;
+    scoped_hook births_; // the hooks end first
+    scoped_hook hook_;
+};
+
+} // namespace handlepool::detail

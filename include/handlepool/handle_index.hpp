@@ -1,0 +1,289 @@
+#pragma once
+
+#include <handlepool/detail/member_list.hpp>
+#include <handlepool/detail/pool_link.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/handle.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// May several objects have one key?
+enum class duplicate_keys {
+    refuse, ///< no: the first one keeps it
+    allow,  ///< yes
+};
+
+/// From a key of an object, such as a name or a network id, to its handle; kept up to date by the pool's
+/// compactions where it is attached to one.
+///
+///     handlepool::handle_index<ship, std::string> by_name;
+///     by_name.attach(ships, [](const ship& one) { return one.name; });
+///     ships.compact();
+///     auto titan = by_name.find("Titan");
+///
+/// A std::unordered_multimap beside the members of a handle_set. Which handles can be in it, and what threads
+/// may do: as handle_set says. An object has one key at a time, which the index holds a copy of.
+/// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
+/// @tparam Hash and Equal of the keys. If both have `is_transparent`, as for std::unordered_map, keys may be
+///         looked up by what compares with them
+template <class T, class Key, class Layout = default_layout, class Hash = std::hash<Key>,
+          class Equal = std::equal_to<Key>>
+class handle_index {
+    static constexpr bool transparent = requires {
+        typename Hash::is_transparent;
+        typename Equal::is_transparent;
+    };
+
+public:
+    /// Types of the members, and of their number.
+    using handle_type = handle<T, Layout>;
+    using key_type = Key;
+    using size_type = std::size_t;
+
+    /// An empty index.
+    explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) : duplicates_(duplicates) {}
+
+    /// Takes keys, handles and attachment; the other one is empty then. Throws what moving a Hash or Equal
+    /// throws.
+    handle_index(handle_index&& other) : handle_index(other.duplicates_) { swap(other); }
+    /// The same, and detaches from the pool before.
+    handle_index& operator=(handle_index&& other) {
+        handle_index taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    /// Detaches.
+    ~handle_index() = default;
+
+    /// Exchanges all. Constant.
+    void swap(handle_index& other) {
+        std::swap(duplicates_, other.duplicates_);
+        entries_.swap(other.entries_);
+        members_.swap(other.members_);
+        keys_.swap(other.keys_);
+        refused_.swap(other.refused_);
+        std::swap(link_, other.link_);
+        link_.follow(*this);
+        other.link_.follow(other);
+    }
+    friend void swap(handle_index& one, handle_index& other) { one.swap(other); }
+
+    // ---- Look-ups
+
+    /// The object with this key; if there are several, any of them; null if there is none. Between the erase
+    /// of an object and the next compaction, its handle is still found. Constant, on average.
+    handle_type find(const Key& key) const { return first_of(entries_.find(key)); }
+    template <class Like>
+        requires transparent
+    handle_type find(const Like& key) const {
+        return first_of(entries_.find(key));
+    }
+
+    /// The handles of all objects with this key, a forward range that is valid until the index changes.
+    /// Constant, on average.
+    auto find_all(const Key& key) const { return handles_of(entries_.equal_range(key)); }
+    template <class Like>
+        requires transparent
+    auto find_all(const Like& key) const {
+        return handles_of(entries_.equal_range(key));
+    }
+
+    /// The key of an object, valid until the object has another; null if it has none. Constant.
+    const Key* key_of(handle_type handle) const noexcept {
+        const std::optional<std::size_t> position = members_.find(handle);
+        return position ? keys_[*position] : nullptr;
+    }
+    /// Has the object a key? Constant.
+    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+
+    /// How many objects have a key.
+    std::size_t size() const noexcept { return members_.size(); }
+    bool empty() const noexcept { return size() == 0; }
+    /// Their handles, in no order, valid until the index changes.
+    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
+
+    // ---- Changes
+
+    /// Gives an object that has no key this one. False if it has one, if the handle is stale because a later
+    /// one of its slot has one, or if another object has this key and duplicates are refused. An earlier
+    /// handle of the slot is stale, and loses its key. Constant, on average. Throws std::invalid_argument as
+    /// handle_set::insert() does, std::bad_alloc, and what copying, hashing and comparing keys throws. Then
+    /// nothing has changed, except that a stale handle may have lost its key.
+    bool insert(handle_type handle, Key key) {
+        members_.require_own(handle, "handle_index");
+        if (const std::optional<std::size_t> rival = members_.find_slot(handle)) {
+            if (handle.tag() <= members_.handles()[*rival].tag()) {
+                return false;
+            }
+            remove(*rival);
+        }
+        if (duplicates_ == duplicate_keys::refuse && entries_.contains(key)) {
+            return false;
+        }
+        const auto entry = entries_.emplace(std::move(key), handle.without_user());
+        const auto error = detail::thrown_by([&] {
+            keys_.reserve(keys_.size() + 1);
+            members_.add(handle);
+        });
+        if (error != nullptr) {
+            entries_.erase(entry);
+            std::rethrow_exception(error);
+        }
+        keys_.push_back(&entry->first);
+        return true;
+    }
+
+    /// Gives an object another key. False if it has none, or if another object has this key and duplicates
+    /// are refused. Constant, on average, but for the objects that share the old key. Throws std::bad_alloc,
+    /// and what copying, hashing and comparing keys throws; then nothing has changed.
+    bool rekey(handle_type handle, Key key) {
+        const std::optional<std::size_t> position = members_.find(handle);
+        if (!position) {
+            return false;
+        }
+        if (entries_.key_eq()(*keys_[*position], key)) {
+            return true;
+        }
+        if (duplicates_ == duplicate_keys::refuse && entries_.contains(key)) {
+            return false;
+        }
+        const auto entry = entries_.emplace(std::move(key), handle.without_user());
+        const Key* const before = std::exchange(keys_[*position], &entry->first);
+        entries_.erase(entry_of(*before));
+        return true;
+    }
+
+    /// Takes its key from an object. False if it has none. Constant, on average, but for the objects that
+    /// share the key. Throws what hashing and comparing keys throws; then nothing has changed.
+    bool erase(handle_type handle) {
+        const std::optional<std::size_t> position = members_.find(handle);
+        if (position) {
+            remove(*position);
+        }
+        return position.has_value();
+    }
+
+    /// Takes the keys of all. An index that is not attached can then have objects of another pool. Linear in
+    /// them.
+    void clear() noexcept {
+        entries_.clear();
+        keys_.clear();
+        members_.clear();
+        if (!attached()) {
+            members_.belong_to(std::nullopt);
+        }
+    }
+
+    // ---- A pool's objects
+
+    /// Gives all objects of the pool that a compaction has taken in the keys that `key_of(object)` returns,
+    /// and from here on those that compactions take in; and takes the keys of those that they destroy.
+    /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
+    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Like on_erase()
+    /// of the pool; linear in its objects and those in the index. Hashing and comparing keys must not throw
+    /// while it is attached. Throws std::invalid_argument if there are objects of another pool in the index,
+    /// and what on_erase() and on_birth() throw; then nothing has changed.
+    template <class Pool, class KeyOf>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    void attach(Pool& pool, KeyOf key_of) {
+        members_.require_pool(pool.id(), "handle_index");
+        link_.attach(pool, *this, key_of);
+        members_.belong_to(pool.id());
+        prune(pool);
+        for (auto&& [handle, object] : pool.living()) {
+            if (!contains(handle)) {
+                born(handle, object, key_of);
+            }
+        }
+    }
+    /// From here on, keys stay until they are taken.
+    void detach() noexcept { link_.detach(); }
+    /// Is it attached to a pool that still exists?
+    bool attached() const noexcept { return link_.attached(); }
+
+    /// The objects of the pool that got no key, because another one has it or memory was short: in the order
+    /// in which they came, until clear_refused(). If memory was too short even for this list, one is missing
+    /// here.
+    std::span<const handle_type> refused() const noexcept { return refused_; }
+    void clear_refused() noexcept { refused_.clear(); }
+
+    /// Takes the keys of those that are not alive in the pool. Returns how many. Linear in the objects that
+    /// have one. Throws what hashing and comparing keys throws.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    std::size_t prune(const Pool& pool) {
+        std::size_t pruned = 0;
+        for (std::size_t i = size(); i != 0; --i) { // from the end, where removing moves what was asked
+            if (!pool.contains(handles()[i - 1])) {
+                remove(i - 1);
+                ++pruned;
+            }
+        }
+        return pruned;
+    }
+
+private:
+    using entries = std::unordered_multimap<Key, handle_type, Hash, Equal>;
+    friend class detail::pool_link<handle_index>;
+
+    handle_type first_of(typename entries::const_iterator found) const {
+        return found == entries_.end() ? handle_type() : found->second;
+    }
+    using range = std::pair<typename entries::const_iterator, typename entries::const_iterator>;
+    static auto handles_of(const range& found) {
+        return std::ranges::subrange(found.first, found.second) | std::views::values;
+    }
+
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) {
+        const std::optional<std::size_t> position = members_.find_slot(handle);
+        if (position && members_.handles()[*position].tag() <= handle.tag()) {
+            remove(*position);
+        }
+    }
+
+    template <class Object, class KeyOf>
+    void born(handle_type handle, Object&& object, KeyOf& key_of) noexcept {
+        bool inserted = false;
+        static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, key_of(object)); }));
+        if (!inserted && !contains(handle)) {
+            static_cast<void>(detail::thrown_by([&] { refused_.push_back(handle); }));
+        }
+    }
+
+    /// The entry of this very key.
+    typename entries::const_iterator entry_of(const Key& key) const {
+        auto entry = entries_.equal_range(key).first;
+        while (&entry->first != &key) {
+            ++entry;
+        }
+        return entry;
+    }
+
+    void remove(std::size_t position) {
+        entries_.erase(entry_of(*keys_[position]));
+        members_.remove(position);
+        keys_[position] = keys_.back();
+        keys_.pop_back();
+    }
+
+    duplicate_keys duplicates_;
+    entries entries_;
+    detail::member_list<T, Layout> members_;
+    std::vector<const Key*> keys_; // of the members, in their order; they lie in the entries
+    std::vector<handle_type> refused_;
+    detail::pool_link<handle_index> link_;
+};
+
+} // namespace handlepool

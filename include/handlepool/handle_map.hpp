@@ -1,0 +1,279 @@
+#pragma once
+
+#include <handlepool/detail/member_list.hpp>
+#include <handlepool/detail/pool_link.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/handle.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// A value for each of some objects of one pool: a handle_set with values, also called a secondary map. The
+/// values lie without gaps, in the order of the handles; a look-up reads two words beside its value, and
+/// hashes nothing.
+///
+///     handlepool::handle_map<ship, cargo> cargoes;
+///     cargoes.attach(ships);
+///     cargoes.try_emplace(ship, 300, "ore");
+///     if (cargo* loaded = cargoes.find(ship)) ...
+///
+/// Which handles are members, and what threads may do: as handle_set says. Pointers to values hold until a
+/// member is added or removed.
+/// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
+/// @tparam V value type, which can be moved and assigned. Not bool: a set says as much
+template <class T, class V, class Layout = default_layout>
+class handle_map {
+    static_assert(std::is_object_v<V> && !std::is_const_v<V>);
+    static_assert(!std::is_same_v<V, bool>, "handle_map<T, bool>: use a handle_set, or std::uint8_t");
+    static_assert(std::is_nothrow_move_constructible_v<V> && std::is_nothrow_move_assignable_v<V>,
+                  "handle_map moves its values when others are added and removed; that must not throw");
+
+public:
+    /// Types of the members, and of their number.
+    using handle_type = handle<T, Layout>;
+    using mapped_type = V;
+    using size_type = std::size_t;
+
+    /// An empty map.
+    handle_map() noexcept = default;
+
+    /// The same members with copies of the values, not attached. Throws std::bad_alloc, and what a copy
+    /// throws.
+    handle_map(const handle_map& other)
+        requires std::copy_constructible<V>
+        : members_(other.members_), values_(other.values_) {}
+    /// Takes members, values and attachment.
+    handle_map(handle_map&& other) noexcept
+        : members_(std::move(other.members_)),
+          values_(std::exchange(other.values_, {})),
+          link_(std::move(other.link_)) {
+        link_.follow(*this);
+    }
+    /// Of either kind; detaches from the pool before. Throws like a copy; then nothing has changed.
+    handle_map& operator=(const handle_map& other)
+        requires std::copy_constructible<V>
+    {
+        handle_map copy(other);
+        swap(copy);
+        return *this;
+    }
+    handle_map& operator=(handle_map&& other) noexcept {
+        handle_map taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    /// Detaches.
+    ~handle_map() = default;
+
+    /// Exchanges members, values and attachments. Constant.
+    void swap(handle_map& other) noexcept {
+        members_.swap(other.members_);
+        values_.swap(other.values_);
+        std::swap(link_, other.link_);
+        link_.follow(*this);
+        other.link_.follow(other);
+    }
+    friend void swap(handle_map& one, handle_map& other) noexcept { one.swap(other); }
+
+    // ---- Members
+
+    /// What an insertion did.
+    struct insertion {
+        V* value; ///< the member's; null if the handle is stale, because a later one of its slot is a member
+        bool inserted; ///< by this call
+    };
+
+    /// Makes the object a member, with a value made of the arguments, unless it is one. A member whose slot
+    /// it has is replaced, because that one is stale. Constant, amortized, as for handle_set. Throws
+    /// std::invalid_argument for a null handle, any other that never names an object, and one of another
+    /// pool; std::bad_alloc, and what the constructor throws. Then nothing has changed.
+    template <class... Args>
+        requires std::constructible_from<V, Args...>
+    insertion try_emplace(handle_type handle, Args&&... args) {
+        members_.require_own(handle, "handle_map");
+        const std::optional<std::size_t> rival = members_.find_slot(handle);
+        if (!rival) {
+            values_.emplace_back(std::forward<Args>(args)...);
+            if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
+                values_.pop_back();
+                std::rethrow_exception(error);
+            }
+            return {&values_.back(), true};
+        }
+        const auto now = members_.handles()[*rival].tag();
+        if (handle.tag() > now) {
+            values_[*rival] = V(std::forward<Args>(args)...);
+            members_.replace(*rival, handle);
+            return {&values_[*rival], true};
+        }
+        return {handle.tag() == now ? &values_[*rival] : nullptr, false};
+    }
+
+    /// The same, and gives the value to a member, too. Throws what the assignment throws, too.
+    template <class Value>
+        requires(std::constructible_from<V, Value> && std::is_assignable_v<V&, Value>)
+    insertion insert_or_assign(handle_type handle, Value&& value) {
+        V* const member = find(handle);
+        if (member == nullptr) {
+            return try_emplace(handle, std::forward<Value>(value));
+        }
+        *member = std::forward<Value>(value);
+        return {member, false};
+    }
+
+    /// Removes a member with its value; the last one takes its place in the order. False if it is none.
+    /// Constant.
+    bool erase(handle_type handle) noexcept {
+        const std::optional<std::size_t> position = members_.find(handle);
+        if (position) {
+            remove(*position);
+        }
+        return position.has_value();
+    }
+
+    /// Is it a member? Constant.
+    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+
+    /// The member's value; null if the handle is none. Constant.
+    V* find(handle_type handle) noexcept {
+        const std::optional<std::size_t> position = members_.find(handle);
+        return position ? &values_[*position] : nullptr;
+    }
+    const V* find(handle_type handle) const noexcept {
+        const std::optional<std::size_t> position = members_.find(handle);
+        return position ? &values_[*position] : nullptr;
+    }
+
+    /// The member's value. Constant. Throws std::out_of_range if the handle is none.
+    V& at(handle_type handle) {
+        require_member(handle);
+        return *find(handle);
+    }
+    const V& at(handle_type handle) const {
+        require_member(handle);
+        return *find(handle);
+    }
+
+    /// Removes all members. A map that is not attached can then have those of another pool. Linear in the
+    /// members.
+    void clear() noexcept {
+        members_.clear();
+        values_.clear();
+        if (!attached()) {
+            members_.belong_to(std::nullopt);
+        }
+    }
+
+    /// How many members there are.
+    std::size_t size() const noexcept { return members_.size(); }
+    bool empty() const noexcept { return size() == 0; }
+
+    /// Members and their values, in the same order, valid until a member is added or removed.
+    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
+    std::span<V> values() noexcept { return values_; }
+    std::span<const V> values() const noexcept { return values_; }
+
+    /// Calls `visit(handle, value)` for each member.
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (std::size_t i = 0; i != size(); ++i) {
+            visit(members_.handles()[i], values_[i]);
+        }
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::size_t i = 0; i != size(); ++i) {
+            visit(members_.handles()[i], values_[i]);
+        }
+    }
+
+    /// Memory for as many members, their pages excepted. Throws std::bad_alloc, std::length_error.
+    void reserve(std::size_t count) {
+        members_.reserve(count);
+        values_.reserve(count);
+    }
+    /// Frees the memory that the members don't need. Linear in pages and members. Throws std::bad_alloc; then
+    /// less may be freed.
+    void shrink_to_fit() {
+        members_.shrink_to_fit();
+        values_.shrink_to_fit();
+    }
+    /// Bytes that the map has allocated, without those of its values. Linear in its pages.
+    std::size_t memory() const noexcept { return members_.memory() + values_.capacity() * sizeof(V); }
+
+    // ---- The dead
+
+    /// As handle_set::attach(), detach(), attached() and prune(). Values end in the compaction, after the
+    /// objects' hooks were called; their destructors must not throw.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    void attach(Pool& pool) {
+        members_.require_pool(pool.id(), "handle_map");
+        link_.attach(pool, *this);
+        members_.belong_to(pool.id());
+        prune(pool);
+    }
+    void detach() noexcept { link_.detach(); }
+    bool attached() const noexcept { return link_.attached(); }
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    std::size_t prune(const Pool& pool) noexcept {
+        return erase_if(*this, [&pool](handle_type each, const V&) { return !pool.contains(each); });
+    }
+
+    /// Removes the members for which `predicate(handle, value)` is true. Returns how many. Linear in the
+    /// members. What the predicate throws passes through; the members that it was not asked about stay.
+    template <class Predicate>
+    friend std::size_t erase_if(handle_map& map, Predicate predicate) {
+        std::size_t erased = 0;
+        for (std::size_t i = map.size(); i != 0; --i) { // from the end, where removing moves what was asked
+            if (predicate(map.handles()[i - 1], map.values_[i - 1])) {
+                map.remove(i - 1);
+                ++erased;
+            }
+        }
+        return erased;
+    }
+
+private:
+    friend class detail::pool_link<handle_map>;
+
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) noexcept {
+        const std::optional<std::size_t> position = members_.find_slot(handle);
+        if (position && members_.handles()[*position].tag() <= handle.tag()) {
+            remove(*position);
+        }
+    }
+
+    void remove(std::size_t position) noexcept {
+        members_.remove(position);
+        if (position + 1 != values_.size()) {
+            values_[position] = std::move(values_.back());
+        }
+        values_.pop_back();
+    }
+
+    void require_member(handle_type handle) const {
+        if (!contains(handle)) {
+            detail::raise(std::out_of_range("handle_map: #" + std::to_string(handle.index()) +
+                                            " generation " + std::to_string(handle.generation()) +
+                                            " is no member"));
+        }
+    }
+
+    detail::member_list<T, Layout> members_;
+    std::vector<V> values_; // of the members, in their order
+    detail::pool_link<handle_map> link_;
+};
+
+} // namespace handlepool

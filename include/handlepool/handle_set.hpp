@@ -1,0 +1,231 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/member_list.hpp>
+#include <handlepool/detail/pool_link.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/handle.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// Handles of objects of one pool, without gaps and in no order; an object can be in any number of sets. A
+/// sparse set (Briggs and Torczon, "An efficient representation for sparse sets"): a member is found by its
+/// slot, without hashing, for 4 bytes a slot in pages of 1,024 slots, which exist where members are.
+///
+///     handlepool::handle_set<ship> burning;
+///     burning.attach(ships);       // compactions take out whom they destroy
+///     burning.insert(ship);
+///     for (handlepool::handle<ship> each : burning) ...
+///
+/// Of the handles that a slot has had, only the latest that was inserted can be a member. Whether a member is
+/// alive, its pool knows: between the erase of an object and the next compaction its handle is still a
+/// member, whose look-up finds nothing.
+///
+/// User bits of handles are ignored, and members have none. All members are of one pool, the one that the set
+/// is attached to or that of its first member.
+///
+/// Threads: any number may read at the same time. What changes the set is for one thread alone; so are the
+/// compactions of the pool that it is attached to, which change it. Tasks that find members in parallel
+/// collect() them.
+/// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
+template <class T, class Layout = default_layout>
+class handle_set {
+public:
+    /// Types of the members, and of their number.
+    using handle_type = handle<T, Layout>;
+    using value_type = handle_type;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using const_iterator = typename std::vector<handle_type>::const_iterator;
+    using iterator = const_iterator;
+
+    /// An empty set.
+    handle_set() noexcept = default;
+
+    /// The same members, not attached. Throws std::bad_alloc.
+    handle_set(const handle_set& other) : members_(other.members_) {}
+    /// Takes the members and the attachment.
+    handle_set(handle_set&& other) noexcept
+        : members_(std::move(other.members_)), link_(std::move(other.link_)) {
+        link_.follow(*this);
+    }
+    /// Of either kind; detaches from the pool before. Throws std::bad_alloc; then nothing has changed.
+    handle_set& operator=(handle_set other) noexcept {
+        swap(other);
+        return *this;
+    }
+    /// Detaches.
+    ~handle_set() = default;
+
+    /// Exchanges members and attachments. Constant.
+    void swap(handle_set& other) noexcept {
+        members_.swap(other.members_);
+        std::swap(link_, other.link_);
+        link_.follow(*this);
+        other.link_.follow(other);
+    }
+    friend void swap(handle_set& one, handle_set& other) noexcept { one.swap(other); }
+
+    // ---- Members
+
+    /// Makes the object a member; a member whose slot it has is replaced, because that one is stale. False if
+    /// it is a member already, or is stale itself, because a later handle of its slot is a member. Constant,
+    /// amortized, but for the list of pages, which reaches to the highest slot.
+    /// Throws std::invalid_argument for a null handle, any other that never names an object, and one of
+    /// another pool; and std::bad_alloc. Then nothing has changed.
+    bool insert(handle_type handle) {
+        members_.require_own(handle, "handle_set");
+        const std::optional<std::size_t> rival = members_.find_slot(handle);
+        if (!rival) {
+            members_.add(handle);
+            return true;
+        }
+        if (handle.tag() <= members_.handles()[*rival].tag()) {
+            return false;
+        }
+        members_.replace(*rival, handle);
+        return true;
+    }
+
+    /// Removes a member; the last one takes its place in the order. False if it is none. Constant.
+    bool erase(handle_type handle) noexcept {
+        const std::optional<std::size_t> position = members_.find(handle);
+        if (position) {
+            members_.remove(*position);
+        }
+        return position.has_value();
+    }
+
+    /// Is it a member? Constant.
+    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+
+    /// Removes all members. A set that is not attached can then have those of another pool. Linear in the
+    /// members.
+    void clear() noexcept {
+        members_.clear();
+        if (!attached()) {
+            members_.belong_to(std::nullopt);
+        }
+    }
+
+    /// How many members there are.
+    std::size_t size() const noexcept { return members_.size(); }
+    bool empty() const noexcept { return size() == 0; }
+
+    /// The members, valid until the set changes.
+    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
+    const_iterator begin() const noexcept { return members_.handles().begin(); }
+    const_iterator end() const noexcept { return members_.handles().end(); }
+
+    /// Memory for as many members, their pages excepted. Throws std::bad_alloc, std::length_error.
+    void reserve(std::size_t count) { members_.reserve(count); }
+    /// Frees the memory that the members don't need. Linear in pages and members. Throws std::bad_alloc; then
+    /// less may be freed.
+    void shrink_to_fit() { members_.shrink_to_fit(); }
+    /// Bytes that the set has allocated. Linear in its pages.
+    std::size_t memory() const noexcept { return members_.memory(); }
+
+    // ---- The dead
+
+    /// From here on, the pool's compactions remove the objects that they destroy, in constant time each, and
+    /// so does what else destroys them; and prunes the set now. Replaces an attachment. Either may end first.
+    /// Like on_erase() of the pool, and linear in the members.
+    /// Throws std::invalid_argument if there are members of another pool, and what on_erase() throws; then
+    /// nothing has changed.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    void attach(Pool& pool) {
+        members_.require_pool(pool.id(), "handle_set");
+        link_.attach(pool, *this);
+        members_.belong_to(pool.id());
+        prune(pool);
+    }
+    /// From here on, members stay until they are removed.
+    void detach() noexcept { link_.detach(); }
+    /// Is it attached to a pool that still exists?
+    bool attached() const noexcept { return link_.attached(); }
+
+    /// Removes the members that are not alive in the pool. Returns how many. Linear in the members.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    std::size_t prune(const Pool& pool) noexcept {
+        return erase_if(*this, [&pool](handle_type each) { return !pool.contains(each); });
+    }
+
+    /// Removes the members for which `predicate(handle)` is true. Returns how many. Linear in the members.
+    /// What the predicate throws passes through; the members that it was not asked about stay.
+    template <class Predicate>
+    friend std::size_t erase_if(handle_set& set, Predicate predicate) {
+        std::size_t erased = 0;
+        for (std::size_t i = set.size(); i != 0; --i) { // from the end, where removing moves what was asked
+            if (predicate(set.handles()[i - 1])) {
+                set.members_.remove(i - 1);
+                ++erased;
+            }
+        }
+        return erased;
+    }
+
+    // ---- Many at once
+
+    /// Makes members of what tasks find: calls `find(i, add)` for each i below `count`, by the executor, and
+    /// inserts the handles that were passed to `add(handle)` in the order of i and of the calls, whatever the
+    /// scheduler did. Returns how many were new. An i is a piece of work, such as a thousand objects, and has
+    /// a list of its own.
+    /// Throws std::bad_alloc and what `find` throws, that of the lowest i; then nothing has changed. And what
+    /// insert() throws; then the handles before that one are members.
+    template <class Find, executor Executor = inline_executor>
+    std::size_t collect(std::size_t count, Find find, Executor&& executor = Executor()) {
+        std::vector<part> parts(count);
+        executor.for_ranges(count, 1, [&](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                parts[i].error = detail::thrown_by(
+                    [&] { find(i, [&found = parts[i].found](handle_type each) { found.push_back(each); }); });
+            }
+        });
+        for (const part& each : parts) {
+            if (each.error != nullptr) {
+                std::rethrow_exception(each.error);
+            }
+        }
+        std::size_t inserted = 0;
+        for (const part& each : parts) {
+            for (const handle_type found : each.found) {
+                inserted += insert(found) ? 1U : 0U;
+            }
+        }
+        return inserted;
+    }
+
+private:
+    friend class detail::pool_link<handle_set>;
+
+    /// What one piece of work has found. Tasks share no cache line.
+    struct alignas(detail::cache_line) part {
+        std::vector<handle_type> found;
+        std::exception_ptr error;
+    };
+
+    /// The object with this handle has ended, and with it all that had its slot before.
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) noexcept {
+        const std::optional<std::size_t> position = members_.find_slot(handle);
+        if (position && members_.handles()[*position].tag() <= handle.tag()) {
+            members_.remove(*position);
+        }
+    }
+
+    detail::member_list<T, Layout> members_;
+    detail::pool_link<handle_set> link_;
+};
+
+} // namespace handlepool
