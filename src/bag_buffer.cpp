@@ -256,6 +256,9 @@ std::string_view flaw_of_entry(const bag_reader& image, std::size_t position, us
 } // namespace
 
 std::optional<bag_flaw> flaw_of(std::span<const std::byte> image) noexcept {
+    if (image.size() > bag_limit) {
+        return bag_flaw{bag_limit, "there are more bytes than a bag may have"};
+    }
     if (image.size() < sizeof(bag_header)) {
         return bag_flaw{image.size(), "the header of 8 bytes is cut off"};
     }
@@ -265,7 +268,7 @@ std::optional<bag_flaw> flaw_of(std::span<const std::byte> image) noexcept {
         constexpr std::uint16_t swapped = (bag_format & 0xffU) << 8 | bag_format >> 8;
         return bag_flaw{0, header.format == swapped ? "the bag has the other byte order" : "this is no bag"};
     }
-    if (header.capacity > bag_limit / bag_unit || header.capacity * bag_unit != image.size()) {
+    if (header.capacity * bag_unit != image.size()) {
         return bag_flaw{6, "the capacity is not the number of bytes"};
     }
     const std::size_t front = sizeof header + bag_bytes_an_entry * header.count;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 namespace handlepool {
@@ -42,6 +42,37 @@ void property_bag::swap(property_bag& other) noexcept {
 void property_bag::adopt(std::unique_ptr<std::byte[]> memory) noexcept {
     memory_ = std::move(memory);
     set_buffer(memory_ != nullptr ? memory_.get() : property_view().bytes().data());
+}
+
+std::optional<detail::bag_flaw> property_bag::load(std::span<const std::byte> bytes) {
+    if (bytes.size() > bag_limit) {
+        return detail::flaw_of(bytes);
+    }
+    auto memory = allocate(bytes.size()); // aligned, which the bytes need not be
+    std::ranges::copy(bytes, memory.get());
+    const auto flaw = detail::flaw_of({memory.get(), bytes.size()});
+    if (!flaw) {
+        adopt(std::move(memory));
+    }
+    return flaw;
+}
+
+property_bag property_bag::from_bytes(std::span<const std::byte> bytes, std::string_view where) {
+    property_bag bag;
+    if (const auto flaw = bag.load(bytes)) {
+        detail::raise(invalid_bag(where, flaw->offset, flaw->problem));
+    }
+    return bag;
+}
+
+std::optional<property_bag> property_bag::try_from_bytes(std::span<const std::byte> bytes, std::string& error,
+                                                         std::string_view where) {
+    property_bag bag;
+    if (const auto flaw = bag.load(bytes)) {
+        error = invalid_bag(where, flaw->offset, flaw->problem).what();
+        return std::nullopt;
+    }
+    return bag;
 }
 
 property_bag::outcome property_bag::put(property_path path, const bag_entry& entry, std::string& error) {

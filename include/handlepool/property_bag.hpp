@@ -164,6 +164,8 @@ private:
 
     outcome put(property_path path, const detail::bag_entry& entry, std::string& error);
     void set_entry(property_path path, const detail::bag_entry& entry);
+    /// What is wrong with the bytes; if nothing is, a copy of them becomes the bag's.
+    std::optional<detail::bag_flaw> load(std::span<const std::byte> bytes);
     /// Tells its table the paths of another bag, or throws path_collision.
     void take_names_of(property_view other);
     /// A copy of the properties in a buffer of that size becomes the bag's.
