@@ -290,36 +290,80 @@ std::string_view problem_of(const property& one, const std::vector<std::string>&
     return {};
 }
 
-json value_of(const property& one) {
-    if (const auto truth = one.get<bool>()) {
-        return *truth;
-    }
-    if (const auto number = one.get<float>()) {
-        return *number;
-    }
-    if (const auto text = one.get<std::string_view>()) {
-        return std::string(*text);
-    }
-    const auto numbers = *one.get<std::span<const float>>();
-    return json::array_t(numbers.begin(), numbers.end());
-}
+using key_list = std::vector<std::string>;
 
-/// Puts the value where its keys lead. Returns false if something else is there, or on the way.
-bool insert(json& root, const std::vector<std::string>& keys, json value) {
-    json* place = &root;
-    for (const std::string& key : keys) {
-        if (place->is_null()) {
-            *place = json::object();
+/// Writes values in the order of their keys. The library gets scalars only: its destructors of objects and
+/// arrays allocate, and so end the program where memory is short.
+class json_writer {
+public:
+    explicit json_writer(int indent) noexcept : indent_(indent) {}
+
+    void write(const key_list& keys, const property& one) {
+        std::size_t common = 0;
+        while (common != groups_.size() && common + 1 < keys.size() && groups_[common] == keys[common]) {
+            ++common;
         }
-        if (!place->is_object()) {
-            return false;
+        close_groups(common);
+        while (groups_.size() + 1 < keys.size()) {
+            begin_member(keys[groups_.size()]);
+            text_ += '{';
+            is_first_ = true;
+            groups_.push_back(keys[groups_.size()]);
         }
-        place = &(*place)[key];
+        begin_member(keys.back());
+        write_value(one);
     }
-    const bool is_free = place->is_null();
-    *place = std::move(value);
-    return is_free;
-}
+
+    std::string finish() {
+        close_groups(0);
+        if (!is_first_) {
+            break_line(0);
+        }
+        return text_ + '}';
+    }
+
+private:
+    void close_groups(std::size_t left) {
+        while (groups_.size() != left) {
+            break_line(groups_.size());
+            text_ += '}';
+            groups_.pop_back();
+        }
+    }
+    void begin_member(const std::string& key) {
+        text_ += is_first_ ? "" : ",";
+        is_first_ = false;
+        break_line(groups_.size() + 1);
+        text_ += json(key).dump() + (indent_ < 0 ? ":" : ": ");
+    }
+    void break_line(std::size_t depth) {
+        if (indent_ >= 0) {
+            text_ += '\n' + std::string(depth * static_cast<std::size_t>(indent_), ' ');
+        }
+    }
+    void write_value(const property& one) {
+        if (const auto truth = one.get<bool>()) {
+            text_ += json(*truth).dump();
+        } else if (const auto number = one.get<float>()) {
+            text_ += json(*number).dump();
+        } else if (const auto string = one.get<std::string_view>()) {
+            text_ += json(std::string(*string)).dump();
+        } else {
+            std::string_view separator = "[";
+            for (const float each : *one.get<std::span<const float>>()) {
+                text_ += separator;
+                text_ += json(each).dump();
+                separator = indent_ < 0 ? "," : ", ";
+            }
+            text_ += separator == "[" ? "[]" : "]";
+        }
+    }
+
+    int indent_;
+    std::string text_ = "{";
+    bool is_first_ = true; // in its object
+    key_list groups_;      // of the objects that are open
+};
 
 } // namespace
 
@@ -350,20 +394,30 @@ std::string to_json(property_view bag, int indent) {
 }
 
 std::optional<std::string> try_to_json(property_view bag, std::string& error, int indent) {
-    json root = json::object();
+    const auto refuse = [&](const property& one, std::string_view problem) {
+        error = fmt::format("property {} has no JSON: {}", name_of(one.hash(), bag.names()), problem);
+        return std::nullopt;
+    };
+    std::vector<std::pair<key_list, property>> all;
     for (const property one : bag) {
-        const auto keys =
-            bag.names() != nullptr ? bag.names()->keys_of(one.hash()) : std::vector<std::string>();
-        std::string_view problem = problem_of(one, keys);
-        if (problem.empty() && !insert(root, keys, value_of(one))) {
-            problem = "it is a value and a group of others";
-        }
-        if (!problem.empty()) {
-            error = fmt::format("property {} has no JSON: {}", name_of(one.hash(), bag.names()), problem);
-            return std::nullopt;
+        all.emplace_back(bag.names() != nullptr ? bag.names()->keys_of(one.hash()) : key_list(), one);
+        if (const std::string_view problem = problem_of(one, all.back().first); !problem.empty()) {
+            return refuse(one, problem);
         }
     }
-    return root.dump(indent);
+    std::ranges::sort(all, {}, &std::pair<key_list, property>::first);
+    json_writer writer(indent);
+    const key_list* before = nullptr;
+    for (const auto& [keys, one] : all) {
+        // What begins with the same keys stands right behind it.
+        if (before != nullptr && before->size() < keys.size() &&
+            std::ranges::equal(*before, std::span(keys).first(before->size()))) {
+            return refuse(one, "it stands in a group that is a value too");
+        }
+        writer.write(keys, one);
+        before = &keys;
+    }
+    return writer.finish();
 }
 
 } // namespace handlepool

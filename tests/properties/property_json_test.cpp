@@ -211,9 +211,18 @@ TEST(property_json_test, what_is_written_is_read_again) {
     EXPECT_EQ(round_trip(text), text);
     key_table names;
     const property_bag bag = bag_from_json(text, "", &names);
-    EXPECT_THAT(to_json(bag), HasSubstr("{\n    \"a\": {\n        \"b\": true,"));
+    EXPECT_EQ(to_json(bag, 2), "{\n  \"a\": {\n    \"b\": true,\n    \"c\": [0.1, 2.0]\n  },\n  \"d\": "
+                               "\"\\\"\\n\xc3\xa9\",\n  \"e\": "
+                               "10.0\n}");
     EXPECT_EQ(bag_from_json(to_json(bag), ""), bag);
     EXPECT_EQ(bag_from_json(to_json(bag, 0), ""), bag);
+}
+
+TEST(property_json_test, groups_are_written_once_in_the_order_of_their_keys) {
+    const std::string_view text =
+        R"({"a":{"a":{"a":[],"b":1.0},"b":{"a":2.0}},"b":"","c":{"a":{"a":{"a":3.0}}},"d":{"a":4.0}})";
+    EXPECT_EQ(round_trip(text), text);
+    EXPECT_EQ(round_trip(R"({"a b": 1, "a": {"b": 2}, "a!": 3})"), R"({"a":{"b":2.0},"a b":1.0,"a!":3.0})");
 }
 
 TEST(property_json_test, each_finite_number_is_read_as_it_was) {
@@ -290,7 +299,8 @@ TEST(property_json_test, paths_that_are_values_and_groups_are_not_written) {
         }
         bag.set(names.add({"a", "b"}), 1);
         EXPECT_THAT([&] { to_json(bag); },
-                    ThrowsMessage<not_printable>(HasSubstr("it is a value and a group of others")));
+                    ThrowsMessage<not_printable>(HasSubstr(
+                        "property \"a\" / \"b\" has no JSON: it stands in a group that is a value too")));
     }
 }
 
