@@ -57,6 +57,7 @@ enum class figure : std::size_t {
     column_iteration_1m,
     column_churn_100k,
     column_churn_1m,
+    property_look_up,
 };
 
 /// The figures that the pool is judged by.

@@ -91,7 +91,6 @@ bool bag_writer::replace(std::size_t position, const bag_entry& entry) noexcept 
         if (unused() < needed) {
             return false;
         }
-        // The new content may be a part of the old one, so it is written first.
         mutable_words()[position] = write(entry);
         release(before);
     } else {

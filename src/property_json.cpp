@@ -348,9 +348,9 @@ private:
             text_ += json(*number).dump();
         } else if (const auto string = one.get<std::string_view>()) {
             text_ += json(std::string(*string)).dump();
-        } else {
+        } else if (const auto numbers = one.get<std::span<const float>>()) {
             std::string_view separator = "[";
-            for (const float each : *one.get<std::span<const float>>()) {
+            for (const float each : *numbers) {
                 text_ += separator;
                 text_ += json(each).dump();
                 separator = indent_ < 0 ? "," : ", ";

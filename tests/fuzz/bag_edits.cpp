@@ -104,11 +104,11 @@ void step(input& in, bag_and_model& both, bag_and_model& other) {
         return set(both, path, value, static_cast<char>(property_kind::string) + value);
     }
     case 3: {
-        const std::string value(in.below(70'000), 'x');
+        const std::string value(in.below(in.below(16) == 0 ? 70'000 : 400), 'x');
         return set(both, path, value, static_cast<char>(property_kind::string) + value);
     }
     case 4: {
-        const auto value = std::span(numbers).first(in.below(in.below(2) == 0 ? 20 : numbers.size()));
+        const auto value = std::span(numbers).first(in.below(in.below(16) == 0 ? numbers.size() : 20));
         return set(both, path, value,
                    static_cast<char>(property_kind::numbers) + std::string(value.size_bytes(), '\0'));
     }
@@ -169,9 +169,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bag_and_model other;
     for (int steps = 0; !in.ended() && steps != 300; ++steps) {
         step(in, one, other);
+        if (one.bag.capacity() > 4096 && steps % 16 != 0) {
+            continue; // looking at large ones each time would take most of the time
+        }
         require(handlepool::property_bag::from_bytes(one.bag.bytes()) == one.bag, "a bag is sound");
         require(model_of(one.bag) == one.expected, "a bag has what a map has");
     }
-    require(model_of(other.bag) == other.expected, "and the other bag too");
+    require(model_of(one.bag) == one.expected, "at the end too");
+    require(model_of(other.bag) == other.expected, "and so has the other bag");
     return 0;
 }
