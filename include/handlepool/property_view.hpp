@@ -156,6 +156,7 @@ private:
 /// Goes over the properties of a bag; valid until that changes.
 class property_reader::iterator {
 public:
+    /// For the standard library.
     using iterator_concept = std::forward_iterator_tag;
     using iterator_category = std::input_iterator_tag; // it gives values, not references
     using value_type = property;
