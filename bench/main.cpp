@@ -69,6 +69,7 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_sorting(results, rounds);
     handlepool_bench::register_columns(results, rounds);
     handlepool_bench::register_containers(results, rounds);
+    handlepool_bench::register_properties(results, rounds);
     handlepool_bench::register_asides(rounds);
 
     benchmark::ConsoleReporter progress(benchmark::ConsoleReporter::OO_None);

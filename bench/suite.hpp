@@ -14,6 +14,7 @@ void register_stable(table& results, std::size_t rounds);
 void register_sorting(table& results, std::size_t rounds);
 void register_columns(table& results, std::size_t rounds);
 void register_containers(table& results, std::size_t rounds);
+void register_properties(table& results, std::size_t rounds);
 /// Contenders and costs that nobody judges.
 void register_asides(std::size_t rounds);
 

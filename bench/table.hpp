@@ -61,6 +61,7 @@ enum class figure : std::size_t {
     map_boost,
     hierarchy_children,
     set_pruning,
+    property_look_up,
 };
 
 /// The figures that the pool is judged by.

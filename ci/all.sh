@@ -2,7 +2,7 @@
 # usage: ci/all.sh
 #
 # What a change must pass: formatting, the reference, both compilers, shared libraries, a machine without packages,
-# models, sanitizers, the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all
+# models, sanitizers, fuzzing, the stress scenarios and the shipped traces. Each compiler is used once with a sanitizer; all
 # combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some
 # 50 minutes on two cores, two thirds of them for compiling.
 #
@@ -32,6 +32,8 @@ step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer
 ci/asan.sh clang++-19 10
 step "g++, ThreadSanitizer"
 ci/tsan.sh g++ 10
+step "fuzzing"
+ci/fuzz.sh 10
 step "stress scenarios, release"
 ci/stress.sh 10
 step "replay of the shipped traces"

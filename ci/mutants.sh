@@ -109,7 +109,7 @@ for ((i = 1; i <= jobs && i <= ${#names[@]}; i++)); do
 done
 processes=$((jobs / ${#trees[@]})) # of the build of one tree
 # What does not depend on a mutant's test.
-parts=(handlepool handlepool_service)
+parts=(handlepool handlepool_service handlepool_properties)
 if [[ " ${tests[*]} " == *" models "* ]]; then
     parts+=(handlepool-model)
 fi

@@ -15,6 +15,24 @@ if("service" IN_LIST handlepool_components)
     handlepool_finish_library(handlepool_service)
 endif()
 
+if("properties" IN_LIST handlepool_components)
+    # Small dynamic data of objects; as JSON too.
+    add_library(handlepool_properties
+        src/bag_buffer.cpp
+        src/key_table.cpp
+        src/property_bag.cpp
+        src/property_error.cpp
+        src/property_json.cpp
+        src/property_merge.cpp
+        src/property_view.cpp)
+    add_library(handlepool::properties ALIAS handlepool_properties)
+    set_target_properties(handlepool_properties PROPERTIES EXPORT_NAME properties)
+    target_link_libraries(handlepool_properties
+        PUBLIC handlepool
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:handlepool_warnings>)
+    handlepool_finish_library(handlepool_properties)
+endif()
+
 function(handlepool_add_headers component)
     if(component IN_LIST handlepool_components)
         add_library(handlepool_${component} INTERFACE)

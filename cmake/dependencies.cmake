@@ -5,10 +5,11 @@ find_package(Threads REQUIRED)
 
 # What the parts need, and all that HANDLEPOOL_COMPONENTS may name.
 set(handlepool_service_needs fmt nlohmann_json)
+set(handlepool_properties_needs fmt nlohmann_json)
 set(handlepool_tbb_needs ${handlepool_service_needs} TBB)
 set(handlepool_fmt_needs fmt)
 set(handlepool_boost_needs Boost)
-set(handlepool_all_components service tbb fmt boost)
+set(handlepool_all_components service tbb fmt boost properties)
 # Each example builds on its own; this is what all of them need.
 set(handlepool_examples_needs ${handlepool_tbb_needs} Boost CLI11)
 
@@ -53,7 +54,8 @@ set(handlepool_TESTS_needs GTest rapidcheck)
 set(handlepool_STRESS_needs CLI11 ZSTD)
 set(handlepool_BENCH_needs CLI11 benchmark plf_colony)
 set(handlepool_MODELS_needs CLI11)
-foreach(part IN ITEMS TESTS STRESS BENCH MODELS)
+set(handlepool_FUZZERS_needs ZSTD)
+foreach(part IN ITEMS TESTS STRESS BENCH MODELS FUZZERS)
     if(HANDLEPOOL_BUILD_${part})
         handlepool_require(HANDLEPOOL_BUILD_${part} ${handlepool_tbb_needs} Boost ${handlepool_${part}_needs})
         foreach(component IN LISTS handlepool_all_components)

@@ -20,15 +20,17 @@ handlepool_install(core handlepool)
 foreach(component IN LISTS handlepool_components)
     handlepool_install(${component} handlepool_${component})
 endforeach()
-if(BUILD_SHARED_LIBS AND TARGET handlepool_service AND NOT DEFINED CMAKE_INSTALL_RPATH)
-    # It stands beside the pools' library, wherever the two are moved.
-    set_target_properties(handlepool_service PROPERTIES INSTALL_RPATH $ORIGIN)
-endif()
+foreach(library IN ITEMS handlepool_service handlepool_properties)
+    if(BUILD_SHARED_LIBS AND TARGET ${library} AND NOT DEFINED CMAKE_INSTALL_RPATH)
+        # It stands beside the pools' library, wherever the two are moved.
+        set_target_properties(${library} PROPERTIES INSTALL_RPATH $ORIGIN)
+    endif()
+endforeach()
 
 # Programs link what a static library uses; a shared one brings it.
-set(handlepool_service_package "fmt::fmt fmt 9")
+set(handlepool_text_package "fmt::fmt fmt 9")
 if(BUILD_SHARED_LIBS)
-    set(handlepool_service_package "Threads::Threads Threads")
+    set(handlepool_text_package "Threads::Threads Threads")
 endif()
 configure_package_config_file(cmake/handlepool-config.cmake.in handlepool-config.cmake
                               INSTALL_DESTINATION ${handlepool_package_dir})

@@ -4,11 +4,12 @@ option(HANDLEPOOL_UNITE_SOURCES "Compile several files of the tests and the harn
 option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
 option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)
+option(HANDLEPOOL_BUILD_FUZZERS "Build the fuzzers of tests/fuzz/, as the target fuzzers; needs clang" OFF)
 option(HANDLEPOOL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
 option(HANDLEPOOL_WERROR "Treat warnings as errors" OFF)
 
 set(HANDLEPOOL_COMPONENTS AUTO CACHE STRING
-    "Parts to build beside the pools: a list of service, tbb, fmt and boost, or AUTO, those whose packages are found")
+    "Parts to build beside the pools: a list of service, tbb, fmt, boost and properties, or AUTO, those whose packages are found")
 
 if(PROJECT_IS_TOP_LEVEL)
     set(handlepool_examples AUTO)

@@ -105,6 +105,16 @@ TEST(page_input, bounds_and_distances_may_be_null_and_keys_unknown) {
     EXPECT_EQ(read.smallest_reuse_distance, std::nullopt);
 }
 
+TEST(page_input, a_timeline_without_counts_is_written_and_read_again) {
+    nlohmann::json sample = sample_result("a");
+    sample["timeline"].erase("operations");
+    sample["timeline"].erase("alive");
+    const result read = result_in(to_json(result_in(sample)));
+    EXPECT_EQ(read.timeline->seconds.size(), 300);
+    EXPECT_THAT(read.timeline->operations, IsEmpty());
+    EXPECT_THAT(read.timeline->alive, IsEmpty());
+}
+
 TEST(page_input, little_is_required) {
     EXPECT_FALSE(result_in({{"command", "churn"}, {"violations", 3}}).passed());
 }

@@ -1,6 +1,7 @@
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/fmt.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/property_json.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb.hpp>
 
@@ -27,6 +28,10 @@ int main() {
     handlepool::frame_graph frame(world);
     tbb::flow::make_edge(frame.start(), frame.compaction());
     frame.run(3).rethrow();
+
+    handlepool::key_table keys;
+    const handlepool::property_bag sheet = handlepool::bag_from_json(R"({"health": 10})", "sheet", &keys);
+    fmt::print("{}\n", handlepool::to_json(sheet));
     fmt::print("{}\n{}", world.describe(ship), to_table(world.stats()));
     return world.contains(ship) ? 0 : 1;
 }

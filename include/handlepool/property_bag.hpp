@@ -1,0 +1,179 @@
+#pragma once
+
+#include <handlepool/detail/bag_buffer.hpp>
+#include <handlepool/detail/config.hpp>
+#include <handlepool/key_table.hpp>
+#include <handlepool/property_view.hpp>
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace handlepool {
+
+/// What merge does where the later bag removes something, as diff makes it.
+enum class removals {
+    apply, ///< what is removed is gone
+    keep   ///< the result removes it too, so that two changes become one
+};
+
+/// A number that a bag keeps as the nearest float; beyond the range of those, as infinity.
+template <class T>
+concept property_number =
+    std::floating_point<T> ||
+    (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
+
+/// What properties can be set to: truths, numbers, strings, and arrays of floats.
+template <class T>
+concept property_value =
+    std::same_as<T, bool> || property_number<T> || std::convertible_to<const T&, std::string_view> ||
+    std::convertible_to<const T&, std::span<const float>>;
+
+class property_bag;
+
+/// The change that makes `after` of `before`: merged into that, it gives the same bag as `after`. It has what
+/// is new or other, whole strings and arrays too, and removals of what is gone. A removal in `before` or
+/// `after` counts as nothing. Throws bag_too_large and std::bad_alloc. Any threads while none changes the
+/// bags; linear in both.
+HANDLEPOOL_EXPORT property_bag diff(property_view before, property_view after);
+
+/// A few dynamic values of an object, such as a character sheet or the flags of a save-game, in one
+/// allocation of 8 bytes, 9 for each value, and the contents of strings and arrays. The buffer grows by
+/// halves, up to 64 KiB; a step of growth also closes the holes that erased contents leave. `bytes` is a
+/// copy of it for a file.
+///
+///     handlepool::property_bag sheet;
+///     sheet.set("stats"_key / "health", 10);
+///     float health = sheet.at<float>("stats"_key / "health");
+///
+/// Values are read as property_reader says. Changing: one thread at a time, while no other thread reads the
+/// bag; linear in the bag. What throws changes nothing. A moved-from bag is empty, and attached to nothing.
+/// Destroying one and moving one is constant and never throws.
+class HANDLEPOOL_EXPORT property_bag : public property_reader {
+public:
+    /// Without properties, and without an allocation.
+    property_bag() noexcept = default;
+    /// The same; attached to a table.
+    explicit property_bag(key_table& names) noexcept { attach(names); }
+    /// A bag of its own with these properties, and nothing unused. Throws std::bad_alloc. Linear.
+    explicit property_bag(property_view properties);
+
+    /// Copies are attached to the same table, as is what is moved. Copying throws std::bad_alloc.
+    property_bag(const property_bag& other) : property_bag(property_view(other)) {}
+    property_bag(property_bag&& other) noexcept { swap(other); }
+    property_bag& operator=(const property_bag& other) { return *this = property_bag(other); }
+    property_bag& operator=(property_bag&& other) noexcept;
+    ~property_bag() = default;
+
+    /// From here on names of paths are those of the table, and set refuses a path that another one collides
+    /// with. What the bag has already is known by half of its bits only, and not checked. The table must
+    /// outlive the bag and its copies. Constant.
+    void attach(key_table& names) noexcept { set_names(&names); }
+
+    /// Sets a value; a former one may be of another kind. A string or an array may be a part of this bag.
+    /// Throws bag_too_large, std::bad_alloc, and path_collision where a table is attached.
+    template <property_value T>
+    void set(property_path path, const T& value) {
+        set_entry(path, entry_of(path, value));
+    }
+    void set(property_path path, std::initializer_list<float> value) {
+        set(path, std::span(value.begin(), value.size()));
+    }
+
+    /// Makes of the bag a change, whose merge removes the property. Throws as set does.
+    void set_removed(property_path path) {
+        set_entry(path, {.key = key_of(path), .kind = property_kind::removed});
+    }
+
+    /// Sets a value like set, but returns false instead of throwing bag_too_large and path_collision.
+    template <property_value T>
+    bool try_set(property_path path, const T& value) {
+        std::string error;
+        return put(path, entry_of(path, value), error) == outcome::done;
+    }
+
+    /// Erases the property. Returns whether there was one; false also changes nothing. Never throws.
+    bool erase(property_hash path) noexcept;
+
+    /// Erases all, and keeps the memory. Never throws; linear in the memory.
+    void clear() noexcept;
+
+    /// Makes room: the bag does not allocate again before it has this many bytes. Throws bag_too_large and
+    /// std::bad_alloc.
+    void reserve(std::size_t bytes);
+
+    /// Gives back what is unused, in a buffer as small as it can be. Throws std::bad_alloc.
+    void shrink_to_fit();
+
+    /// Constant; never throws.
+    void swap(property_bag& other) noexcept;
+    friend void swap(property_bag& one, property_bag& other) noexcept { one.swap(other); }
+
+    /// Takes over the properties of a later bag, value by value; a string or an array is one value. Where the
+    /// later bag removes a property, `how` says what becomes of it; with removals::apply the bag has no
+    /// removals afterwards. Throws bag_too_large, std::bad_alloc, and path_collision if both are attached to
+    /// tables. Linear in both.
+    void merge(property_view later, removals how = removals::apply);
+
+    /// A copy of the bag whose bytes these are, at any address. Throws invalid_bag unless they are a bag, and
+    /// std::bad_alloc; `where` begins the message. Whatever they are, no other byte is read. Any thread, at
+    /// any time; linear.
+    static property_bag from_bytes(std::span<const std::byte> bytes, std::string_view where = "bag");
+    /// The same, but returns nothing instead of throwing invalid_bag, and puts the message into `error`.
+    static std::optional<property_bag> try_from_bytes(std::span<const std::byte> bytes, std::string& error,
+                                                      std::string_view where = "bag");
+
+private:
+    friend property_bag diff(property_view before, property_view after);
+
+    /// Of a buffer that was joined of others; with the names of one of them.
+    property_bag(property_view other, std::unique_ptr<std::byte[]> memory) noexcept : property_reader(other) {
+        adopt(std::move(memory));
+    }
+
+    enum class outcome { done, too_large, collides };
+
+    template <class T>
+    static detail::bag_entry entry_of(property_path path, const T& value) noexcept {
+        const std::uint32_t key = key_of(path);
+        if constexpr (std::same_as<T, bool>) {
+            return {.key = key, .kind = property_kind::boolean, .word = value ? 1U : 0U};
+        } else if constexpr (property_number<T>) {
+            const auto word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+            return {.key = key, .kind = property_kind::number, .word = word};
+        } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+            const std::string_view text = value;
+            return {.key = key, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
+        } else {
+            const std::span<const float> numbers = value;
+            return {.key = key, .kind = property_kind::numbers, .content = std::as_bytes(numbers)};
+        }
+    }
+    static std::uint32_t key_of(property_path path) noexcept {
+        return static_cast<std::uint32_t>(path.hash());
+    }
+
+    outcome put(property_path path, const detail::bag_entry& entry, std::string& error);
+    void set_entry(property_path path, const detail::bag_entry& entry);
+    /// What is wrong with the bytes; if nothing is, a copy of them becomes the bag's.
+    std::optional<detail::bag_flaw> load(std::span<const std::byte> bytes);
+    /// Tells its table the paths of another bag, or throws path_collision.
+    void take_names_of(property_view other);
+    /// A copy of the properties in a buffer of that size becomes the bag's.
+    void move_to(std::size_t bytes);
+    void adopt(std::unique_ptr<std::byte[]> memory) noexcept;
+    detail::bag_writer writer() noexcept { return detail::bag_writer(memory_.get()); }
+
+    std::unique_ptr<std::byte[]> memory_; // null before the first value
+};
+
+} // namespace handlepool

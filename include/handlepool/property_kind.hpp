@@ -1,0 +1,38 @@
+#pragma once
+
+#include <handlepool/detail/config.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What values of properties can be.
+namespace handlepool {
+
+/// The kind of a value. The numbers stand in files.
+enum class property_kind : std::uint8_t {
+    none = 0,    ///< there is no such property
+    boolean = 1, ///< bool
+    number = 2,  ///< float
+    string = 3,  ///< std::string_view; any bytes, not terminated
+    numbers = 4, ///< std::span<const float>
+    removed = 5, ///< of a change: merging it removes the property
+};
+
+/// For messages: "a number", for example. Any thread, at any time; wait-free.
+HANDLEPOOL_EXPORT std::string_view name_of(property_kind kind) noexcept;
+
+/// The types as which values are read.
+template <class T>
+concept property_type = std::same_as<T, bool> || std::same_as<T, float> ||
+                        std::same_as<T, std::string_view> || std::same_as<T, std::span<const float>>;
+
+/// The kind of the values that are read as T.
+template <property_type T>
+inline constexpr property_kind kind_of = std::same_as<T, bool>               ? property_kind::boolean
+                                         : std::same_as<T, float>            ? property_kind::number
+                                         : std::same_as<T, std::string_view> ? property_kind::string
+                                                                             : property_kind::numbers;
+
+} // namespace handlepool
