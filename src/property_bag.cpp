@@ -96,12 +96,11 @@ property_bag::outcome property_bag::put(property_path path, const bag_entry& ent
 
 void property_bag::set_entry(property_path path, const bag_entry& entry) {
     std::string error;
-    switch (put(path, entry, error)) {
-    case outcome::done:
-        return;
-    case outcome::collides:
+    const outcome came = put(path, entry, error);
+    if (came == outcome::collides) {
         detail::raise(path_collision(error));
-    case outcome::too_large:
+    }
+    if (came == outcome::too_large) {
         detail::raise(bag_too_large(
             fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
                         name_of(path, names()), entry.content.size(),

@@ -3,24 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace handlepool {
 
 std::string_view name_of(property_kind kind) noexcept {
-    switch (kind) {
-    case property_kind::none:
-        return "nothing";
-    case property_kind::boolean:
-        return "a truth";
-    case property_kind::number:
-        return "a number";
-    case property_kind::string:
-        return "a string";
-    case property_kind::numbers:
-        return "an array of numbers";
-    case property_kind::removed:
-        return "a removal";
-    }
-    return "of no known kind";
+    constexpr std::array<std::string_view, 6> names{
+        "nothing", "a truth", "a number", "a string", "an array of numbers", "a removal"};
+    const auto number = static_cast<std::size_t>(kind);
+    return number < names.size() ? names[number] : "of no known kind";
 }
 
 invalid_bag::invalid_bag(std::string_view where, std::size_t offset, std::string_view problem)

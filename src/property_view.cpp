@@ -20,18 +20,17 @@ std::optional<detail::bag_flaw> flaw_in_place(std::span<const std::byte> bytes) 
 }
 
 std::string print(const property& one) {
-    switch (one.kind()) {
-    case property_kind::boolean:
-        return *one.get<bool>() ? "true" : "false";
-    case property_kind::number:
-        return fmt::format("{}", *one.get<float>());
-    case property_kind::string:
-        return fmt::format("\"{}\"", *one.get<std::string_view>());
-    case property_kind::numbers:
-        return fmt::format("[{}]", fmt::join(*one.get<std::span<const float>>(), ", "));
-    case property_kind::none:
-    case property_kind::removed:
-        break;
+    if (const auto truth = one.get<bool>()) {
+        return *truth ? "true" : "false";
+    }
+    if (const auto number = one.get<float>()) {
+        return fmt::format("{}", *number);
+    }
+    if (const auto text = one.get<std::string_view>()) {
+        return fmt::format("\"{}\"", *text);
+    }
+    if (const auto numbers = one.get<std::span<const float>>()) {
+        return fmt::format("[{}]", fmt::join(*numbers, ", "));
     }
     return "removed";
 }

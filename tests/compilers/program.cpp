@@ -2,6 +2,7 @@
 
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/property_json.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/thread_executor.hpp>
@@ -9,8 +10,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -141,6 +144,33 @@ void use_columns() {
     require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_lock(hurt), "a stale row");
 }
 
+void use_properties() {
+    using namespace handlepool::property_literals;
+    constexpr auto health = "stats"_key / "health";
+    handlepool::key_table names;
+    std::string error;
+    auto sheet =
+        handlepool::try_bag_from_json(R"({"stats": {"health": 10}, "name": "Anna"})", "", error, &names);
+    require(sheet && sheet->at<float>(health) == 10, "try_bag_from_json");
+    require(!handlepool::try_bag_from_json("{\"a\": null}", "", error), "JSON that is no bag");
+    const handlepool::property_bag before = *sheet;
+    sheet->set("luck"_key, {0.5F, 1});
+    sheet->set("awake"_key, true);
+    require(sheet->try_set("name"_key, "Bert") && !sheet->try_set("name"_key, std::string(70'000, 'x')),
+            "try_set");
+    require(sheet->get<std::span<const float>>("luck"_key)->size() == 2 && !sheet->get<bool>("luck"_key),
+            "get");
+    handlepool::property_bag merged = before;
+    merged.merge(diff(before, *sheet));
+    require(merged == *sheet && merged.erase("awake"_key), "merge and diff");
+    require(!handlepool::try_to_json(merged, error), "a path without a name");
+    require(handlepool::try_to_json(before, error).has_value(), "try_to_json");
+    const auto loaded = handlepool::property_bag::try_from_bytes(merged.bytes(), error);
+    require(loaded && *loaded == merged && !describe(*loaded).empty(), "try_from_bytes");
+    require(!handlepool::property_view::try_from_bytes(merged.bytes().first(9), error),
+            "bytes that are no bag");
+}
+
 void use_service() {
     std::string error;
     const auto limits =
@@ -214,5 +244,6 @@ int main() {
     use_raw_pool();
     use_columns();
     use_service();
+    use_properties();
     meet_errors();
 }

@@ -2,6 +2,7 @@
 
 #include <handlepool/failure.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/property_json.hpp>
 #include <handlepool/service.hpp>
 
 #include <sys/wait.h>
@@ -110,9 +111,27 @@ void end_by_services() {
         "error while parsing object key - unexpected end of input; expected string literal");
 }
 
+void end_by_properties() {
+    using namespace handlepool::property_literals;
+    handlepool::key_table names;
+    names.add({"name"});
+    require_end([&] { handlepool::property_bag(names).at<float>("name"_key); },
+                "property \"name\": is nothing, and a number is asked for");
+    require_end(
+        [&] { handlepool::property_bag(names).set("name"_key, std::string(70'000, 'x')); },
+        "property \"name\": with its 70000 bytes, the bag would need 70020 bytes, and may have 65536");
+    require_end(
+        [] { handlepool::bag_from_json("{\"a\": null}", "sheet"); },
+        "sheet:1:7: null can't be kept; allowed are objects, true, false, numbers, strings and arrays of "
+        "numbers");
+    require_end([] { handlepool::property_bag::from_bytes({}, "sheet"); },
+                "sheet, byte 0: the header of 8 bytes is cut off");
+}
+
 } // namespace
 
 int main() {
     end_by_pools();
     end_by_services();
+    end_by_properties();
 }
