@@ -70,9 +70,9 @@ protected:
     }
 };
 
-using policies =
+using freelist_policies =
     testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>, support::tiny_policy<4>>;
-TYPED_TEST_SUITE(fifo_freelist_test, policies);
+TYPED_TEST_SUITE(fifo_freelist_test, freelist_policies);
 
 TYPED_TEST(fifo_freelist_test, the_ring_wraps_at_any_size) {
     for (const std::uint32_t size : {1U, 2U, 3U, 5U, 8U, 13U, 100U}) {

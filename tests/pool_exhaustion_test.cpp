@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-using numbers = pool<std::uint64_t>;
+using number_pool = pool<std::uint64_t>;
 
 TEST(used_up_generations, retire_slots_and_the_pool_says_when_all_are) {
     using layout = handle_layout<32, 3, 29>;
@@ -61,7 +61,7 @@ TEST(used_up_generations, are_told_also_when_the_reuse_delay_holds_slots_back) {
 TEST(full_pool, fails_only_when_full_under_contention) {
     for (const std::size_t capacity : {1U, 7U, 100U, 5000U}) {
         for (int round = 0; round < 10; ++round) {
-            numbers pool({.name = "brim", .capacity = capacity, .reuse_delay = 0});
+            number_pool pool({.name = "brim", .capacity = capacity, .reuse_delay = 0});
             std::atomic<std::size_t> created = 0;
             in_threads(4, [&](std::size_t) {
                 std::size_t mine = 0;
@@ -78,7 +78,7 @@ TEST(full_pool, fails_only_when_full_under_contention) {
 }
 
 TEST(full_pool, idle_threads_claims_do_not_count) {
-    numbers pool({.name = "idle", .capacity = 20'000, .reuse_delay = 0});
+    number_pool pool({.name = "idle", .capacity = 20'000, .reuse_delay = 0});
     std::jthread([&] { pool.emplace(1U); }).join();
     std::thread idle([&] { pool.emplace(1U); });
     idle.join();
@@ -108,18 +108,18 @@ TEST(full_pool, a_claim_that_another_thread_is_about_to_make_does_not_count) {
 }
 
 TEST(full_pool, has_room_for_no_objects_at_all) {
-    numbers pool({.name = "bulk", .capacity = 10});
+    number_pool pool({.name = "bulk", .capacity = 10});
     while (pool.try_emplace(1U)) {
     }
-    std::vector<numbers::handle_type> handles;
+    std::vector<number_pool::handle_type> handles;
     EXPECT_TRUE(pool.try_emplace_n(0, std::back_inserter(handles), 1U));
     EXPECT_NO_THROW(pool.emplace_n(0, std::back_inserter(handles), 1U));
     EXPECT_TRUE(handles.empty());
 }
 
 TEST(full_pool, slots_that_a_failed_emplace_n_gives_back_are_for_all_threads) {
-    numbers pool({.name = "bulk", .capacity = 10'000, .reuse_delay = 0});
-    std::vector<numbers::handle_type> handles;
+    number_pool pool({.name = "bulk", .capacity = 10'000, .reuse_delay = 0});
+    std::vector<number_pool::handle_type> handles;
     EXPECT_THROW(pool.emplace_n(10'001, std::back_inserter(handles), 1U), pool_exhausted);
     pool.compact();
     std::size_t created = 0;
@@ -133,8 +133,8 @@ TEST(full_pool, slots_that_a_failed_emplace_n_gives_back_are_for_all_threads) {
 }
 
 TEST(full_pool, is_told_at_once_to_who_asks_for_more_than_can_be) {
-    numbers pool({.name = "bulk", .capacity = 10});
-    std::vector<numbers::handle_type> handles;
+    number_pool pool({.name = "bulk", .capacity = 10});
+    std::vector<number_pool::handle_type> handles;
     EXPECT_THROW(pool.emplace_n(std::numeric_limits<std::size_t>::max(), std::back_inserter(handles), 1U),
                  pool_exhausted);
     EXPECT_TRUE(handles.empty());

@@ -34,7 +34,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-const pool_options small{.capacity = 100, .reuse_delay = 0};
+const pool_options small_pools{.capacity = 100, .reuse_delay = 0};
 
 /// Notes which pools are compacted.
 struct noting_executor : inline_executor {
@@ -60,19 +60,19 @@ protected:
     }
 
     service world;
-    pool<int>& c = world.add_pool<int>("c", small);
-    pool<int>& a = world.add_pool<int>("a", small);
-    pool<int>& b = world.add_pool<int>("b", small);
+    pool<int>& c = world.add_pool<int>("c", small_pools);
+    pool<int>& a = world.add_pool<int>("a", small_pools);
+    pool<int>& b = world.add_pool<int>("b", small_pools);
 };
 
 TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
     make_work();
     EXPECT_THAT(compacted(), ElementsAre("c", "a", "b"));
-    world.add_pool<int>("aa", small).emplace(1);
+    world.add_pool<int>("aa", small_pools).emplace(1);
     make_work();
     EXPECT_THAT(compacted(), ElementsAre("c", "a", "b", "aa"));
     world.remove_pool("a");
-    world.add_pool<int>("a", small).emplace(1);
+    world.add_pool<int>("a", small_pools).emplace(1);
     b.emplace(1);
     c.emplace(1);
     EXPECT_THAT(compacted(), ElementsAre("a", "c", "b", "a"))
@@ -113,7 +113,7 @@ TEST_F(frames, what_was_done_is_summed_up) {
 
 TEST_F(frames, retired_slots_are_counted) {
     basic_service<handle_layout<16, 2, 14>> short_lived; // one object a slot
-    auto& ints = short_lived.add_pool<int>("ints", small);
+    auto& ints = short_lived.add_pool<int>("ints", small_pools);
     ints.erase(ints.emplace(1));
     EXPECT_EQ(short_lived.compact().retired, 1U);
 }
@@ -130,7 +130,7 @@ TEST_F(frames, any_executor_runs_the_loops) {
 }
 
 TEST_F(frames, raw_pools_take_part) {
-    auto& raw = world.add_raw_pool("raw", {.size = 3, .alignment = 1}, small);
+    auto& raw = world.add_raw_pool("raw", {.size = 3, .alignment = 1}, small_pools);
     raw.emplace();
     EXPECT_THAT(compacted(), ElementsAre("raw"));
     EXPECT_EQ(raw.items().size(), 1U);
@@ -139,7 +139,7 @@ TEST_F(frames, raw_pools_take_part) {
 // ---- Conflicts
 
 TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
-    auto& dying = world.add_pool<re_entrant>("dying", small);
+    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
     std::string refusal;
     std::string guard_refusal;
     dying.erase(dying.emplace(re_entrant::callback(), [&] {
@@ -163,8 +163,8 @@ TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
 }
 
 TEST_F(frames, destructors_may_erase_in_other_pools_before_and_behind_theirs) {
-    auto& dying = world.add_pool<re_entrant>("dying", small);
-    auto& behind = world.add_pool<int>("behind", small);
+    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
+    auto& behind = world.add_pool<int>("behind", small_pools);
     const any_handle in_a = a.emplace(1);
     const any_handle in_behind = behind.emplace(1);
     world.compact();
@@ -177,11 +177,11 @@ TEST_F(frames, destructors_may_erase_in_other_pools_before_and_behind_theirs) {
 }
 
 TEST_F(frames, destructors_may_add_and_remove_pools_also_their_own) {
-    auto& dying = world.add_pool<re_entrant>("dying", small);
+    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
     dying.erase(dying.emplace(re_entrant::callback(), [&] {
         EXPECT_TRUE(world.remove_pool("dying"));
         EXPECT_TRUE(world.remove_pool("b"));
-        world.add_pool<int>("dying", small).emplace(1);
+        world.add_pool<int>("dying", small_pools).emplace(1);
     }));
     b.emplace(1);
     EXPECT_THAT(compacted(), ElementsAre("b", "dying")) << "they end with the next compaction";
@@ -227,7 +227,7 @@ TEST_F(frames, the_first_of_several_conflicts_is_told) {
 
 TEST_F(frames, a_removed_pool_whose_guard_is_held_lives_on_until_it_is_released) {
     census counts;
-    auto& removed = world.add_pool<counted>("removed", small);
+    auto& removed = world.add_pool<counted>("removed", small_pools);
     removed.emplace(counts);
     {
         const auto guard = removed.access();
@@ -455,7 +455,7 @@ TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
 TEST(service_hooks, are_called_when_a_removed_pool_ends) {
     int calls = 0;
     service world;
-    auto& ints = world.add_pool<int>("ints", small);
+    auto& ints = world.add_pool<int>("ints", small_pools);
     world.on_erase(ints, [&](handle<int>, int&) { ++calls; });
     ints.emplace(1);
     world.remove_pool("ints");
@@ -469,8 +469,8 @@ TEST(service_hooks, are_called_when_a_removed_pool_ends) {
 TEST(service_leaks, names_pools_that_hold_objects_and_the_oldest_of_them) {
     service world;
     auto& ships = world.add_pool<int>("ships", {.capacity = 100, .remember_frames = true});
-    world.add_pool<int>("empty", small);
-    auto& rockets = world.add_pool<int>("rockets", small);
+    world.add_pool<int>("empty", small_pools);
+    auto& rockets = world.add_pool<int>("rockets", small_pools);
     EXPECT_THAT(world.leaks(), IsEmpty());
     for (int i = 0; i != 7; ++i) {
         ships.emplace(i);
@@ -501,7 +501,7 @@ TEST(service_leaks, are_reported_at_the_end_before_the_objects_are_destroyed) {
     };
     {
         service world(options);
-        auto& counted_pool = world.add_pool<counted>("counted", small);
+        auto& counted_pool = world.add_pool<counted>("counted", small_pools);
         counted_pool.emplace(counts);
         counted_pool.emplace(counts);
     }
@@ -517,9 +517,9 @@ TEST(service_leaks, are_not_reported_when_there_are_none) {
     options.report_leaks = [&](const std::string&) { ++reports; };
     {
         service world(options);
-        auto& ships = world.add_pool<int>("ships", small);
+        auto& ships = world.add_pool<int>("ships", small_pools);
         ships.erase(ships.emplace(1)); // erased is not leaked, compacted or not
-        world.add_pool<int>("removed", small).emplace(1);
+        world.add_pool<int>("removed", small_pools).emplace(1);
         world.remove_pool("removed"); // as the program wanted it
     }
     EXPECT_EQ(reports, 0);
