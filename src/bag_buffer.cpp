@@ -26,6 +26,9 @@ bool operator==(const bag_entry& one, const bag_entry& other) noexcept {
            std::ranges::equal(one.content, other.content);
 }
 
+constinit const bag_header empty_bag{
+    .format = bag_format, .count = 0, .contents = 0, .capacity = sizeof(bag_header) / bag_unit};
+
 // ---- Reading
 // ------------------------------------------------------------------------------------------------
 

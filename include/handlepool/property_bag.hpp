@@ -35,8 +35,9 @@ concept property_number =
 /// What properties can be set to: truths, numbers, strings, and arrays of floats.
 template <class T>
 concept property_value =
-    std::same_as<T, bool> || property_number<T> || std::convertible_to<const T&, std::string_view> ||
-    std::convertible_to<const T&, std::span<const float>>;
+    !std::same_as<T, std::nullptr_t> &&
+    (std::same_as<T, bool> || property_number<T> || std::convertible_to<const T&, std::string_view> ||
+     std::convertible_to<const T&, std::span<const float>>);
 
 class property_bag;
 

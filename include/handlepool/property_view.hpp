@@ -204,6 +204,10 @@ public:
     property_view() noexcept = default;
     /// Of all that can be read; with its names.
     property_view(const property_reader& bag) noexcept : property_reader(bag) {}
+    /// The same, with the names of that table.
+    property_view(const property_reader& bag, key_table& names) noexcept : property_reader(bag) {
+        set_names(&names);
+    }
 
     /// Of the bytes of a bag, which stay where they are, at an address that is a multiple of 4. Throws
     /// invalid_bag unless they are a bag; `where` begins the message. Whatever they are, no other byte is

@@ -38,6 +38,7 @@ static_assert(sizeof(property_bag) <= 24);
 static_assert(std::forward_iterator<property_reader::iterator>);
 static_assert(!property_value<std::vector<int>>);
 static_assert(!property_value<char>, "is it a number, or a string?");
+static_assert(!property_value<std::nullptr_t>, "a string that is none");
 static_assert(!property_value<void*>, "which would be a truth elsewhere");
 
 property_bag sheet_of_all_kinds() {
@@ -360,6 +361,10 @@ TEST(property_bag_test, a_view_reads_the_bag_where_it_is) {
     EXPECT_EQ(view.names(), &names);
     EXPECT_EQ(view, sheet);
     EXPECT_TRUE(property_view().empty());
+    key_table others;
+    others.add({"name"});
+    EXPECT_EQ(describe(property_view(sheet, others)), "\"name\": \"Anna\"\n");
+    EXPECT_EQ(sheet.names(), &names);
     const property_bag copy(view);
     EXPECT_EQ(copy, sheet);
     EXPECT_EQ(copy.names(), &names);

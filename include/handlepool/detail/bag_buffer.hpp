@@ -33,16 +33,15 @@ inline constexpr std::size_t bag_unit = 4;
 inline constexpr std::size_t bag_limit = 65'536;
 inline constexpr std::size_t bag_bytes_an_entry = 9; // without content
 
-/// Of a bag that has never had a value.
-inline constexpr bag_header empty_bag{
-    .format = bag_format, .count = 0, .contents = 0, .capacity = sizeof(bag_header) / bag_unit};
+/// Of a bag that has never had a value. In the library, so that it is there as long as any bag.
+HANDLEPOOL_EXPORT extern const bag_header empty_bag;
 
 constexpr std::size_t rounded_to_units(std::size_t bytes) noexcept {
     return (bytes + bag_unit - 1) / bag_unit * bag_unit;
 }
 
 /// A property as it is stored, or is to be.
-struct bag_entry {
+struct HANDLEPOOL_EXPORT bag_entry {
     std::uint32_t key;
     property_kind kind;
     std::uint32_t word = 0;                  // unless there is a content
@@ -70,7 +69,7 @@ private:
 };
 
 /// Reads a buffer. All functions but compact_size() are constant, and find() is linear in the keys.
-class bag_reader {
+class HANDLEPOOL_EXPORT bag_reader {
 public:
     explicit bag_reader(const std::byte* memory) noexcept : memory_(memory) {}
 
@@ -141,7 +140,7 @@ protected:
 };
 
 /// Changes a buffer in its place.
-class bag_writer : public bag_reader {
+class HANDLEPOOL_EXPORT bag_writer : public bag_reader {
 public:
     /// Of a buffer that is one.
     explicit bag_writer(std::byte* memory) noexcept : bag_reader(memory) {}
@@ -188,17 +187,17 @@ private:
 // copy_with() puts all together: growing is defragmenting.
 
 /// What a compact buffer would need after put(entry). More than bag_limit: there is no such bag. Linear.
-std::size_t compact_size_with(const bag_reader& buffer, const bag_entry& entry) noexcept;
+HANDLEPOOL_EXPORT std::size_t compact_size_with(const bag_reader& buffer, const bag_entry& entry) noexcept;
 
 /// How large the next buffer is, if a compact one needs `needed` bytes, up to bag_limit: so large that copies
 /// are rare, and not larger than now without need.
-std::size_t grown_size(std::size_t needed, std::size_t capacity) noexcept;
+HANDLEPOOL_EXPORT std::size_t grown_size(std::size_t needed, std::size_t capacity) noexcept;
 
 /// Makes a buffer of the entries of another one, without holes; and of those and one more, which may replace
 /// one. Memory and capacity as for bag_writer. Linear.
-void copy_to(std::byte* memory, std::size_t capacity, const bag_reader& from) noexcept;
-void copy_with(std::byte* memory, std::size_t capacity, const bag_reader& from,
-               const bag_entry& entry) noexcept;
+HANDLEPOOL_EXPORT void copy_to(std::byte* memory, std::size_t capacity, const bag_reader& from) noexcept;
+HANDLEPOOL_EXPORT void copy_with(std::byte* memory, std::size_t capacity, const bag_reader& from,
+                                 const bag_entry& entry) noexcept;
 
 /// What is wrong with bytes that were read from somewhere, and where.
 struct bag_flaw {
@@ -208,6 +207,6 @@ struct bag_flaw {
 
 /// The first flaw of an image, which is aligned to 4 bytes; nothing if bag_reader and bag_writer can work on
 /// it. Linear, without an allocation.
-std::optional<bag_flaw> flaw_of(std::span<const std::byte> image) noexcept;
+HANDLEPOOL_EXPORT std::optional<bag_flaw> flaw_of(std::span<const std::byte> image) noexcept;
 
 } // namespace handlepool::detail
