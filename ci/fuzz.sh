@@ -20,7 +20,8 @@ cd "$project"
 seconds=${1:-10}
 require_number SECONDS "$seconds"
 targets=("${@:2}")
-mapfile -t all < <(ls tests/fuzz/corpus)
+all=(tests/fuzz/corpus/*)
+all=("${all[@]##*/}")
 for target in "${targets[@]}"; do
     [[ " ${all[*]} " == *" $target "* ]] || refuse "TARGET is '$target', and must be one of ${all[*]}"
 done
