@@ -56,7 +56,7 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"bench.sh", {"--rounds", "9", "more"}, "unexpected argument 'more'"},
         {"compilers.sh", {"libc++", "more"}, "unexpected argument 'more'"},
         {"fuzz.sh", {"some"}, "SECONDS is 'some', and must be a number from 1 on"},
-        {"fuzz.sh", {"5", "bag", "bug"}, "TARGET is 'bug', and must be one of"},
+        {"fuzz.sh", {"5", "bug"}, "TARGET is 'bug', and must be one of"},
         {"format.sh", {"--fix", "more"}, "unexpected argument 'more'"},
         {"install.sh", {"hammer"}, "unknown tool 'hammer'"},
         {"model.sh", {"--deep", "more"}, "unexpected argument 'more'"},
