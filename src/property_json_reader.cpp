@@ -26,9 +26,6 @@ struct json_flaw {
     std::string problem;
 };
 
-// ---- Reading
-// ------------------------------------------------------------------------------------------------
-
 constexpr std::string_view allowed =
     "; allowed are objects, true, false, numbers, strings and arrays of numbers";
 
