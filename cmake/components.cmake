@@ -22,7 +22,8 @@ if("properties" IN_LIST handlepool_components)
         src/key_table.cpp
         src/property_bag.cpp
         src/property_error.cpp
-        src/property_json.cpp
+        src/property_json_reader.cpp
+        src/property_json_writer.cpp
         src/property_merge.cpp
         src/property_view.cpp)
     add_library(handlepool::properties ALIAS handlepool_properties)

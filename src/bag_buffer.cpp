@@ -29,8 +29,7 @@ bool operator==(const bag_entry& one, const bag_entry& other) noexcept {
 constinit const bag_header empty_bag{
     .format = bag_format, .count = 0, .contents = 0, .capacity = sizeof(bag_header) / bag_unit};
 
-// ---- Reading
-// ------------------------------------------------------------------------------------------------
+// ---- Reading ---------------------------------------------------------------------------------------------
 
 bag_entry bag_reader::entry(std::size_t position) const noexcept {
     if (has_content(kind(position))) {
@@ -63,8 +62,7 @@ std::size_t grown_size(std::size_t needed, std::size_t capacity) noexcept {
     return std::max(needed, std::min(roomy, bag_limit));
 }
 
-// ---- Changing
-// -----------------------------------------------------------------------------------------------
+// ---- Changing --------------------------------------------------------------------------------------------
 
 bag_writer::bag_writer(std::byte* memory, std::size_t capacity, std::size_t entries) noexcept
     : bag_reader(memory) {
@@ -179,8 +177,7 @@ void bag_writer::release(room freed) noexcept {
     }
 }
 
-// ---- Copying
-// ------------------------------------------------------------------------------------------------
+// ---- Copying ---------------------------------------------------------------------------------------------
 
 void copy_to(std::byte* memory, std::size_t capacity, const bag_reader& from) noexcept {
     bag_writer to(memory, capacity, from.count());
@@ -203,8 +200,7 @@ void copy_with(std::byte* memory, std::size_t capacity, const bag_reader& from,
     }
 }
 
-// ---- Validation
-// ---------------------------------------------------------------------------------------------
+// ---- Validation ------------------------------------------------------------------------------------------
 
 namespace {
 
