@@ -174,6 +174,19 @@ TEST(hierarchy, refuses_null_foreign_and_stale_handles) {
     expect_sound(tree);
 }
 
+TEST(hierarchy, an_object_is_no_child_of_the_one_before_it_in_its_slot) {
+    for (const auto& [child, parent] :
+         {std::pair{bone_in(6, 3), bone_in(6, 1)}, std::pair{bone_in(6, 1), bone_in(6, 3)}}) {
+        skeleton tree = small_tree();
+        EXPECT_THROW(tree.attach(child, parent), std::invalid_argument);
+        EXPECT_TRUE(tree.contains(bone_in(6, 3)));
+        expect_sound(tree);
+        skeleton empty;
+        EXPECT_THROW(empty.attach(child, parent), std::invalid_argument);
+        expect_sound(empty);
+    }
+}
+
 TEST(hierarchy, ignores_user_bits) {
     using layout = handle_layout<20, 20, 8, 16>;
     pool<int, layout> pool({.name = "bones", .capacity = 10});

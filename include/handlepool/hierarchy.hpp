@@ -54,10 +54,10 @@ public:
 
     /// The same nodes, not attached. Throws std::bad_alloc.
     hierarchy(const hierarchy& other)
-        : when_parent_ends_(other.when_parent_ends_),
-          members_(other.members_),
-          nodes_(other.nodes_),
-          roots_(other.roots_) {}
+        : when_parent_ends_(other.when_parent_ends_), members_(other.members_), nodes_(other.nodes_) {
+        roots_.reserve(nodes_.size()); // as make_room_for_node() says
+        roots_.assign(other.roots_.begin(), other.roots_.end());
+    }
     /// Takes the nodes and the attachment.
     hierarchy(hierarchy&& other) noexcept : hierarchy(other.when_parent_ends_) { swap(other); }
     /// Of either kind; detaches from the pool before. Throws std::bad_alloc; then nothing has changed.
@@ -104,11 +104,11 @@ public:
     }
 
     /// Makes one object the last child of another; both become nodes if they are none, and a parent before
-    /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized, but for
-    /// finding cycles, which takes as many steps as the parent has ancestors. Throws hierarchy_cycle, which
-    /// names both handles, if the parent is the child or below it; std::invalid_argument like insert(), also
-    /// for stale handles; and std::bad_alloc. Then neither has another place, except that what was no node
-    /// may be a root.
+    /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized; for a
+    /// child that has children, which could be above its new parent, linear in the ancestors of that. Throws
+    /// hierarchy_cycle, which names both handles, if the parent is the child or below it;
+    /// std::invalid_argument like insert(), also for stale handles; and std::bad_alloc. Then neither has
+    /// another place, except that what was no node may be a root, and a stale node may be gone.
     void attach(handle_type child, handle_type parent) {
         if (!try_attach(child, parent)) {
             detail::raise(
@@ -123,6 +123,7 @@ public:
         }
         require_node(parent);
         require_node(child);
+        require_current(parent); // unless the child is the later one of the same slot
         if (same(node_of(child).parent, parent)) {
             return true;
         }
@@ -337,7 +338,12 @@ private:
 
     /// Makes it a node if it is none. Throws as insert() does, and std::invalid_argument for a stale handle.
     void require_node(handle_type handle) {
-        if (!insert(handle) && !contains(handle)) {
+        if (!insert(handle)) {
+            require_current(handle);
+        }
+    }
+    void require_current(handle_type handle) const {
+        if (!contains(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
                                                 " is stale: a later object of its slot is a node"));
         }

@@ -190,12 +190,16 @@ TEST(containers_without_memory, hierarchy_orphans_without_memory) {
     for (int i = 0; i != 1000; ++i) {
         tree.attach(pool.emplace(i), parent);
     }
+    hierarchy<int> copy = tree;
     pool.erase(parent);
     memory_shortage when(shortage::from_one_allocation_on, 0);
     when.begin();
     pool.compact();
+    copy.erase(parent);
     when.end();
     EXPECT_EQ(tree.roots().size(), 1000U);
+    EXPECT_EQ(copy.roots().size(), 1000U);
+    copy.shrink_to_fit();
 }
 
 } // namespace
