@@ -162,6 +162,22 @@ TEST(handle_map, attached_loses_the_values_of_the_dead) {
     EXPECT_FALSE(moved.attached());
 }
 
+TEST(handle_map, attached_refuses_the_dead) {
+    ship_pool pool({.name = "ships", .capacity = 10});
+    name_map names;
+    names.attach(pool);
+    const auto one = pool.emplace(1);
+    names.try_emplace(one, "one");
+    const auto other = pool.emplace(2);
+    pool.erase(one);
+    pool.erase(other);
+    EXPECT_EQ(*names.try_emplace(one, "again").value, "one") << "still a member";
+    EXPECT_EQ(names.try_emplace(other, "other").value, nullptr);
+    EXPECT_EQ(names.size(), 1U);
+    pool.compact();
+    EXPECT_TRUE(names.empty());
+}
+
 TEST(handle_map, copies_are_not_attached) {
     ship_pool pool({.name = "ships", .capacity = 10});
     const auto one = pool.emplace(1);

@@ -312,6 +312,20 @@ TEST(handle_set, a_revoked_handle_stays_until_its_object_ends) {
     EXPECT_THAT(set, IsEmpty());
 }
 
+TEST(handle_set, attached_refuses_the_dead) {
+    number_pool pool({.name = "numbers", .capacity = 10});
+    number_set set;
+    set.attach(pool);
+    const auto object = pool.emplace(1);
+    pool.erase(object);
+    EXPECT_FALSE(set.insert(object));
+    pool.compact();
+    EXPECT_FALSE(set.insert(object)) << "no compaction would take it out";
+    EXPECT_TRUE(set.empty());
+    set.detach();
+    EXPECT_TRUE(set.insert(object)) << "detached, it doesn't know";
+}
+
 TEST(handle_set, prunes_when_it_is_attached_and_on_demand) {
     number_pool pool({.name = "numbers", .capacity = 100});
     number_set set;

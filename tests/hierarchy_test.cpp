@@ -287,6 +287,20 @@ TYPED_TEST(hierarchy_of, the_death_of_a_parent_erases_all_below_at_once) {
     EXPECT_EQ(pool.size(), 0U);
 }
 
+TEST(hierarchy, attached_refuses_the_dead) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    skeleton tree;
+    tree.attach(pool);
+    const auto dead = pool.emplace(1);
+    const auto alive = pool.emplace(2);
+    pool.erase(dead);
+    EXPECT_FALSE(tree.insert(dead));
+    EXPECT_THROW(tree.attach(dead, alive), std::invalid_argument);
+    EXPECT_THROW(tree.attach(alive, dead), std::invalid_argument);
+    EXPECT_FALSE(tree.contains(dead));
+    expect_sound(tree);
+}
+
 TEST(hierarchy, prunes_when_attached_and_on_demand) {
     for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
         bone_pool pool({.name = "bones", .capacity = 1000, .reuse_delay = 0});

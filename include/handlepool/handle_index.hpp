@@ -122,6 +122,9 @@ public:
     /// nothing has changed, except that a stale handle may have lost its key.
     bool insert(handle_type handle, Key key) {
         members_.require_own(handle, "handle_index");
+        if (link_.is_dead(handle)) {
+            return false;
+        }
         if (const std::optional<std::size_t> rival = members_.find_slot(handle)) {
             if (handle.tag() <= members_.handles()[*rival].tag()) {
                 return false;
@@ -257,7 +260,7 @@ private:
     void born(handle_type handle, Object&& object, KeyOf& key_of) noexcept {
         bool inserted = false;
         static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, key_of(object)); }));
-        if (!inserted && !contains(handle)) {
+        if (!inserted && !contains(handle) && !link_.is_dead(handle)) {
             static_cast<void>(detail::thrown_by([&] { refused_.push_back(handle); }));
         }
     }

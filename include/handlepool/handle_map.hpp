@@ -88,7 +88,7 @@ public:
 
     /// What an insertion did.
     struct insertion {
-        V* value; ///< the member's; null if the handle is stale, because a later one of its slot is a member
+        V* value;      ///< the member's; null if the handle is stale, as for handle_set::insert()
         bool inserted; ///< by this call
     };
 
@@ -100,6 +100,9 @@ public:
         requires std::constructible_from<V, Args...>
     insertion try_emplace(handle_type handle, Args&&... args) {
         members_.require_own(handle, "handle_map");
+        if (link_.is_dead(handle)) {
+            return {find(handle), false};
+        }
         const std::optional<std::size_t> rival = members_.find_slot(handle);
         if (!rival) {
             values_.emplace_back(std::forward<Args>(args)...);

@@ -78,12 +78,15 @@ public:
     // ---- Members
 
     /// Makes the object a member; a member whose slot it has is replaced, because that one is stale. False if
-    /// it is a member already, or is stale itself, because a later handle of its slot is a member. Constant,
-    /// amortized, but for the list of pages, which reaches to the highest slot.
-    /// Throws std::invalid_argument for a null handle, any other that never names an object, and one of
-    /// another pool; and std::bad_alloc. Then nothing has changed.
+    /// it is a member already, or is stale itself: a later handle of its slot is a member, or the set is
+    /// attached to a pool in which it is dead. Constant, amortized, but for the list of pages, which reaches
+    /// to the highest slot. Throws std::invalid_argument for a null handle, any other that never names an
+    /// object, and one of another pool; and std::bad_alloc. Then nothing has changed.
     bool insert(handle_type handle) {
         members_.require_own(handle, "handle_set");
+        if (link_.is_dead(handle)) {
+            return false;
+        }
         const std::optional<std::size_t> rival = members_.find_slot(handle);
         if (!rival) {
             members_.add(handle);

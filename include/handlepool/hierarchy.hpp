@@ -90,7 +90,7 @@ public:
     bool insert(handle_type handle) {
         members_.require_own(handle, "hierarchy");
         const std::optional<std::size_t> rival = members_.find_slot(handle);
-        if (rival && handle.tag() <= members_.handles()[*rival].tag()) {
+        if (link_.is_dead(handle) || (rival && handle.tag() <= members_.handles()[*rival].tag())) {
             return false;
         }
         make_room_for_node();
@@ -345,7 +345,7 @@ private:
     void require_current(handle_type handle) const {
         if (!contains(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
-                                                " is stale: a later object of its slot is a node"));
+                                                " is stale, and can't become a node"));
         }
     }
 

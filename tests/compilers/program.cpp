@@ -151,7 +151,7 @@ void use_properties() {
     std::string error;
     auto sheet =
         handlepool::try_bag_from_json(R"({"stats": {"health": 10}, "name": "Anna"})", "", error, &names);
-    require(sheet && sheet->at<float>(health) == 10, "try_bag_from_json");
+    require(sheet && static_cast<int>(sheet->at<float>(health)) == 10, "try_bag_from_json");
     require(!handlepool::try_bag_from_json("{\"a\": null}", "", error), "JSON that is no bag");
     const handlepool::property_bag before = *sheet;
     sheet->set("luck"_key, {0.5F, 1});

@@ -2,6 +2,7 @@
 
 #include <handlepool/hook_connection.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -20,6 +21,7 @@ public:
         hook_ =
             pool.on_erase([to = whom.get(), &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
         whom_ = std::move(whom);
+        remember(pool);
     }
     /// The same, and calls `container.born(handle, object, what)` for the objects that compactions take in.
     template <class Pool, class What>
@@ -33,12 +35,19 @@ public:
         });
         hook_ = std::move(erase);
         whom_ = std::move(whom);
+        remember(pool);
     }
     void detach() noexcept {
         births_.disconnect();
         hook_.disconnect();
     }
     bool attached() const noexcept { return hook_.connected(); }
+
+    /// Is the object known to be dead? No hook would come for it any more.
+    template <class Handle>
+    bool is_dead(Handle handle) const noexcept {
+        return attached() && !is_alive_(pool_, handle.value());
+    }
 
     /// The container is here now.
     void follow(Container& container) noexcept {
@@ -48,6 +57,18 @@ public:
     }
 
 private:
+    template <class Pool>
+    void remember(const Pool& pool) noexcept {
+        pool_ = &pool;
+        is_alive_ = [](const void* in, std::uint64_t value) noexcept {
+            using handle = typename Pool::handle_type;
+            return static_cast<const Pool*>(in)->contains(
+                handle::from_value(static_cast<typename handle::value_type>(value)));
+        };
+    }
+
+    const void* pool_ = nullptr;
+    bool (*is_alive_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
     std::unique_ptr<Container*> whom_;
     scoped_hook births_; // the hooks end first
     scoped_hook hook_;
