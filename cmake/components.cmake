@@ -16,9 +16,12 @@ if("service" IN_LIST handlepool_components)
 endif()
 
 if("properties" IN_LIST handlepool_components)
-    # Small dynamic data of objects; as JSON too.
+    # Small dynamic data of objects; as JSON and in files too.
     add_library(handlepool_properties
         src/bag_buffer.cpp
+        src/bag_file.cpp
+        src/bag_store.cpp
+        src/block_arena.cpp
         src/key_table.cpp
         src/property_bag.cpp
         src/property_error.cpp
@@ -30,7 +33,8 @@ if("properties" IN_LIST handlepool_components)
     set_target_properties(handlepool_properties PROPERTIES EXPORT_NAME properties)
     target_link_libraries(handlepool_properties
         PUBLIC handlepool
-        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:handlepool_warnings>)
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Boost::headers>
+            $<BUILD_INTERFACE:handlepool_warnings>)
     handlepool_finish_library(handlepool_properties)
 endif()
 

@@ -5,7 +5,7 @@ find_package(Threads REQUIRED)
 
 # What the parts need, and all that HANDLEPOOL_COMPONENTS may name.
 set(handlepool_service_needs fmt nlohmann_json)
-set(handlepool_properties_needs fmt nlohmann_json)
+set(handlepool_properties_needs fmt nlohmann_json Boost)
 set(handlepool_tbb_needs ${handlepool_service_needs} TBB)
 set(handlepool_fmt_needs fmt)
 set(handlepool_boost_needs Boost)

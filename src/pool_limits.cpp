@@ -1,3 +1,5 @@
+#include "files.hpp"
+
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/pool_limits.hpp>
 
@@ -188,23 +190,6 @@ bool read_all(const json& all, std::string_view where, limits_by_pool& limits, s
 }
 
 // Not by a stream, whose way to say that a folder can't be read is an exception.
-std::error_code read_file(const std::filesystem::path& file, std::string& text) {
-    struct closer {
-        void operator()(std::FILE* open) const noexcept { std::fclose(open); }
-    };
-    errno = 0;
-    const std::unique_ptr<std::FILE, closer> open(std::fopen(file.string().c_str(), "rb"));
-    std::array<char, 4096> part{};
-    for (std::size_t size = part.size(); open && size == part.size();) {
-        size = std::fread(part.data(), 1, part.size(), open.get());
-        text.append(part.data(), size);
-    }
-    if (!open || std::ferror(open.get()) != 0) {
-        return {errno == 0 ? EIO : errno, std::generic_category()};
-    }
-    return {};
-}
-
 } // namespace
 
 pool_options pool_limits::applied_to(pool_options options) const {

@@ -7,12 +7,26 @@
 
 namespace handlepool {
 
+namespace {
+
+std::array<char, 128> text_about(std::size_t bytes) noexcept {
+    std::array<char, 128> text{};
+    fmt::format_to_n(text.data(), text.size() - 1,
+                     "property_store: all of the {} bytes that its option `bytes` allows are in use", bytes);
+    return text;
+}
+
+} // namespace
+
 std::string_view name_of(property_kind kind) noexcept {
     constexpr std::array<std::string_view, 6> names{
         "nothing", "a truth", "a number", "a string", "an array of numbers", "a removal"};
     const auto number = static_cast<std::size_t>(kind);
     return number < names.size() ? names[number] : "of no known kind";
 }
+
+property_store_full::property_store_full(std::size_t bytes) noexcept
+    : message_(text_about(bytes).data()) {}
 
 invalid_bag::invalid_bag(std::string_view where, std::size_t offset, std::string_view problem)
     : std::runtime_error(fmt::format("{}, byte {}: {}", where, offset, problem)), offset_(offset) {}

@@ -1,3 +1,4 @@
+#include <handlepool/detail/bag_merge.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/property_bag.hpp>
 
@@ -33,9 +34,10 @@ void for_each_pair(bag_reader a, bag_reader b, Each each) {
     }
 }
 
-/// A buffer of what `choose(a, b)` makes of each pair: an entry, or nothing. Null if all that is nothing.
+/// What a compact buffer needs of what `choose(a, b)` makes of each pair: an entry, or nothing. Throws
+/// bag_too_large.
 template <class Choose>
-std::unique_ptr<std::byte[]> join(bag_reader a, bag_reader b, const key_table* names, Choose choose) {
+detail::bag_size size_of(bag_reader a, bag_reader b, const key_table* names, Choose choose) {
     detail::bag_size size;
     std::optional<std::uint32_t> beyond; // the first that finds no room
     for_each_pair(a, b, [&](const bag_entry* one, const bag_entry* other) {
@@ -51,18 +53,42 @@ std::unique_ptr<std::byte[]> join(bag_reader a, bag_reader b, const key_table* n
             "property {}: with it and those after it, the bag would need {} bytes, and may have {}",
             name_of(static_cast<property_hash>(*beyond), names), size.bytes(), bag_limit)));
     }
-    if (size.entries() == 0) {
-        return nullptr;
-    }
-    std::unique_ptr<std::byte[]> memory(new std::byte[size.bytes()]);
-    detail::bag_writer joined(memory.get(), size.bytes(), size.entries());
+    return size;
+}
+
+/// Makes that buffer.
+template <class Choose>
+void write_to(std::byte* memory, std::size_t capacity, std::size_t entries, bag_reader a, bag_reader b,
+              Choose choose) noexcept {
+    detail::bag_writer joined(memory, capacity, entries);
     std::size_t position = 0;
     for_each_pair(a, b, [&](const bag_entry* one, const bag_entry* other) {
         if (const std::optional<bag_entry> chosen = choose(one, other)) {
             joined.fill_in(position++, *chosen);
         }
     });
+}
+
+/// A buffer of its own. Null if all that is nothing.
+template <class Choose>
+std::unique_ptr<std::byte[]> join(bag_reader a, bag_reader b, const key_table* names, Choose choose) {
+    const detail::bag_size size = size_of(a, b, names, choose);
+    if (size.entries() == 0) {
+        return nullptr;
+    }
+    std::unique_ptr<std::byte[]> memory(new std::byte[size.bytes()]);
+    write_to(memory.get(), size.bytes(), size.entries(), a, b, choose);
     return memory;
+}
+
+auto choice_of(removals how) noexcept {
+    return [how](const bag_entry* earlier, const bag_entry* later) -> std::optional<bag_entry> {
+        const bag_entry& last = later != nullptr ? *later : *earlier;
+        if (last.kind == property_kind::removed && how == removals::apply) {
+            return std::nullopt;
+        }
+        return last;
+    };
 }
 
 const bag_entry* unless_removed(const bag_entry* entry) noexcept {
@@ -71,28 +97,34 @@ const bag_entry* unless_removed(const bag_entry* entry) noexcept {
 
 } // namespace
 
-void property_bag::merge(property_view later, removals how) {
-    const auto keep = [how](const bag_entry* mine, const bag_entry* theirs) -> std::optional<bag_entry> {
-        const bag_entry& last = theirs != nullptr ? *theirs : *mine;
-        if (last.kind == property_kind::removed && how == removals::apply) {
-            return std::nullopt;
-        }
-        return last;
-    };
-    take_names_of(later);
-    adopt(join(buffer(), reader_of(later), names(), keep));
+std::size_t detail::bag_merge::size(const key_table* names) const {
+    return size_of(earlier, later, names, choice_of(how)).bytes();
 }
 
-void property_bag::take_names_of(property_view other) {
-    if (names() == nullptr || other.names() == nullptr || other.names() == names()) {
+void detail::bag_merge::write_to(std::byte* memory, std::size_t capacity) const noexcept {
+    std::size_t entries = 0;
+    const auto choose = choice_of(how);
+    for_each_pair(earlier, later, [&](const bag_entry* one, const bag_entry* other) {
+        entries += choose(one, other) ? 1U : 0U;
+    });
+    handlepool::write_to(memory, capacity, entries, earlier, later, choose);
+}
+
+void property_bag::merge(property_view later, removals how) {
+    detail::add_paths_of(later, names());
+    adopt(join(buffer(), reader_of(later), names(), choice_of(how)));
+}
+
+void detail::add_paths_of(property_view bag, key_table* names) {
+    if (names == nullptr || bag.names() == nullptr || bag.names() == names) {
         return;
     }
-    for (const property each : other) {
-        const std::vector<std::string> keys = other.names()->keys_of(each.hash());
+    for (const property each : bag) {
+        const std::vector<std::string> keys = bag.names()->keys_of(each.hash());
         if (!keys.empty()) {
-            names()->add(std::vector<std::string_view>(keys.begin(), keys.end()));
-        } else if (const auto path = other.names()->path_of(each.hash())) {
-            names()->add(*path);
+            names->add(std::vector<std::string_view>(keys.begin(), keys.end()));
+        } else if (const auto path = bag.names()->path_of(each.hash())) {
+            names->add(*path);
         }
     }
 }

@@ -1,3 +1,5 @@
+#include "files.hpp"
+
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/thread_index.hpp>
 #include <handlepool/timeline.hpp>
@@ -5,8 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
-#include <fstream>
 #include <ostream>
 #include <system_error>
 #include <utility>
@@ -146,28 +146,7 @@ void timeline::save(const std::filesystem::path& file) const {
 }
 
 std::error_code timeline::try_save(const std::filesystem::path& file) const {
-    // A regular file comes whole or not at all; a pipe or a device is written to as it is.
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(file, error);
-    const bool whole = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    const std::filesystem::path unfinished = whole ? file.string() + ".part" : file.string();
-    error.clear();
-    errno = 0;
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    if (out) {
-        write(out);
-        out.close();
-    }
-    if (!out) {
-        error.assign(errno == 0 ? EIO : errno, std::generic_category());
-    } else if (whole) {
-        std::filesystem::rename(unfinished, file, error);
-    }
-    if (error && whole) {
-        std::error_code ignored;
-        std::filesystem::remove(unfinished, ignored);
-    }
-    return error;
+    return write_file(file, [this](std::ostream& out) { write(out); });
 }
 
 timeline_span::timeline_span(timeline& records, std::string_view name) noexcept : records_(records) {

@@ -2,11 +2,10 @@
 
 #include <handlepool/detail/bag_buffer.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/entry_of.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_view.hpp>
 
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -24,20 +23,6 @@ enum class removals {
     apply, ///< what is removed is gone
     keep   ///< the result removes it too, so that two changes become one
 };
-
-/// A number that a bag keeps as the nearest float; beyond the range of those, as infinity.
-template <class T>
-concept property_number =
-    std::floating_point<T> ||
-    (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
-     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
-
-/// What properties can be set to: truths, numbers, strings, and arrays of floats.
-template <class T>
-concept property_value =
-    !std::same_as<T, std::nullptr_t> &&
-    (std::same_as<T, bool> || property_number<T> || std::convertible_to<const T&, std::string_view> ||
-     std::convertible_to<const T&, std::span<const float>>);
 
 class property_bag;
 
@@ -84,7 +69,7 @@ public:
     /// Throws bag_too_large, std::bad_alloc, and path_collision where a table is attached.
     template <property_value T>
     void set(property_path path, const T& value) {
-        set_entry(path, entry_of(path, value));
+        set_entry(path, detail::entry_of(path, value));
     }
     void set(property_path path, std::initializer_list<float> value) {
         set(path, std::span(value.begin(), value.size()));
@@ -92,14 +77,14 @@ public:
 
     /// Makes of the bag a change, whose merge removes the property. Throws as set does.
     void set_removed(property_path path) {
-        set_entry(path, {.key = key_of(path), .kind = property_kind::removed});
+        set_entry(path, {.key = detail::bag_key_of(path), .kind = property_kind::removed});
     }
 
     /// Sets a value like set, but returns false instead of throwing bag_too_large and path_collision.
     template <property_value T>
     bool try_set(property_path path, const T& value) {
         std::string error;
-        return put(path, entry_of(path, value), error) == outcome::done;
+        return put(path, detail::entry_of(path, value), error) == outcome::done;
     }
 
     /// Erases the property. Returns whether there was one; false also changes nothing. Never throws.
@@ -143,32 +128,10 @@ private:
 
     enum class outcome { done, too_large, collides };
 
-    template <class T>
-    static detail::bag_entry entry_of(property_path path, const T& value) noexcept {
-        const std::uint32_t key = key_of(path);
-        if constexpr (std::same_as<T, bool>) {
-            return {.key = key, .kind = property_kind::boolean, .word = value ? 1U : 0U};
-        } else if constexpr (property_number<T>) {
-            const auto word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-            return {.key = key, .kind = property_kind::number, .word = word};
-        } else if constexpr (std::convertible_to<const T&, std::string_view>) {
-            const std::string_view text = value;
-            return {.key = key, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
-        } else {
-            const std::span<const float> numbers = value;
-            return {.key = key, .kind = property_kind::numbers, .content = std::as_bytes(numbers)};
-        }
-    }
-    static std::uint32_t key_of(property_path path) noexcept {
-        return static_cast<std::uint32_t>(path.hash());
-    }
-
     outcome put(property_path path, const detail::bag_entry& entry, std::string& error);
     void set_entry(property_path path, const detail::bag_entry& entry);
     /// What is wrong with the bytes; if nothing is, a copy of them becomes the bag's.
     std::optional<detail::bag_flaw> load(std::span<const std::byte> bytes);
-    /// Tells its table the paths of another bag, or throws path_collision.
-    void take_names_of(property_view other);
     /// A copy of the properties in a buffer of that size becomes the bag's.
     void move_to(std::size_t bytes);
     void adopt(std::unique_ptr<std::byte[]> memory) noexcept;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/message.hpp>
 
 #include <cstddef>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +17,19 @@ namespace handlepool {
 class HANDLEPOOL_EXPORT bag_too_large : public std::length_error {
 public:
     using std::length_error::length_error;
+};
+
+/// All the bytes that the option `bytes` of a property_store allows are in use.
+class HANDLEPOOL_EXPORT property_store_full : public std::bad_alloc {
+public:
+    /// Needs no memory.
+    explicit property_store_full(std::size_t bytes) noexcept;
+
+    /// Names the option and its value.
+    const char* what() const noexcept override { return message_.c_str(); }
+
+private:
+    detail::fixed_message message_;
 };
 
 /// `at` was asked for a property that is not there, or is of another kind. The message names the path and
@@ -30,7 +45,8 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Bytes that are not a bag: damaged, cut off, or of a machine with the other byte order.
+/// Bytes that are not a bag, or not the bags of a store: damaged, cut off, or of a machine with the other
+/// byte order.
 class HANDLEPOOL_EXPORT invalid_bag : public std::runtime_error {
 public:
     /// `where` begins the message: a file's name, for example. Throws std::bad_alloc.

@@ -35,4 +35,18 @@ inline constexpr property_kind kind_of = std::same_as<T, bool>               ? p
                                          : std::same_as<T, std::string_view> ? property_kind::string
                                                                              : property_kind::numbers;
 
+/// A number that a bag keeps as the nearest float; beyond the range of those, as infinity.
+template <class T>
+concept property_number =
+    std::floating_point<T> ||
+    (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
+
+/// What properties can be set to: truths, numbers, strings, and arrays of floats.
+template <class T>
+concept property_value =
+    !std::same_as<T, std::nullptr_t> &&
+    (std::same_as<T, bool> || property_number<T> || std::convertible_to<const T&, std::string_view> ||
+     std::convertible_to<const T&, std::span<const float>>);
+
 } // namespace handlepool

@@ -20,6 +20,11 @@ namespace handlepool {
 
 class key_table;
 
+namespace detail {
+class bag_file_reader;
+class bag_store;
+} // namespace detail
+
 /// One property of a bag, as iteration gives it. It refers to the bag, and is valid until that changes.
 class property {
 public:
@@ -216,6 +221,11 @@ public:
     /// The same, but returns nothing instead of throwing that, and puts the message into `error`.
     static std::optional<property_view> try_from_bytes(std::span<const std::byte> bytes, std::string& error,
                                                        std::string_view where = "bag");
+
+private:
+    friend class detail::bag_store;
+    friend class detail::bag_file_reader;
+    property_view(const std::byte* memory, key_table* names) noexcept : property_reader(memory, names) {}
 };
 
 /// The properties as a text for people, one a line, in the order of their hashes: `"stats" / "health": 10`.

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/slot_pages.hpp>
 #include <handlepool/handle.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -59,24 +57,12 @@ public:
         return position == slot_pages::none ? std::nullopt : std::optional<std::size_t>(position);
     }
 
-    /// Raises std::invalid_argument unless the handle can name an object of the members' pool.
+    /// See own_handle.hpp.
     void require_own(handle_type handle, const char* container) const {
-        if (!Layout::is_alive(handle.tag())) {
-            raise(std::invalid_argument(std::string(container) +
-                                        (handle ? ": a handle of generation " +
-                                                      std::to_string(handle.generation()) +
-                                                      ", which names no object, can't be a member"
-                                                : ": the null handle can't be a member")));
-        }
-        require_pool(handle.pool_id(), container);
+        detail::require_own(pool_id_, handle, container);
     }
-    /// The same unless this is the members' pool, or there is none yet.
     void require_pool(std::uint32_t pool_id, const char* container) const {
-        if (pool_id_ && *pool_id_ != pool_id) {
-            raise(std::invalid_argument(
-                std::string(container) + ": an object of the pool with id " + std::to_string(pool_id) +
-                " can't be a member beside those of the pool with id " + std::to_string(*pool_id_)));
-        }
+        detail::require_pool(pool_id_, pool_id, container);
     }
 
     /// Adds a handle whose slot no member has, at the end. Throws std::bad_alloc; then nothing has changed.

@@ -1,0 +1,366 @@
+#pragma once
+
+#include <handlepool/detail/bag_file.hpp>
+#include <handlepool/detail/bag_store.hpp>
+#include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/own_handle.hpp>
+#include <handlepool/detail/pool_link.hpp>
+#include <handlepool/detail/raise.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/key_table.hpp>
+#include <handlepool/memory_use.hpp>
+#include <handlepool/property_bag.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace handlepool {
+
+/// What a property_store is made with. Both are address space only, which is reserved at once.
+struct property_store_options {
+    /// Objects can have a bag whose slot is below this; a pool's `slot_limit` is enough. 8 bytes each.
+    std::size_t slots = std::size_t{1} << 24;
+    /// For all bags, up to 32 GiB.
+    std::size_t bytes = std::size_t{16} << 30;
+};
+
+/// The property bags of a pool's objects, by their handles: one for each object that has properties, of any
+/// number of objects, in memory that the store reserves once. A bag takes the next of 24, 32, 48, 64, 96 ...
+/// 65,536 bytes that has room for it, and 8 for its slot. It grows and shrinks from one size to the next
+/// without a call of the system's allocator; what it leaves is used by others.
+///
+///     handlepool::property_store<ship> details;
+///     details.attach(ships);       // compactions end the bags of those they destroy
+///     details.set(ship, "crew"_key / "captain", "Ahab");
+///     float crew = details.view(ship).value_or("crew"_key / "size", 0.0F);
+///
+/// Of the handles that a slot has had, only the latest that was given properties has a bag. User bits of
+/// handles are ignored. All bags are of objects of one pool: the one that the store is attached to, or that of
+/// the first.
+///
+/// Threads: different bags are independent. Any number of threads may read a bag at the same time, or one may
+/// change it: as with the objects themselves, and different objects have different slots while they live. The
+/// pool's compactions change the bags of those that they destroy, so a thread keeps a bag from ending as it
+/// keeps the object, by an access_guard or the order of the frame. Functions that concern all bags say so:
+/// those that read may run while others read, and those that change only while no other thread uses the store.
+/// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
+template <class T, class Layout = default_layout>
+class property_store {
+public:
+    /// Types of the owners of the bags, and of their number.
+    using handle_type = handle<T, Layout>;
+    using size_type = std::size_t;
+
+    /// A store without bags. Throws reservation_failed and std::bad_alloc.
+    explicit property_store(const property_store_options& options = {})
+        : bags_(std::make_unique<detail::bag_store>(
+              static_cast<std::size_t>(detail::min<std::uint64_t>(options.slots, Layout::slots)),
+              options.bytes)) {}
+
+    /// Takes bags and attachments. A moved-from store can only be destroyed and assigned to.
+    property_store(property_store&& other) noexcept
+        : bags_(std::move(other.bags_)), link_(std::move(other.link_)) {
+        link_.follow(*this);
+    }
+    property_store& operator=(property_store&& other) noexcept {
+        property_store taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    /// Detaches, and ends all bags.
+    ~property_store() = default;
+
+    /// Exchanges bags and attachments. Constant.
+    void swap(property_store& other) noexcept {
+        bags_.swap(other.bags_);
+        std::swap(link_, other.link_);
+        link_.follow(*this);
+        other.link_.follow(other);
+    }
+    friend void swap(property_store& one, property_store& other) noexcept { one.swap(other); }
+
+    // ---- One object's bag
+
+    /// The object's properties; none if it has no bag. Valid until the bag changes. Constant.
+    property_view view(handle_type handle) const noexcept { return bags_->find(owner_of(handle)); }
+
+    /// Has the object a bag? It may be without properties. Constant.
+    bool contains(handle_type handle) const noexcept { return bags_->has(owner_of(handle)); }
+
+    /// Sets a value, as property_bag::set; an object that has no bag gets one. A stale bag of its slot ends.
+    /// False, and nothing has changed, if the handle is stale itself: a later object of its slot has a bag, or
+    /// the store is attached to a pool in which the object is dead. Linear in the bag.
+    /// Throws bag_too_large, and path_collision where a table is attached; property_store_full,
+    /// std::bad_alloc; std::length_error for a slot beyond the option `slots`; std::invalid_argument for a
+    /// null handle, any other that never names an object, and one of another pool. Then nothing has changed.
+    template <property_value Value>
+    bool set(handle_type handle, property_path path, const Value& value) {
+        return may_have_bag(handle) &&
+               bags_->set(owner_of(handle), path, detail::entry_of(path, value));
+    }
+    bool set(handle_type handle, property_path path, std::initializer_list<float> value) {
+        return set(handle, path, std::span(value.begin(), value.size()));
+    }
+
+    /// The same, but also returns false instead of throwing anything but std::invalid_argument, and
+    /// std::bad_alloc where a table is attached.
+    template <property_value Value>
+    bool try_set(handle_type handle, property_path path, const Value& value) {
+        std::string error;
+        return may_have_bag(handle) &&
+               bags_->put(owner_of(handle), path, detail::entry_of(path, value), error) ==
+                   detail::bag_store::outcome::done;
+    }
+
+    /// Gives the object these properties instead of those it has; they may be of this store. False like set.
+    /// Throws what set throws. Linear in both bags.
+    bool assign(handle_type handle, property_view properties) {
+        return may_have_bag(handle) && bags_->assign(owner_of(handle), properties);
+    }
+
+    /// Merges like property_bag::merge. False like set. Throws what set throws. Linear in both bags.
+    bool merge(handle_type handle, property_view later, removals how = removals::apply) {
+        return may_have_bag(handle) && bags_->merge(owner_of(handle), later, how);
+    }
+
+    /// Erases a property. False if there is none. A bag that needs half of its memory at most moves to less of
+    /// it. Linear in the bag.
+    bool erase(handle_type handle, property_hash path) noexcept {
+        return bags_->erase(owner_of(handle), path);
+    }
+
+    /// Ends the bag. False if there is none. Constant.
+    bool erase(handle_type handle) noexcept { return bags_->erase(owner_of(handle)); }
+
+    // ---- All bags: reading
+
+    /// How many bags there are; while other threads make and end some, about as many. Linear in the
+    /// processors of the machine.
+    size_type size() const noexcept { return bags_->size(); }
+    bool empty() const noexcept { return size() == 0; }
+
+    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. Linear in the slots, up to
+    /// the highest one that has had a bag.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::size_t slot = 0; slot != bags_->slots_end(); ++slot) {
+            if (bags_->tag_of(slot) != 0) {
+                visit(handle_of(slot), bags_->bag_of(slot));
+            }
+        }
+    }
+
+    /// Memory of the store: address space, and what the system has backed of it. Asks the system; linear in
+    /// the address space. Any thread, at any time.
+    memory_use memory() const noexcept { return bags_->memory(); }
+
+    // ---- All bags: changing
+
+    /// Ends all bags, and gives their memory back to the system. A store that is not attached to a pool can
+    /// then have bags for another one. Linear in the memory.
+    void clear() noexcept {
+        bags_->clear();
+        if (!attached()) {
+            bags_->belong_to(std::nullopt);
+        }
+    }
+
+    /// Ends the bags for which `predicate(handle, property_view)` is true. Returns how many. Like for_each.
+    /// What the predicate throws passes through; the bags that it was not asked about stay.
+    template <class Predicate>
+    friend std::size_t erase_if(property_store& store, Predicate predicate) {
+        std::size_t erased = 0;
+        store.for_each([&](handle_type each, property_view properties) {
+            erased += predicate(each, properties) && store.erase(each) ? 1U : 0U;
+        });
+        return erased;
+    }
+
+    /// Moves all bags together, in the order of their slots and without what they don't use, and gives the
+    /// rest of the memory back to the system; both are there meanwhile. Linear in the bags. Throws
+    /// property_store_full, reservation_failed and std::bad_alloc; then nothing has changed.
+    void shrink_to_fit() { bags_->shrink_to_fit(); }
+
+    // ---- Names
+
+    /// As property_bag::attach, for all bags.
+    void attach(key_table& names) noexcept { bags_->set_names(&names); }
+    /// The table that names the paths; null if there is none.
+    key_table* names() const noexcept { return bags_->names(); }
+
+    // ---- The dead
+
+    /// From here on, the pool's compactions end the bags of the objects that they destroy, in constant time
+    /// each, and so does what else destroys them; and prunes the store now. Replaces an attachment to a pool.
+    /// Either may end first. Like on_erase() of the pool, and linear in the slots.
+    /// Throws std::invalid_argument if there are bags of another pool, and what on_erase() throws; then
+    /// nothing has changed.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    void attach(Pool& pool) {
+        detail::require_pool(bags_->pool_id(), pool.id(), container);
+        link_.attach(pool, *this);
+        bags_->belong_to(pool.id());
+        prune(pool);
+    }
+    /// From here on, bags stay until they are erased. The names stay, too.
+    void detach() noexcept { link_.detach(); }
+    /// Is it attached to a pool that still exists?
+    bool attached() const noexcept { return link_.attached(); }
+
+    /// Ends the bags of objects that are not alive in the pool. Returns how many. Linear in the slots.
+    template <class Pool>
+        requires std::same_as<typename Pool::handle_type, handle_type>
+    std::size_t prune(const Pool& pool) noexcept {
+        return erase_if(*this, [&pool](handle_type each, property_view) { return !pool.contains(each); });
+    }
+
+    // ---- Files
+
+    /// Writes all bags with their handles, and a checksum. Linear. Throws std::bad_alloc; whether it was
+    /// written, the stream knows.
+    void write(std::ostream& out) const {
+        detail::bag_file_writer file(out, layout_word, size());
+        for_each([&file](handle_type each, property_view properties) {
+            file.add(each.value(), properties);
+        });
+        file.end();
+    }
+
+    /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the file.
+    void save(const std::filesystem::path& file) const { detail::raise_file_error(try_save(file), file); }
+    /// The same, but returns the error instead.
+    std::error_code try_save(const std::filesystem::path& file) const {
+        return detail::write_bag_file(file, [this](std::ostream& out) { write(out); });
+    }
+
+    /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those of
+    /// objects that are dead in a pool that the store is attached to are left out.
+    ///
+    /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the handle
+    /// of the object whose bag it is now, or the null handle for none. Without it, handles are as they were.
+    ///
+    /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
+    /// begins the message. What assign throws, and std::invalid_argument if two bags have one owner. Then
+    /// nothing has changed. Linear.
+    template <class OwnerNow = detail::same_owner>
+    size_type read(std::span<const std::byte> bytes, std::string_view where = "store",
+                   OwnerNow owner_now = {}) {
+        detail::bag_file_reader file(bytes, layout_word);
+        const std::optional<size_type> count = take_bags(file, owner_now);
+        file.raise_flaw(where);
+        return *count;
+    }
+    /// The same, but returns nothing instead of throwing invalid_bag, and puts the message into `error`.
+    template <class OwnerNow = detail::same_owner>
+    std::optional<size_type> try_read(std::span<const std::byte> bytes, std::string& error,
+                                      std::string_view where = "store", OwnerNow owner_now = {}) {
+        detail::bag_file_reader file(bytes, layout_word);
+        const std::optional<size_type> count = take_bags(file, owner_now);
+        if (!count) {
+            error = file.flaw_text(where);
+        }
+        return count;
+    }
+
+    /// The same of a file. Throws std::system_error, which names it, and what read throws.
+    template <class OwnerNow = detail::same_owner>
+    size_type load(const std::filesystem::path& file, OwnerNow owner_now = {}) {
+        const std::string bytes = detail::bag_file_bytes(file);
+        return read(std::as_bytes(std::span(bytes)), file.string(), std::move(owner_now));
+    }
+    /// The same, but returns nothing instead of throwing std::system_error and invalid_bag, and puts the
+    /// message into `error`.
+    template <class OwnerNow = detail::same_owner>
+    std::optional<size_type> try_load(const std::filesystem::path& file, std::string& error,
+                                      OwnerNow owner_now = {}) {
+        const std::optional<std::string> bytes = detail::try_bag_file_bytes(file, error);
+        return bytes ? try_read(std::as_bytes(std::span(*bytes)), error, file.string(), std::move(owner_now)) : std::nullopt;
+    }
+
+private:
+    friend class detail::pool_link<property_store>;
+
+    static constexpr const char* container = "property_store";
+    /// What distinguishes the handles of a file.
+    static constexpr std::uint32_t layout_word = Layout::index_bits | Layout::generation_bits << 8 |
+                                                 Layout::pool_id_bits << 16 | Layout::user_bits << 24;
+
+    explicit property_store(std::unique_ptr<detail::bag_store> bags) noexcept : bags_(std::move(bags)) {}
+
+    static detail::bag_owner owner_of(handle_type handle) noexcept {
+        return {.slot = handle.index(), .tag = handle.tag(), .pool_id = handle.pool_id()};
+    }
+    handle_type handle_of(std::size_t slot) const noexcept {
+        return handle_type::from_value(Layout::value_of(slot, bags_->tag_of(slot)));
+    }
+
+    /// Raises std::invalid_argument for a handle that no bag can have.
+    bool may_have_bag(handle_type handle) const {
+        detail::require_own(bags_->pool_id(), handle, container);
+        return !link_.is_dead(handle);
+    }
+
+    template <class Pool>
+    void forget(handle_type handle, const Pool&) noexcept {
+        bags_->forget(owner_of(handle));
+    }
+
+    /// Nothing if the file has a flaw; then nothing has changed.
+    template <class OwnerNow>
+    std::optional<size_type> take_bags(detail::bag_file_reader& file, OwnerNow& owner_now) {
+        property_store loaded(std::make_unique<detail::bag_store>(bags_->slots(), bags_->bytes()));
+        loaded.bags_->set_names(bags_->names());
+        if (attached()) {
+            loaded.bags_->belong_to(bags_->pool_id());
+        }
+        std::optional<std::uint32_t> file_pool;
+        size_type count = 0;
+        while (file.next()) {
+            const auto value = static_cast<typename Layout::value_type>(file.handle());
+            const auto before = handle_type::from_value(value);
+            if (value != file.handle() || !Layout::fits(value) || before != before.without_user() ||
+                !Layout::is_alive(before.tag()) || before.pool_id() != file_pool.value_or(before.pool_id())) {
+                file.refuse_handle();
+                return std::nullopt;
+            }
+            file_pool = before.pool_id();
+            const handle_type now = owner_now(before);
+            if (!now) {
+                continue;
+            }
+            detail::require_own(loaded.bags_->pool_id(), now, container);
+            if (!link_.is_dead(now)) {
+                if (loaded.contains(now) || !loaded.assign(now, file.bag())) {
+                    detail::raise(std::invalid_argument("property_store: two of the bags that are read have "
+                                                        "the owner #" +
+                                                        std::to_string(now.index())));
+                }
+                ++count;
+            }
+        }
+        if (file.has_flaw()) {
+            return std::nullopt;
+        }
+        bags_.swap(loaded.bags_);
+        return count;
+    }
+
+    std::unique_ptr<detail::bag_store> bags_;
+    detail::pool_link<property_store> link_; // its hooks end first
+};
+
+} // namespace handlepool

@@ -1,0 +1,155 @@
+#include <handlepool/detail/block_arena.hpp>
+#include <handlepool/detail/poison.hpp>
+#include <handlepool/detail/thread_index.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace handlepool::detail {
+
+namespace {
+
+constexpr std::size_t largest_arena = std::size_t{8} << 32; // what the numbers of blocks name
+constexpr std::uint32_t most_shards = 64;
+
+std::uint32_t shards_of_this_machine() noexcept {
+    return std::min(std::bit_ceil(std::max(std::thread::hardware_concurrency(), 1U)), most_shards);
+}
+
+} // namespace
+
+static_assert(block_class(block_class::count - 1).bytes() == 65'536);
+
+constexpr std::uint32_t block_arena::magazine_size(block_class size) noexcept {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / size.bytes(), 1, 64));
+}
+
+block_arena::block_arena(std::size_t bytes)
+    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit, alignof(links), 0),
+      shard_mask_(shards_of_this_machine() - 1),
+      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {}
+
+block_arena::~block_arena() {
+    unpoison(base(), 1, used());
+}
+
+void block_arena::clear() noexcept {
+    unpoison(base(), 1, used());
+    memory_.discard(0, used());
+    for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
+        shard& each = shards_[i];
+        each.loaded = {};
+        each.spare = {};
+        each.taken = 0;
+        each.given_back = 0;
+    }
+    full_ = {};
+    fresh_ = unit;
+}
+
+block_arena::shard& block_arena::own_shard() noexcept {
+    // Threads without a number of their own share a shard, too.
+    return shards_[this_thread::index() & shard_mask_];
+}
+
+// ---- A shard's magazines ---------------------------------------------------------------------------------
+
+std::optional<block> block_arena::take(block_class size) noexcept {
+    shard& own = own_shard();
+    const std::lock_guard lock(own.access);
+    magazine& loaded = own.loaded[size.number()];
+    if (loaded.size == 0) {
+        std::swap(loaded, own.spare[size.number()]);
+    }
+    if (loaded.size == 0) {
+        loaded = full_magazine(size);
+        if (loaded.size == 0) {
+            return std::nullopt;
+        }
+    }
+    ++own.taken;
+    const block taken = pop(loaded);
+    unpoison((*this)[taken], 1, size.bytes());
+    return taken;
+}
+
+void block_arena::give_back(block freed, block_class size) noexcept {
+    shard& own = own_shard();
+    const std::lock_guard lock(own.access);
+    magazine& loaded = own.loaded[size.number()];
+    if (loaded.size == magazine_size(size)) {
+        std::swap(loaded, own.spare[size.number()]);
+    }
+    if (loaded.size == magazine_size(size)) {
+        keep_magazine(loaded, size);
+        loaded = {};
+    }
+    ++own.given_back;
+    push(loaded, freed);
+    poison((*this)[freed] + sizeof(links), 1, size.bytes() - sizeof(links));
+}
+
+void block_arena::push(magazine& onto, block freed) noexcept {
+    ::new (static_cast<void*>((*this)[freed])) links{.next = onto.first, .next_magazine = block::none};
+    onto.first = freed;
+    ++onto.size;
+}
+
+block block_arena::pop(magazine& from) noexcept {
+    const block taken = from.first;
+    from.first = links_of(taken).next;
+    --from.size;
+    return taken;
+}
+
+// ---- The depot -------------------------------------------------------------------------------------------
+
+block_arena::magazine block_arena::full_magazine(block_class size) noexcept {
+    const std::lock_guard lock(depot_access_);
+    block& first = full_[size.number()];
+    if (first == block::none) {
+        return carve(size);
+    }
+    const magazine full{.first = first, .size = magazine_size(size)};
+    first = links_of(first).next_magazine;
+    return full;
+}
+
+void block_arena::keep_magazine(magazine full, block_class size) noexcept {
+    const std::lock_guard lock(depot_access_);
+    links_of(full.first).next_magazine = full_[size.number()];
+    full_[size.number()] = full.first;
+}
+
+block_arena::magazine block_arena::carve(block_class size) noexcept {
+    const std::size_t fitting = (memory_.size() - used()) / size.bytes();
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(fitting, magazine_size(size)));
+    magazine carved;
+    for (std::uint32_t i = count; i != 0; --i) { // so that the lowest is taken first
+        push(carved, static_cast<block>((fresh_ + (i - 1) * size.bytes()) / unit));
+    }
+    fresh_ += count * size.bytes();
+    return carved;
+}
+
+// ---- Numbers ---------------------------------------------------------------------------------------------
+
+std::size_t block_arena::in_use() const noexcept {
+    std::size_t taken = 0;
+    std::size_t given_back = 0;
+    for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
+        const std::lock_guard lock(shards_[i].access);
+        taken += shards_[i].taken;
+        given_back += shards_[i].given_back;
+    }
+    return taken - given_back;
+}
+
+memory_use block_arena::memory() const noexcept {
+    return {.reserved = memory_.size(), .resident = memory_.resident()};
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,160 @@
+// What a store takes of the system's memory, and what it does when there is none.
+
+#include <handlepool/pool.hpp>
+#include <handlepool/property_store.hpp>
+
+#include <gtest/gtest.h>
+#include <support/failing_new.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace handlepool::test {
+namespace {
+
+using namespace handlepool::property_literals;
+
+using object_pool = pool<int>;
+using object_handle = object_pool::handle_type;
+using object_store = property_store<int>;
+
+object_handle object_in(std::uint64_t index) {
+    return object_handle::from_value(default_layout::value_of(index, default_layout::make_tag(1, 1)));
+}
+
+/// Calls `round()` with another allocation failing each time; after a failure `expect_unchanged()`. Returns
+/// how many allocations there are.
+template <class Round, class Unchanged>
+std::size_t allocations_of(Round round, Unchanged expect_unchanged) {
+    return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& memory) {
+        bool failed = false;
+        memory.begin();
+        try {
+            round();
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        memory.end();
+        EXPECT_EQ(failed, memory.came());
+        if (failed) {
+            expect_unchanged();
+        }
+    });
+}
+
+constexpr std::size_t many = 100'000;
+
+TEST(property_store_without_memory, a_hundred_thousand_bags_need_no_allocation) {
+    object_store store;
+    EXPECT_EQ(allocations_of(
+                  [&] {
+                      for (std::uint64_t i = 0; i != many; ++i) {
+                          store.set(object_in(i), "value"_key, i);
+                      }
+                  },
+                  [] {}),
+              0U);
+    EXPECT_EQ(store.size(), many);
+    EXPECT_LE(store.memory().resident, 40 * many);
+}
+
+TEST(property_store_without_memory, nor_do_bags_that_grow_shrink_and_end) {
+    object_store store;
+    const std::string text(50'000, 'x');
+    EXPECT_EQ(allocations_of(
+                  [&] {
+                      for (std::uint64_t i = 0; i != 1000; ++i) {
+                          const object_handle object = object_in(i);
+                          store.set(object, "value"_key, i);
+                          for (const std::size_t size : {10U, 1'000U, 50'000U, 100U}) {
+                              store.set(object, "text"_key, std::string_view(text).substr(0, size));
+                          }
+                          store.erase(object, "text"_key);
+                          store.merge(object, store.view(object_in(0)));
+                          store.assign(object_in(i + 1), store.view(object));
+                          store.erase(object);
+                      }
+                      store.clear();
+                  },
+                  [] {}),
+              0U);
+    EXPECT_LE(store.memory().resident, 1'000'000U) << "what one bag leaves, the next one takes";
+}
+
+TEST(property_store_without_memory, is_made_with_few_allocations_or_not) {
+    EXPECT_LE(allocations_of([] { const object_store store; }, [] {}), 4U);
+}
+
+TEST(property_store_without_memory, a_path_that_cannot_be_named_is_not_set) {
+    key_table names;
+    object_store store;
+    store.attach(names);
+    EXPECT_EQ(allocations_of([&] { store.set(object_in(1), "value"_key, 1); },
+                             [&] { EXPECT_TRUE(store.empty()); }),
+              1U)
+        << "the table's entry";
+}
+
+TEST(property_store_without_memory, is_attached_or_not) {
+    object_pool pool({.name = "objects", .capacity = 10});
+    const auto object = pool.emplace(1);
+    object_store store;
+    store.set(object, "value"_key, 1);
+    pool.erase(object);
+    EXPECT_GE(allocations_of([&] { store.attach(pool); },
+                             [&] {
+                                 EXPECT_FALSE(store.attached());
+                                 EXPECT_TRUE(store.contains(object));
+                             }),
+              2U);
+    EXPECT_TRUE(store.attached());
+    EXPECT_TRUE(store.empty());
+}
+
+TEST(property_store_without_memory, moves_together_or_stays) {
+    object_store store;
+    for (std::uint64_t i = 0; i != 100; ++i) {
+        store.set(object_in(i), "value"_key, i);
+    }
+    EXPECT_GE(allocations_of([&] { store.shrink_to_fit(); }, [&] { EXPECT_EQ(store.size(), 100U); }), 3U);
+    store.for_each([](object_handle each, property_view bag) {
+        EXPECT_EQ(bag.at<float>("value"_key), static_cast<float>(each.index()));
+    });
+}
+
+TEST(property_store_without_memory, is_written_and_read_whole_or_not) {
+    object_store store;
+    for (std::uint64_t i = 0; i != 10; ++i) {
+        store.set(object_in(i), "text"_key, std::string(i * 10, 'x'));
+    }
+    std::string bytes;
+    EXPECT_GE(allocations_of(
+                  [&] {
+                      std::ostringstream out;
+                      store.write(out);
+                      if (!out) { // which has caught what its buffer threw
+                          throw std::bad_alloc();
+                      }
+                      bytes = out.str();
+                  },
+                  [] {}),
+              2U);
+    object_store other;
+    other.set(object_in(77), "kept"_key, 1);
+    EXPECT_GE(allocations_of([&] { other.read(std::as_bytes(std::span(bytes))); },
+                             [&] {
+                                 EXPECT_EQ(other.size(), 1U);
+                                 EXPECT_TRUE(other.contains(object_in(77)));
+                             }),
+              3U);
+    EXPECT_EQ(other.size(), 10U);
+}
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,203 @@
+// Blocks for bags: what is taken is nobody else's, and what is given back is taken again.
+
+#include <handlepool/detail/block_arena.hpp>
+
+#include <gtest/gtest.h>
+#include <support/random.hpp>
+#include <support/threads.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+TEST(block_class_test, sizes_ascend_by_a_half_or_a_third) {
+    for (std::uint32_t i = 0; i + 1 != block_class::count; ++i) {
+        const std::size_t bytes = block_class(i).bytes();
+        const std::size_t next = block_class(i + 1).bytes();
+        EXPECT_GT(next, bytes);
+        EXPECT_LE(2 * next, 3 * bytes);
+        EXPECT_EQ(block_class::of(bytes).number(), i);
+        EXPECT_EQ(block_class::of(bytes + 1).number(), i + 1);
+        EXPECT_EQ(bytes % 8, 0U);
+    }
+    EXPECT_EQ(block_class(0).bytes(), 24U);
+    EXPECT_EQ(block_class::of(0).number(), 0U);
+    EXPECT_EQ(block_class::of(65'536).number(), block_class::count - 1);
+}
+
+/// A block that knows what its owner has written to it.
+struct owned_block {
+    block where;
+    block_class size;
+    std::byte mark;
+
+    void write(block_arena& arena) const {
+        std::memset(arena[where], static_cast<int>(mark), size.bytes());
+    }
+    bool is_untouched(block_arena& arena) const {
+        return std::all_of(arena[where], arena[where] + size.bytes(),
+                           [this](std::byte each) { return each == mark; });
+    }
+};
+
+TEST(block_arena_test, no_two_blocks_overlap) {
+    test::random_source random;
+    block_arena arena(16 * mebibyte);
+    std::vector<owned_block> owned;
+    for (int step = 0; step != 20'000; ++step) {
+        if (!owned.empty() && random.below(100) < 45) {
+            std::swap(owned[random.below(owned.size())], owned.back());
+            const owned_block last = owned.back();
+            owned.pop_back();
+            ASSERT_TRUE(last.is_untouched(arena));
+            arena.give_back(last.where, last.size);
+            continue;
+        }
+        const block_class size(
+            static_cast<std::uint32_t>(random.below(random.one_in(20) ? block_class::count : 8)));
+        const std::optional<block> taken = arena.take(size);
+        ASSERT_TRUE(taken);
+        owned.push_back({*taken, size, static_cast<std::byte>(step)});
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(arena[*taken]) % 8, 0U);
+        owned.back().write(arena);
+    }
+    EXPECT_EQ(arena.in_use(), owned.size());
+    for (const owned_block& each : owned) {
+        ASSERT_TRUE(each.is_untouched(arena));
+    }
+}
+
+TEST(block_arena_test, gives_out_again_what_was_given_back) {
+    block_arena arena(mebibyte);
+    const block_class size(3);
+    std::set<block> first;
+    for (int i = 0; i != 1000; ++i) {
+        first.insert(*arena.take(size));
+    }
+    EXPECT_EQ(first.size(), 1000U);
+    for (const block each : first) {
+        arena.give_back(each, size);
+    }
+    EXPECT_EQ(arena.in_use(), 0U);
+    std::size_t again = 0;
+    for (int i = 0; i != 1000; ++i) {
+        again += first.count(*arena.take(size));
+    }
+    EXPECT_GT(again, 930U) << "all but a magazine";
+}
+
+TEST(block_arena_test, has_nothing_more_when_its_memory_is_used_up) {
+    block_arena arena(1000);
+    const block_class size(0);
+    std::vector<block> taken;
+    while (const std::optional<block> next = arena.take(size)) {
+        std::memset(arena[*next], 1, size.bytes());
+        taken.push_back(*next);
+    }
+    EXPECT_EQ(taken.size(), (1000 - 8) / 24);
+    EXPECT_FALSE(arena.take(block_class(5)));
+    EXPECT_EQ(arena.in_use(), taken.size());
+    arena.give_back(taken.back(), size);
+    EXPECT_EQ(arena.take(size), taken.back());
+    EXPECT_FALSE(block_arena(0).take(size));
+    EXPECT_FALSE(block_arena(8).take(size));
+}
+
+TEST(block_arena_test, is_as_new_when_it_was_cleared) {
+    block_arena arena(100 * mebibyte);
+    for (int i = 0; i != 1000; ++i) {
+        std::memset(arena[*arena.take(block_class::of(65'536))], 1, 65'536);
+    }
+    EXPECT_GT(arena.memory().resident, 60 * mebibyte);
+    arena.clear();
+    EXPECT_EQ(arena.in_use(), 0U);
+    EXPECT_LT(arena.memory().resident, mebibyte);
+    const std::optional<block> taken = arena.take(block_class(0));
+    ASSERT_TRUE(taken);
+    std::memset(arena[*taken], 1, 24);
+}
+
+TEST(block_arena_test, threads_take_what_others_gave_back) {
+    // One thread takes, the other gives back: without an exchange the first would always need fresh memory.
+    constexpr std::size_t rounds = 20'000;
+    constexpr std::size_t room = 64;
+    block_arena arena(mebibyte);
+    const block_class size(4);
+    std::vector<std::atomic<block>> passed(room);
+    std::atomic<bool> failed = false;
+    test::in_threads(2, [&](std::size_t thread) {
+        for (std::size_t i = 0; i != rounds && !failed; ++i) {
+            std::atomic<block>& place = passed[i % room];
+            if (thread == 0) {
+                const std::optional<block> taken = arena.take(size);
+                if (!taken) {
+                    failed = true;
+                    return;
+                }
+                std::memset(arena[*taken], 1, size.bytes());
+                while (place.load() != block::none && !failed) {
+                    std::this_thread::yield();
+                }
+                place.store(*taken);
+            } else {
+                block taken = block::none;
+                while ((taken = place.exchange(block::none)) == block::none && !failed) {
+                    std::this_thread::yield();
+                }
+                if (taken != block::none) {
+                    arena.give_back(taken, size);
+                }
+            }
+        }
+    });
+    EXPECT_FALSE(failed) << "two megabytes of blocks passed through one";
+    EXPECT_EQ(arena.in_use(), 0U);
+}
+
+TEST(block_arena_test, threads_never_have_one_block_at_the_same_time) {
+    block_arena arena(64 * mebibyte);
+    test::random_source random;
+    std::vector<std::mt19937_64> engines;
+    for (int i = 0; i != 4; ++i) {
+        engines.push_back(random.fork());
+    }
+    std::atomic<int> damaged = 0;
+    test::in_threads(4, [&](std::size_t thread) {
+        std::mt19937_64& engine = engines[thread];
+        std::vector<owned_block> owned;
+        for (int step = 0; step != 5'000; ++step) {
+            if (owned.size() > 100 || (!owned.empty() && engine() % 2 == 0)) {
+                std::swap(owned[engine() % owned.size()], owned.back());
+                damaged += owned.back().is_untouched(arena) ? 0 : 1;
+                arena.give_back(owned.back().where, owned.back().size);
+                owned.pop_back();
+            } else {
+                const block_class size(static_cast<std::uint32_t>(engine() % 6));
+                owned.push_back({*arena.take(size), size, static_cast<std::byte>(engine())});
+                owned.back().write(arena);
+            }
+        }
+        for (const owned_block& each : owned) {
+            damaged += each.is_untouched(arena) ? 0 : 1;
+            arena.give_back(each.where, each.size);
+        }
+    });
+    EXPECT_EQ(damaged, 0);
+    EXPECT_EQ(arena.in_use(), 0U);
+}
+
+} // namespace
+} // namespace handlepool::detail

@@ -1,0 +1,136 @@
+// What threads may do with one store at the same time: read any bag, and change bags of their own.
+
+#include <handlepool/pool.hpp>
+#include <handlepool/property_store.hpp>
+
+#include <gtest/gtest.h>
+#include <support/threads.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using namespace handlepool::property_literals;
+
+using object_pool = pool<int>;
+using object_handle = object_pool::handle_type;
+
+constexpr std::size_t threads = 4;
+
+object_handle object_in(std::uint64_t index, std::uint32_t pool_id = 1) {
+    return object_handle::from_value(
+        default_layout::value_of(index, default_layout::make_tag(pool_id, 1)));
+}
+
+TEST(property_store_threads_test, threads_change_bags_of_neighbours) {
+    constexpr std::uint64_t objects = 2000;
+    property_store<int> store;
+    in_threads(threads, [&](std::size_t thread) {
+        for (std::uint64_t i = thread; i < objects; i += threads) {
+            const object_handle object = object_in(i);
+            for (std::uint64_t key = 0; key != 8; ++key) {
+                store.set(object, property_path(std::to_string(key)), i + key);
+            }
+            store.set(object, "text"_key, std::string(i % 100, 'x'));
+            store.erase(object, property_path("0"));
+            if (i % 3 == 0) {
+                store.erase(object);
+            } else if (i % 3 == 1) {
+                store.assign(object, store.view(object));
+            }
+        }
+    });
+    EXPECT_EQ(store.size(), objects - (objects + 2) / 3);
+    store.for_each([](object_handle object, property_view bag) {
+        EXPECT_EQ(bag.size(), 8U);
+        EXPECT_EQ(bag.at<float>(property_path("5")), static_cast<float>(object.index() + 5));
+        EXPECT_EQ(bag.at<std::string_view>("text"_key), std::string(object.index() % 100, 'x'));
+    });
+}
+
+TEST(property_store_threads_test, threads_read_what_no_thread_changes) {
+    property_store<int> store;
+    for (std::uint64_t i = 0; i != 100; ++i) {
+        store.set(object_in(i), "value"_key, i);
+    }
+    in_threads(threads, [&](std::size_t thread) {
+        if (thread == 0) { // beside one that changes others
+            for (std::uint64_t i = 100; i != 1000; ++i) {
+                store.set(object_in(i), "value"_key, i);
+            }
+            return;
+        }
+        for (std::uint64_t i = 0; i != 100; ++i) {
+            EXPECT_EQ(store.view(object_in(i)).at<float>("value"_key), static_cast<float>(i));
+            EXPECT_TRUE(store.contains(object_in(i)));
+            EXPECT_GE(store.size(), 100U);
+        }
+    });
+    std::atomic<std::size_t> seen = 0;
+    in_threads(threads, [&](std::size_t) {
+        store.for_each([&](object_handle, property_view bag) { seen += bag.size(); });
+    });
+    EXPECT_EQ(seen, threads * 1000);
+}
+
+TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins) {
+    for (int round = 0; round != 200; ++round) {
+        property_store<int> store({.slots = 100, .bytes = 10'000});
+        std::atomic<int> refused = 0;
+        in_threads(2, [&](std::size_t thread) {
+            try {
+                store.set(object_in(thread, static_cast<std::uint32_t>(thread) + 1), "value"_key, 1);
+            } catch (const std::invalid_argument&) {
+                ++refused;
+            }
+        });
+        EXPECT_EQ(refused, 1);
+        EXPECT_EQ(store.size(), 1U);
+    }
+}
+
+// As objects themselves: guards keep what is used from ending, and what is used has not ended.
+TEST(property_store_threads_test, compactions_end_bags_while_threads_give_others_to_new_objects) {
+    object_pool pool({.name = "objects", .capacity = 1000, .reuse_delay = 0});
+    property_store<int> store;
+    store.attach(pool);
+    std::atomic<std::size_t> writers = threads - 1;
+    in_threads(threads, [&](std::size_t thread) {
+        if (thread == 0) {
+            while (writers != 0) {
+                pool.compact();
+            }
+            return;
+        }
+        std::vector<object_handle> own;
+        for (int i = 0; i != 3000; ++i) {
+            const auto guard = pool.access();
+            if (const object_handle made = pool.try_emplace(i)) {
+                EXPECT_TRUE(store.set(made, "value"_key, i % 1000));
+                EXPECT_TRUE(store.set(made, "owner"_key, thread));
+                own.push_back(made);
+            }
+            if (own.size() > 50) {
+                const object_handle oldest = own[static_cast<std::size_t>(i) % own.size()];
+                EXPECT_EQ(store.view(oldest).at<float>("owner"_key), static_cast<float>(thread));
+                EXPECT_TRUE(pool.erase(oldest));
+                EXPECT_FALSE(store.set(oldest, "value"_key, 1)) << "it is dead";
+                std::erase(own, oldest);
+            }
+        }
+        --writers;
+    });
+    pool.compact();
+    EXPECT_EQ(store.size(), pool.size());
+    store.for_each([&](object_handle each, property_view) { EXPECT_TRUE(pool.contains(each)); });
+}
+
+} // namespace
+} // namespace handlepool::test
