@@ -1,8 +1,10 @@
 #include "comparison.hpp"
 #include "suite.hpp"
 #include "table.hpp"
+#include "timed_team.hpp"
 
 #include <handlepool/property_bag.hpp>
+#include <handlepool/property_store.hpp>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -115,6 +117,39 @@ void look_ups(benchmark::State& state, table& results, std::size_t objects) {
     results.record(figure::property_look_up, 1 / outcome.ratio.median, outcome.ratio.spread());
 }
 
+/// The bags of 100,000 objects, each of which is given 5 values, one after the other.
+class built_store {
+public:
+    double build(timed_team& team) {
+        store_.clear();
+        return team.run([&](unsigned thread) {
+            for (std::uint64_t slot = objects * thread / team.size();
+                 slot != objects * (thread + 1) / team.size(); ++slot) {
+                const auto owner = owner_type::from_value(
+                    handlepool::default_layout::value_of(slot, handlepool::default_layout::make_tag(1, 1)));
+                for (std::size_t i = 0; i != 5; ++i) {
+                    store_.set(owner, paths[i].path, slot);
+                }
+            }
+        });
+    }
+
+private:
+    using owner_type = handlepool::handle<int>;
+    static constexpr std::uint64_t objects = 100'000;
+
+    handlepool::property_store<int> store_;
+};
+
+void building(benchmark::State& state, table& results) {
+    built_store store;
+    timed_team one(1);
+    timed_team two(2);
+    const comparison outcome = compare(
+        state, [&] { return store.build(two) / 100'000; }, [&] { return store.build(one) / 100'000; });
+    results.record(figure::property_building, 1 / outcome.ratio.median, outcome.ratio.spread());
+}
+
 } // namespace
 
 void register_properties(table& results, std::size_t rounds) {
@@ -125,6 +160,10 @@ void register_properties(table& results, std::size_t rounds) {
             ->Iterations(static_cast<benchmark::IterationCount>(rounds))
             ->Unit(benchmark::kNanosecond);
     }
+    benchmark::RegisterBenchmark("properties/building", [&results](auto& state) { building(state, results); })
+        ->UseManualTime()
+        ->Iterations(static_cast<benchmark::IterationCount>(rounds))
+        ->Unit(benchmark::kNanosecond);
 }
 
 } // namespace handlepool_bench

@@ -62,6 +62,7 @@ enum class figure : std::size_t {
     hierarchy_children,
     set_pruning,
     property_look_up,
+    property_building,
 };
 
 /// The figures that the pool is judged by.

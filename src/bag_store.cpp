@@ -119,8 +119,7 @@ void bag_store::release(entry& of) noexcept {
 
 bool bag_store::join_pool(std::uint32_t pool_id) noexcept {
     std::uint32_t known = pool_id_.load(std::memory_order::relaxed);
-    if (known == no_pool &&
-        pool_id_.compare_exchange_strong(known, pool_id, std::memory_order::relaxed)) {
+    if (known == no_pool && pool_id_.compare_exchange_strong(known, pool_id, std::memory_order::relaxed)) {
         return true;
     }
     return known == pool_id;
@@ -187,9 +186,8 @@ bool bag_store::merge(const bag_owner& owner, property_view later, removals how)
     if (came == outcome::done) {
         add_paths_of(later, names_);
         const bag_merge merged{.earlier = reader_of(find(owner)), .later = reader_of(later), .how = how};
-        came = replace(
-            owner, block_class::of(merged.size(names_)),
-            [&](std::byte* memory, std::size_t capacity) { merged.write_to(memory, capacity); });
+        came = replace(owner, block_class::of(merged.size(names_)),
+                       [&](std::byte* memory, std::size_t capacity) { merged.write_to(memory, capacity); });
     }
     return raise_unless_done(came, owner);
 }
@@ -206,9 +204,8 @@ bool bag_store::erase(const bag_owner& owner, property_hash path) noexcept {
     bag.erase(position);
     const auto size = block_class::of(bag.compact_size());
     if (size.bytes() <= bag.capacity() / 2) { // it stays where it is when there is no such block
-        static_cast<void>(replace(owner, size, [&](std::byte* memory, std::size_t capacity) {
-            copy_to(memory, capacity, bag);
-        }));
+        static_cast<void>(replace(
+            owner, size, [&](std::byte* memory, std::size_t capacity) { copy_to(memory, capacity, bag); }));
     }
     return true;
 }

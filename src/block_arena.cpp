@@ -15,8 +15,9 @@ namespace {
 constexpr std::size_t largest_arena = std::size_t{8} << 32; // what the numbers of blocks name
 constexpr std::uint32_t most_shards = 64;
 
+// More than there are processors, so that two threads that run at the same time seldom share one.
 std::uint32_t shards_of_this_machine() noexcept {
-    return std::min(std::bit_ceil(std::max(std::thread::hardware_concurrency(), 1U)), most_shards);
+    return std::min(std::bit_ceil(4 * std::max(std::thread::hardware_concurrency(), 1U)), most_shards);
 }
 
 } // namespace

@@ -13,8 +13,8 @@
 // Whole files, for more than one of the libraries.
 namespace handlepool {
 
-/// Writes a file by `write(stream)`: a regular one comes whole or not at all; a pipe or a device is written to
-/// as it is.
+/// Writes a file by `write(stream)`: a regular one comes whole or not at all; a pipe or a device is written
+/// to as it is.
 template <class Write>
 std::error_code write_file(const std::filesystem::path& file, Write write) {
     std::error_code error;

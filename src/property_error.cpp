@@ -25,8 +25,7 @@ std::string_view name_of(property_kind kind) noexcept {
     return number < names.size() ? names[number] : "of no known kind";
 }
 
-property_store_full::property_store_full(std::size_t bytes) noexcept
-    : message_(text_about(bytes).data()) {}
+property_store_full::property_store_full(std::size_t bytes) noexcept : message_(text_about(bytes).data()) {}
 
 invalid_bag::invalid_bag(std::string_view where, std::size_t offset, std::string_view problem)
     : std::runtime_error(fmt::format("{}, byte {}: {}", where, offset, problem)), offset_(offset) {}

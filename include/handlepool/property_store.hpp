@@ -48,14 +48,15 @@ struct property_store_options {
 ///     float crew = details.view(ship).value_or("crew"_key / "size", 0.0F);
 ///
 /// Of the handles that a slot has had, only the latest that was given properties has a bag. User bits of
-/// handles are ignored. All bags are of objects of one pool: the one that the store is attached to, or that of
-/// the first.
+/// handles are ignored. All bags are of objects of one pool: the one that the store is attached to, or that
+/// of the first.
 ///
 /// Threads: different bags are independent. Any number of threads may read a bag at the same time, or one may
 /// change it: as with the objects themselves, and different objects have different slots while they live. The
 /// pool's compactions change the bags of those that they destroy, so a thread keeps a bag from ending as it
 /// keeps the object, by an access_guard or the order of the frame. Functions that concern all bags say so:
-/// those that read may run while others read, and those that change only while no other thread uses the store.
+/// those that read may run while others read, and those that change only while no other thread uses the
+/// store.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 template <class T, class Layout = default_layout>
 class property_store {
@@ -101,15 +102,14 @@ public:
     bool contains(handle_type handle) const noexcept { return bags_->has(owner_of(handle)); }
 
     /// Sets a value, as property_bag::set; an object that has no bag gets one. A stale bag of its slot ends.
-    /// False, and nothing has changed, if the handle is stale itself: a later object of its slot has a bag, or
-    /// the store is attached to a pool in which the object is dead. Linear in the bag.
-    /// Throws bag_too_large, and path_collision where a table is attached; property_store_full,
-    /// std::bad_alloc; std::length_error for a slot beyond the option `slots`; std::invalid_argument for a
-    /// null handle, any other that never names an object, and one of another pool. Then nothing has changed.
+    /// False, and nothing has changed, if the handle is stale itself: a later object of its slot has a bag,
+    /// or the store is attached to a pool in which the object is dead. Linear in the bag. Throws
+    /// bag_too_large, and path_collision where a table is attached; property_store_full, std::bad_alloc;
+    /// std::length_error for a slot beyond the option `slots`; std::invalid_argument for a null handle, any
+    /// other that never names an object, and one of another pool. Then nothing has changed.
     template <property_value Value>
     bool set(handle_type handle, property_path path, const Value& value) {
-        return may_have_bag(handle) &&
-               bags_->set(owner_of(handle), path, detail::entry_of(path, value));
+        return may_have_bag(handle) && bags_->set(owner_of(handle), path, detail::entry_of(path, value));
     }
     bool set(handle_type handle, property_path path, std::initializer_list<float> value) {
         return set(handle, path, std::span(value.begin(), value.size()));
@@ -120,9 +120,8 @@ public:
     template <property_value Value>
     bool try_set(handle_type handle, property_path path, const Value& value) {
         std::string error;
-        return may_have_bag(handle) &&
-               bags_->put(owner_of(handle), path, detail::entry_of(path, value), error) ==
-                   detail::bag_store::outcome::done;
+        return may_have_bag(handle) && bags_->put(owner_of(handle), path, detail::entry_of(path, value),
+                                                  error) == detail::bag_store::outcome::done;
     }
 
     /// Gives the object these properties instead of those it has; they may be of this store. False like set.
@@ -136,8 +135,8 @@ public:
         return may_have_bag(handle) && bags_->merge(owner_of(handle), later, how);
     }
 
-    /// Erases a property. False if there is none. A bag that needs half of its memory at most moves to less of
-    /// it. Linear in the bag.
+    /// Erases a property. False if there is none. A bag that needs half of its memory at most moves to less
+    /// of it. Linear in the bag.
     bool erase(handle_type handle, property_hash path) noexcept {
         return bags_->erase(owner_of(handle), path);
     }
@@ -152,8 +151,8 @@ public:
     size_type size() const noexcept { return bags_->size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. Linear in the slots, up to
-    /// the highest one that has had a bag.
+    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. Linear in the slots, up
+    /// to the highest one that has had a bag.
     template <class Visit>
     void for_each(Visit visit) const {
         for (std::size_t slot = 0; slot != bags_->slots_end(); ++slot) {
@@ -234,9 +233,7 @@ public:
     /// written, the stream knows.
     void write(std::ostream& out) const {
         detail::bag_file_writer file(out, layout_word, size());
-        for_each([&file](handle_type each, property_view properties) {
-            file.add(each.value(), properties);
-        });
+        for_each([&file](handle_type each, property_view properties) { file.add(each.value(), properties); });
         file.end();
     }
 
@@ -247,11 +244,12 @@ public:
         return detail::write_bag_file(file, [this](std::ostream& out) { write(out); });
     }
 
-    /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those of
-    /// objects that are dead in a pool that the store is attached to are left out.
+    /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those
+    /// of objects that are dead in a pool that the store is attached to are left out.
     ///
-    /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the handle
-    /// of the object whose bag it is now, or the null handle for none. Without it, handles are as they were.
+    /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the
+    /// handle of the object whose bag it is now, or the null handle for none. Without it, handles are as they
+    /// were.
     ///
     /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
     /// begins the message. What assign throws, and std::invalid_argument if two bags have one owner. Then
@@ -288,7 +286,8 @@ public:
     std::optional<size_type> try_load(const std::filesystem::path& file, std::string& error,
                                       OwnerNow owner_now = {}) {
         const std::optional<std::string> bytes = detail::try_bag_file_bytes(file, error);
-        return bytes ? try_read(std::as_bytes(std::span(*bytes)), error, file.string(), std::move(owner_now)) : std::nullopt;
+        return bytes ? try_read(std::as_bytes(std::span(*bytes)), error, file.string(), std::move(owner_now))
+                     : std::nullopt;
     }
 
 private:

@@ -95,9 +95,9 @@ TEST(property_store_without_memory, a_path_that_cannot_be_named_is_not_set) {
     key_table names;
     object_store store;
     store.attach(names);
-    EXPECT_EQ(allocations_of([&] { store.set(object_in(1), "value"_key, 1); },
-                             [&] { EXPECT_TRUE(store.empty()); }),
-              1U)
+    EXPECT_EQ(
+        allocations_of([&] { store.set(object_in(1), "value"_key, 1); }, [&] { EXPECT_TRUE(store.empty()); }),
+        1U)
         << "the table's entry";
 }
 

@@ -44,9 +44,7 @@ struct owned_block {
     block_class size;
     std::byte mark;
 
-    void write(block_arena& arena) const {
-        std::memset(arena[where], static_cast<int>(mark), size.bytes());
-    }
+    void write(block_arena& arena) const { std::memset(arena[where], static_cast<int>(mark), size.bytes()); }
     bool is_untouched(block_arena& arena) const {
         return std::all_of(arena[where], arena[where] + size.bytes(),
                            [this](std::byte each) { return each == mark; });

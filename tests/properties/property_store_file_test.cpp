@@ -81,8 +81,7 @@ void sign(std::string& bytes) {
 template <class Store = object_store>
 std::string refusal(const std::string& bytes) {
     Store store;
-    store.set(decltype(store)::handle_type::from_value(
-                  object_in(3).value()), "kept"_key, 1);
+    store.set(decltype(store)::handle_type::from_value(object_in(3).value()), "kept"_key, 1);
     std::string error;
     EXPECT_FALSE(store.try_read(as_bytes(bytes), error, "file"));
     EXPECT_THAT(error, StartsWith("file, byte "));
@@ -170,8 +169,7 @@ TEST(property_store_file_test, an_attached_store_leaves_out_the_dead) {
     pool.erase(living);
     pool.compact();
     EXPECT_TRUE(store.empty()) << "still attached";
-    EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags()))), std::invalid_argument)
-        << "of another pool";
+    EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags()))), std::invalid_argument) << "of another pool";
 }
 
 TEST(property_store_file_test, owners_may_have_other_handles_now) {

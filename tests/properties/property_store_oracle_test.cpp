@@ -117,7 +117,8 @@ private:
         const object_handle from = some_object();
         const object_handle to = some_object();
         const bool merge = random_.one_in(2);
-        const bool changed = merge ? store_.merge(to, store_.view(from)) : store_.assign(to, store_.view(from));
+        const bool changed =
+            merge ? store_.merge(to, store_.view(from)) : store_.assign(to, store_.view(from));
         EXPECT_EQ(changed, pool_.contains(to));
         if (changed) {
             const property_bag other = model_.contains(from) ? model_[from] : property_bag();

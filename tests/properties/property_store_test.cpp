@@ -122,8 +122,8 @@ TEST(property_store_test, refuses_handles_that_can_have_no_bag) {
     EXPECT_THROW(store.assign({}, property_bag()), std::invalid_argument);
     store.set(ship_in(1, 1, 4), health, 1);
     EXPECT_THAT([&] { store.set(ship_in(2, 1, 5), health, 1); },
-                ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr("property_store"), HasSubstr("id 5"),
-                                                           HasSubstr("id 4"))));
+                ThrowsMessage<std::invalid_argument>(
+                    AllOf(HasSubstr("property_store"), HasSubstr("id 5"), HasSubstr("id 4"))));
     EXPECT_THROW(store.merge(ship_in(2, 1, 5), property_bag()), std::invalid_argument);
     EXPECT_EQ(store.size(), 1U);
     store.clear();
@@ -268,8 +268,7 @@ TEST(property_store_test, erases_the_bags_that_a_predicate_names) {
     for (std::uint64_t i = 0; i != 100; ++i) {
         store.set(ship_in(i * 50, 1), health, i);
     }
-    EXPECT_EQ(erase_if(store,
-                       [](ship_handle, property_view bag) { return bag.value_or(health, 0.0F) < 90; }),
+    EXPECT_EQ(erase_if(store, [](ship_handle, property_view bag) { return bag.value_or(health, 0.0F) < 90; }),
               90U);
     EXPECT_EQ(store.size(), 10U);
     EXPECT_EQ(owners(store).front(), ship_in(4500, 1));

@@ -25,8 +25,7 @@ using object_handle = object_pool::handle_type;
 constexpr std::size_t threads = 4;
 
 object_handle object_in(std::uint64_t index, std::uint32_t pool_id = 1) {
-    return object_handle::from_value(
-        default_layout::value_of(index, default_layout::make_tag(pool_id, 1)));
+    return object_handle::from_value(default_layout::value_of(index, default_layout::make_tag(pool_id, 1)));
 }
 
 TEST(property_store_threads_test, threads_change_bags_of_neighbours) {

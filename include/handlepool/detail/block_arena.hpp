@@ -123,9 +123,9 @@ private:
     std::uint32_t shard_mask_;
     std::unique_ptr<shard[]> shards_;
 
-    mutex depot_access_; // to what follows
+    mutex depot_access_;                           // to what follows
     std::array<block, block_class::count> full_{}; // the first of the first magazine
-    std::size_t fresh_ = unit; // bytes from here on were never used; no block is at 0
+    std::size_t fresh_ = unit;                     // bytes from here on were never used; no block is at 0
 };
 
 } // namespace handlepool::detail
