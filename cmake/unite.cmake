@@ -1,10 +1,26 @@
 # unite(TARGET [EXCEPT FILES...]): with HANDLEPOOL_UNITE_SOURCES, the target's files are compiled several at a time, which halves
 # the time of a whole build: headers are read, and templates instantiated, once for all of them. Not the files named, which
 # have local names in common with others.
+#
+# Which files are compiled together depends on their names only: a new file joins one group, and leaves the others as they were.
 function(unite target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" EXCEPT)
-    if(HANDLEPOOL_UNITE_SOURCES)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-        set_source_files_properties(${arg_EXCEPT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+    if(NOT HANDLEPOOL_UNITE_SOURCES)
+        return()
     endif()
+    get_target_property(files ${target} SOURCES)
+    list(LENGTH files count)
+    set(groups 1)
+    while(count GREATER 8) # a group has 4 to 8 files, more or less
+        math(EXPR groups "${groups} * 2")
+        math(EXPR count "${count} / 2")
+    endwhile()
+    foreach(file IN LISTS files)
+        string(MD5 hash ${file})
+        string(SUBSTRING ${hash} 0 4 digits)
+        math(EXPR group "0x${digits} % ${groups}")
+        set_source_files_properties(${file} PROPERTIES UNITY_GROUP group_${group})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${arg_EXCEPT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
