@@ -7,6 +7,7 @@
 #include <support/threads.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -195,6 +196,30 @@ TEST(block_arena_test, threads_never_have_one_block_at_the_same_time) {
     });
     EXPECT_EQ(damaged, 0);
     EXPECT_EQ(arena.in_use(), 0U);
+}
+
+// Blocks so large that a magazine has one: all threads are always at the depot.
+TEST(block_arena_test, threads_meet_at_the_depot) {
+    constexpr std::size_t at_once = 5;
+    block_arena arena(mebibyte);
+    const block_class size = block_class::of(4096);
+    std::atomic<int> damaged = 0;
+    test::in_threads(4, [&](std::size_t thread) {
+        for (int round = 0; round != 40'000; ++round) {
+            std::array<block, at_once> own{};
+            for (block& each : own) {
+                each = *arena.take(size);
+                std::memset(arena[each], static_cast<int>(thread), 64);
+            }
+            for (const block each : own) {
+                damaged += arena[each][0] == static_cast<std::byte>(thread) ? 0 : 1;
+                arena.give_back(each, size);
+            }
+        }
+    });
+    EXPECT_EQ(damaged, 0);
+    EXPECT_EQ(arena.in_use(), 0U);
+    EXPECT_LT(arena.memory().resident, mebibyte / 2);
 }
 
 } // namespace

@@ -34,8 +34,8 @@ using ship_pool = pool<int>;
 using ship_handle = ship_pool::handle_type;
 using ship_store = property_store<int>;
 
-constexpr auto health = "stats"_key / "health";
-constexpr auto name = "name"_key;
+constexpr auto hull = "stats"_key / "hull";
+constexpr auto title = "title"_key;
 
 ship_handle ship_in(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id = 1) {
     return ship_handle::from_value(
@@ -54,14 +54,14 @@ TEST(property_store_test, has_a_bag_for_each_object_that_was_given_one) {
     ship_store store;
     const auto titan = ship_in(0, 1);
     const auto argo = ship_in(70'000, 5);
-    EXPECT_TRUE(store.set(titan, health, 10));
-    EXPECT_TRUE(store.set(titan, name, "Titan"));
-    EXPECT_TRUE(store.set(argo, name, std::string(1000, 'a')));
+    EXPECT_TRUE(store.set(titan, hull, 10));
+    EXPECT_TRUE(store.set(titan, title, "Titan"));
+    EXPECT_TRUE(store.set(argo, title, std::string(1000, 'a')));
     EXPECT_TRUE(store.set(argo, "holds"_key, {1.0F, 2.0F}));
     EXPECT_EQ(store.size(), 2U);
-    EXPECT_EQ(store.view(titan).at<float>(health), 10);
-    EXPECT_EQ(store.view(titan).at<std::string_view>(name), "Titan");
-    EXPECT_EQ(store.view(argo).at<std::string_view>(name), std::string(1000, 'a'));
+    EXPECT_EQ(store.view(titan).at<float>(hull), 10);
+    EXPECT_EQ(store.view(titan).at<std::string_view>(title), "Titan");
+    EXPECT_EQ(store.view(argo).at<std::string_view>(title), std::string(1000, 'a'));
     EXPECT_THAT(store.view(argo).at<std::span<const float>>("holds"_key), ElementsAre(1, 2));
     EXPECT_THAT(owners(store), ElementsAre(titan, argo));
     EXPECT_TRUE(store.contains(titan));
@@ -74,12 +74,12 @@ TEST(property_store_test, has_a_bag_for_each_object_that_was_given_one) {
 TEST(property_store_test, erases_properties_and_bags) {
     ship_store store;
     const auto titan = ship_in(3, 1);
-    store.set(titan, health, 10);
-    store.set(titan, name, "Titan");
-    EXPECT_TRUE(store.erase(titan, health));
-    EXPECT_FALSE(store.erase(titan, health));
-    EXPECT_FALSE(store.erase(ship_in(4, 1), name));
-    EXPECT_TRUE(store.erase(titan, name));
+    store.set(titan, hull, 10);
+    store.set(titan, title, "Titan");
+    EXPECT_TRUE(store.erase(titan, hull));
+    EXPECT_FALSE(store.erase(titan, hull));
+    EXPECT_FALSE(store.erase(ship_in(4, 1), title));
+    EXPECT_TRUE(store.erase(titan, title));
     EXPECT_TRUE(store.contains(titan)) << "a bag without properties";
     EXPECT_TRUE(store.erase(titan));
     EXPECT_FALSE(store.erase(titan));
@@ -92,49 +92,49 @@ TEST(property_store_test, a_stale_handle_has_no_bag_whatever_its_slot_has) {
     ship_store store;
     const auto before = ship_in(3, 1);
     const auto now = ship_in(3, 3);
-    store.set(before, health, 1);
-    EXPECT_TRUE(store.set(now, name, "Now")) << "instead of the other, which is stale";
+    store.set(before, hull, 1);
+    EXPECT_TRUE(store.set(now, title, "Now")) << "instead of the other, which is stale";
     EXPECT_FALSE(store.contains(before));
-    EXPECT_FALSE(store.view(now).contains(health));
+    EXPECT_FALSE(store.view(now).contains(hull));
     EXPECT_EQ(store.size(), 1U);
-    EXPECT_FALSE(store.set(before, health, 2));
-    EXPECT_FALSE(store.try_set(before, health, 2));
+    EXPECT_FALSE(store.set(before, hull, 2));
+    EXPECT_FALSE(store.try_set(before, hull, 2));
     EXPECT_FALSE(store.assign(before, property_bag()));
     EXPECT_FALSE(store.merge(before, property_bag()));
-    EXPECT_FALSE(store.erase(before, name));
+    EXPECT_FALSE(store.erase(before, title));
     EXPECT_FALSE(store.erase(before));
-    EXPECT_EQ(store.view(now).at<std::string_view>(name), "Now");
+    EXPECT_EQ(store.view(now).at<std::string_view>(title), "Now");
 }
 
 TEST(property_store_test, ignores_user_bits) {
     using layout = handle_layout<20, 20, 10, 14>;
     property_store<int, layout> store;
     const auto plain = handle<int, layout>::from_value(layout::value_of(5, layout::make_tag(1, 1)));
-    store.set(plain.with_user(77), health, 4);
-    EXPECT_EQ(store.view(plain).at<float>(health), 4);
+    store.set(plain.with_user(77), hull, 4);
+    EXPECT_EQ(store.view(plain).at<float>(hull), 4);
     store.for_each([&](auto each, property_view) { EXPECT_EQ(each, plain); });
 }
 
 TEST(property_store_test, refuses_handles_that_can_have_no_bag) {
     ship_store store;
-    EXPECT_THROW(store.set({}, health, 1), std::invalid_argument);
-    EXPECT_THROW(store.set(ship_in(1, 2), health, 1), std::invalid_argument);
+    EXPECT_THROW(store.set({}, hull, 1), std::invalid_argument);
+    EXPECT_THROW(store.set(ship_in(1, 2), hull, 1), std::invalid_argument);
     EXPECT_THROW(store.assign({}, property_bag()), std::invalid_argument);
-    store.set(ship_in(1, 1, 4), health, 1);
-    EXPECT_THAT([&] { store.set(ship_in(2, 1, 5), health, 1); },
+    store.set(ship_in(1, 1, 4), hull, 1);
+    EXPECT_THAT([&] { store.set(ship_in(2, 1, 5), hull, 1); },
                 ThrowsMessage<std::invalid_argument>(
                     AllOf(HasSubstr("property_store"), HasSubstr("id 5"), HasSubstr("id 4"))));
     EXPECT_THROW(store.merge(ship_in(2, 1, 5), property_bag()), std::invalid_argument);
     EXPECT_EQ(store.size(), 1U);
     store.clear();
-    EXPECT_TRUE(store.set(ship_in(2, 1, 5), health, 1)) << "an empty store takes another pool's";
+    EXPECT_TRUE(store.set(ship_in(2, 1, 5), hull, 1)) << "an empty store takes another pool's";
 }
 
 TEST(property_store_test, assigns_whole_bags) {
     ship_store store;
     property_bag bag;
-    bag.set(health, 3);
-    bag.set(name, "a name");
+    bag.set(hull, 3);
+    bag.set(title, "a name");
     EXPECT_TRUE(store.assign(ship_in(1, 1), bag));
     EXPECT_EQ(store.view(ship_in(1, 1)), bag);
     EXPECT_TRUE(store.assign(ship_in(2, 1), store.view(ship_in(1, 1))));
@@ -147,12 +147,12 @@ TEST(property_store_test, assigns_whole_bags) {
 
 TEST(property_store_test, merges_as_bags_do) {
     property_bag earlier;
-    earlier.set(health, 3);
-    earlier.set(name, "Titan");
+    earlier.set(hull, 3);
+    earlier.set(title, "Titan");
     property_bag later;
-    later.set(name, "Titanic");
+    later.set(title, "Titanic");
     later.set("sunk"_key, true);
-    later.set_removed(health);
+    later.set_removed(hull);
     for (const removals how : {removals::apply, removals::keep}) {
         ship_store store;
         store.assign(ship_in(1, 1), earlier);
@@ -182,23 +182,23 @@ TEST(property_store_test, takes_a_value_from_the_bag_that_it_grows) {
 TEST(property_store_test, a_bag_has_the_next_size_with_room_for_it) {
     ship_store store;
     const auto ship = ship_in(1, 1);
-    store.set(ship, health, 1);
+    store.set(ship, hull, 1);
     EXPECT_EQ(store.view(ship).capacity(), 24U);
-    store.set(ship, name, std::string(40, 'x'));
+    store.set(ship, title, std::string(40, 'x'));
     EXPECT_EQ(store.view(ship).capacity(), 96U) << "8 + 2 * 9, rounded, and 40";
-    store.set(ship, name, std::string(1000, 'x'));
+    store.set(ship, title, std::string(1000, 'x'));
     EXPECT_EQ(store.view(ship).capacity(), 1536U);
-    store.set(ship, name, "x");
+    store.set(ship, title, "x");
     EXPECT_EQ(store.view(ship).capacity(), 1536U) << "for what comes next";
-    store.erase(ship, name);
+    store.erase(ship, title);
     EXPECT_EQ(store.view(ship).capacity(), 24U);
-    EXPECT_EQ(store.view(ship).at<float>(health), 1);
+    EXPECT_EQ(store.view(ship).at<float>(hull), 1);
 }
 
 TEST(property_store_test, a_bag_that_would_be_too_large_stays_as_it_is) {
     ship_store store;
     const auto ship = ship_in(1, 1);
-    store.set(ship, name, std::string(60'000, 'x'));
+    store.set(ship, title, std::string(60'000, 'x'));
     EXPECT_THAT([&] { store.set(ship, "more"_key, std::string(10'000, 'y')); },
                 ThrowsMessage<bag_too_large>(AllOf(HasSubstr("10000"), HasSubstr("65536"))));
     EXPECT_FALSE(store.try_set(ship, "more"_key, std::string(10'000, 'y')));
@@ -213,30 +213,30 @@ TEST(property_store_test, a_bag_that_would_be_too_large_stays_as_it_is) {
 TEST(property_store_test, a_full_store_says_so_and_changes_nothing) {
     ship_store store({.slots = 1000, .bytes = 1000});
     std::uint64_t count = 0;
-    while (store.try_set(ship_in(count, 1), health, count)) {
+    while (store.try_set(ship_in(count, 1), hull, count)) {
         ++count;
     }
     EXPECT_EQ(count, 41U);
-    EXPECT_THAT([&] { store.set(ship_in(count, 1), health, 0); },
+    EXPECT_THAT([&] { store.set(ship_in(count, 1), hull, 0); },
                 ThrowsMessage<property_store_full>(AllOf(HasSubstr("1000"), HasSubstr("bytes"))));
-    EXPECT_THROW(store.set(ship_in(0, 1), name, std::string(100, 'x')), std::bad_alloc);
+    EXPECT_THROW(store.set(ship_in(0, 1), title, std::string(100, 'x')), std::bad_alloc);
     EXPECT_THROW(store.merge(ship_in(0, 1), store.view(ship_in(1, 1))), property_store_full);
     EXPECT_EQ(store.size(), count);
     for (std::uint64_t i = 0; i != count; ++i) {
-        EXPECT_EQ(store.view(ship_in(i, 1)).at<float>(health), static_cast<float>(i));
+        EXPECT_EQ(store.view(ship_in(i, 1)).at<float>(hull), static_cast<float>(i));
     }
     store.erase(ship_in(7, 1));
-    EXPECT_TRUE(store.set(ship_in(count, 1), health, 0));
+    EXPECT_TRUE(store.set(ship_in(count, 1), hull, 0));
 }
 
 TEST(property_store_test, a_slot_beyond_its_own_is_refused) {
     ship_store store({.slots = 100});
-    EXPECT_TRUE(store.set(ship_in(99, 1), health, 1));
-    EXPECT_THAT([&] { store.set(ship_in(100, 1), health, 1); },
+    EXPECT_TRUE(store.set(ship_in(99, 1), hull, 1));
+    EXPECT_THAT([&] { store.set(ship_in(100, 1), hull, 1); },
                 ThrowsMessage<std::length_error>(AllOf(HasSubstr("slot 100"), HasSubstr("slots"))));
-    EXPECT_FALSE(store.try_set(ship_in(100, 1), health, 1));
+    EXPECT_FALSE(store.try_set(ship_in(100, 1), hull, 1));
     EXPECT_THROW(store.assign(ship_in(100, 1), property_bag()), std::length_error);
-    EXPECT_THROW(ship_store({.slots = 0}).set(ship_in(0, 1), health, 1), std::length_error);
+    EXPECT_THROW(ship_store({.slots = 0}).set(ship_in(0, 1), hull, 1), std::length_error);
 }
 
 // ---- Names -----------------------------------------------------------------------------------------------
@@ -247,8 +247,8 @@ TEST(property_store_test, a_table_names_the_paths_and_refuses_collisions) {
     store.attach(names);
     EXPECT_EQ(store.names(), &names);
     const auto ship = ship_in(1, 1);
-    store.set(ship, names.add({"stats", "health"}), 10);
-    EXPECT_THAT(describe(store.view(ship)), HasSubstr(R"("stats" / "health")"));
+    store.set(ship, names.add({"stats", "hull"}), 10);
+    EXPECT_THAT(describe(store.view(ship)), HasSubstr(R"("stats" / "hull")"));
     store.set(ship, property_path(colliding_keys[0]), 1);
     EXPECT_THROW(store.set(ship, property_path(colliding_keys[1]), 1), path_collision);
     EXPECT_FALSE(store.try_set(ship, property_path(colliding_keys[1]), 1));
@@ -266,9 +266,9 @@ TEST(property_store_test, a_table_names_the_paths_and_refuses_collisions) {
 TEST(property_store_test, erases_the_bags_that_a_predicate_names) {
     ship_store store;
     for (std::uint64_t i = 0; i != 100; ++i) {
-        store.set(ship_in(i * 50, 1), health, i);
+        store.set(ship_in(i * 50, 1), hull, i);
     }
-    EXPECT_EQ(erase_if(store, [](ship_handle, property_view bag) { return bag.value_or(health, 0.0F) < 90; }),
+    EXPECT_EQ(erase_if(store, [](ship_handle, property_view bag) { return bag.value_or(hull, 0.0F) < 90; }),
               90U);
     EXPECT_EQ(store.size(), 10U);
     EXPECT_EQ(owners(store).front(), ship_in(4500, 1));
@@ -278,14 +278,14 @@ TEST(property_store_test, bags_move_together_when_it_shrinks) {
     constexpr std::uint64_t count = 20'000;
     ship_store store;
     for (std::uint64_t i = 0; i != count; ++i) {
-        store.set(ship_in(i, 1), name, std::string(500, 'x'));
-        store.set(ship_in(i, 1), health, i);
+        store.set(ship_in(i, 1), title, std::string(500, 'x'));
+        store.set(ship_in(i, 1), hull, i);
     }
     for (std::uint64_t i = 0; i != count; ++i) {
         if (i % 10 != 0) {
             store.erase(ship_in(i, 1));
         } else {
-            store.set(ship_in(i, 1), name, "x");
+            store.set(ship_in(i, 1), title, "x");
         }
     }
     const std::size_t before = store.memory().resident;
@@ -293,13 +293,13 @@ TEST(property_store_test, bags_move_together_when_it_shrinks) {
     EXPECT_LT(20 * store.memory().resident, before);
     EXPECT_EQ(store.size(), count / 10);
     for (std::uint64_t i = 0; i != count; i += 10) {
-        ASSERT_EQ(store.view(ship_in(i, 1)).at<float>(health), static_cast<float>(i));
-        ASSERT_EQ(store.view(ship_in(i, 1)).at<std::string_view>(name), "x");
+        ASSERT_EQ(store.view(ship_in(i, 1)).at<float>(hull), static_cast<float>(i));
+        ASSERT_EQ(store.view(ship_in(i, 1)).at<std::string_view>(title), "x");
     }
     erase_if(store, [](ship_handle each, property_view) { return each.index() >= 100; });
     store.shrink_to_fit();
     EXPECT_EQ(owners(store).size(), 10U);
-    EXPECT_TRUE(store.set(ship_in(count, 1), health, 1)) << "and grows again";
+    EXPECT_TRUE(store.set(ship_in(count, 1), hull, 1)) << "and grows again";
     EXPECT_EQ(owners(store).back(), ship_in(count, 1));
     store.clear();
     store.shrink_to_fit();
@@ -309,10 +309,10 @@ TEST(property_store_test, bags_move_together_when_it_shrinks) {
 
 TEST(property_store_test, what_was_cleared_is_gone_and_the_slots_are_free) {
     ship_store store;
-    store.set(ship_in(5, 9), health, 1);
+    store.set(ship_in(5, 9), hull, 1);
     store.clear();
     EXPECT_FALSE(store.contains(ship_in(5, 9)));
-    EXPECT_TRUE(store.set(ship_in(5, 1), health, 2)) << "even an earlier object's";
+    EXPECT_TRUE(store.set(ship_in(5, 1), hull, 2)) << "even an earlier object's";
     EXPECT_EQ(store.size(), 1U);
 }
 
@@ -324,9 +324,9 @@ TEST(property_store_test, moves_and_swaps_with_its_attachments) {
     ship_store store;
     store.attach(pool);
     store.attach(names);
-    store.set(one, health, 1);
+    store.set(one, hull, 1);
     ship_store moved = std::move(store);
-    moved.set(other, health, 2);
+    moved.set(other, hull, 2);
     pool.erase(one);
     pool.compact();
     EXPECT_THAT(owners(moved), ElementsAre(other));
@@ -349,14 +349,14 @@ TEST(property_store_test, attached_it_loses_the_bags_of_the_dead) {
     std::vector<ship_handle> ships;
     for (int i = 0; i != 100; ++i) {
         ships.push_back(pool.emplace(i));
-        store.set(ships.back(), health, i);
+        store.set(ships.back(), hull, i);
     }
     pool.erase(ships[0]);
     store.attach(pool);
     EXPECT_TRUE(store.attached());
     EXPECT_EQ(store.size(), 99U) << "what is dead already";
-    EXPECT_FALSE(store.set(ships[0], health, 1));
-    EXPECT_FALSE(store.try_set(ships[0], health, 1));
+    EXPECT_FALSE(store.set(ships[0], hull, 1));
+    EXPECT_FALSE(store.try_set(ships[0], hull, 1));
     EXPECT_FALSE(store.assign(ships[0], property_bag()));
     for (int i = 1; i != 50; ++i) {
         pool.erase(ships[static_cast<std::size_t>(i)]);
@@ -366,8 +366,8 @@ TEST(property_store_test, attached_it_loses_the_bags_of_the_dead) {
     EXPECT_EQ(store.size(), 50U);
     EXPECT_EQ(owners(store).front(), ships[50]);
     const auto next = pool.emplace(1);
-    EXPECT_TRUE(store.set(next, health, 1));
-    EXPECT_THROW(store.set(ship_in(1, 1, pool.id() + 1), health, 1), std::invalid_argument);
+    EXPECT_TRUE(store.set(next, hull, 1));
+    EXPECT_THROW(store.set(ship_in(1, 1, pool.id() + 1), hull, 1), std::invalid_argument);
     store.detach();
     pool.erase(next);
     pool.compact();
@@ -379,7 +379,7 @@ TEST(property_store_test, attached_it_loses_the_bags_of_the_dead) {
 TEST(property_store_test, is_not_attached_to_another_pool_than_that_of_its_bags) {
     ship_pool pool({.name = "ships", .capacity = 10});
     ship_store store;
-    store.set(ship_in(1, 1, pool.id() + 1), health, 1);
+    store.set(ship_in(1, 1, pool.id() + 1), hull, 1);
     EXPECT_THROW(store.attach(pool), std::invalid_argument);
     EXPECT_FALSE(store.attached());
     EXPECT_EQ(store.size(), 1U);
@@ -390,16 +390,16 @@ TEST(property_store_test, store_and_pool_may_end_in_any_order) {
     {
         ship_pool pool({.name = "ships", .capacity = 10});
         store.attach(pool);
-        store.set(pool.emplace(1), health, 1);
+        store.set(pool.emplace(1), hull, 1);
         {
             ship_store shorter;
             shorter.attach(pool);
-            shorter.set(pool.emplace(2), health, 1);
+            shorter.set(pool.emplace(2), hull, 1);
         }
         pool.clear();
         pool.compact();
         EXPECT_TRUE(store.empty());
-        store.set(pool.emplace(1), health, 1);
+        store.set(pool.emplace(1), hull, 1);
     }
     EXPECT_FALSE(store.attached());
 }
@@ -409,7 +409,7 @@ TEST(property_store_test, keeps_bags_for_objects_of_any_pool) {
     property_store<int> of_stable;
     of_stable.attach(stable);
     const auto one = stable.emplace(1);
-    EXPECT_TRUE(of_stable.set(one, health, 1));
+    EXPECT_TRUE(of_stable.set(one, hull, 1));
     stable.erase(one);
     stable.compact();
     EXPECT_TRUE(of_stable.empty());
@@ -419,7 +419,7 @@ TEST(property_store_test, keeps_bags_for_objects_of_any_pool) {
     property_store<rows> of_rows;
     of_rows.attach(table);
     const auto row = table.emplace(1, 2.0F);
-    EXPECT_TRUE(of_rows.set(row, health, 1));
+    EXPECT_TRUE(of_rows.set(row, hull, 1));
     table.erase(row);
     table.compact();
     EXPECT_TRUE(of_rows.empty());
@@ -428,7 +428,7 @@ TEST(property_store_test, keeps_bags_for_objects_of_any_pool) {
     property_store<void> of_raw;
     of_raw.attach(raw);
     const auto object = raw.emplace();
-    EXPECT_TRUE(of_raw.set(object, health, 1));
+    EXPECT_TRUE(of_raw.set(object, hull, 1));
     raw.erase(object);
     raw.compact();
     EXPECT_TRUE(of_raw.empty());
