@@ -13,8 +13,8 @@ using namespace detail;
 
 namespace {
 
-// Writes up to `most` numbers from 100 on.
-auto numbers(std::size_t most) {
+// Writes as many as are wanted, up to `most`.
+auto numbers_from_100(std::size_t most) {
     return [most](std::uint32_t* out, std::size_t wanted) {
         const std::size_t count = wanted < most ? wanted : most;
         for (std::size_t i = 0; i != count; ++i) {
@@ -27,22 +27,22 @@ auto numbers(std::size_t most) {
 TEST(slot_claim_test, gives_what_was_claimed_in_order) {
     slot_claim<default_policy> claim;
     EXPECT_EQ(claim.left(), 0U);
-    EXPECT_EQ(claim.refill(3, numbers(64)), slot_index{100});
+    EXPECT_EQ(claim.refill(3, numbers_from_100(64)), slot_index{100});
     EXPECT_EQ(claim.left(), 2U);
     EXPECT_EQ(claim.take().slot, slot_index{101});
     EXPECT_EQ(claim.take().slot, slot_index{102});
     EXPECT_EQ(claim.take().slot, slot_index::none);
     EXPECT_EQ(claim.left(), 0U);
-    EXPECT_EQ(claim.refill(1, numbers(64)), slot_index{100});
+    EXPECT_EQ(claim.refill(1, numbers_from_100(64)), slot_index{100});
     EXPECT_EQ(claim.left(), 0U);
 }
 
 TEST(slot_claim_test, gets_less_than_it_wanted_or_nothing) {
     slot_claim<default_policy> claim;
-    EXPECT_EQ(claim.refill(64, numbers(2)), slot_index{100});
+    EXPECT_EQ(claim.refill(64, numbers_from_100(2)), slot_index{100});
     EXPECT_EQ(claim.left(), 1U);
     EXPECT_EQ(claim.take().slot, slot_index{101});
-    EXPECT_EQ(claim.refill(64, numbers(0)), slot_index::none);
+    EXPECT_EQ(claim.refill(64, numbers_from_100(0)), slot_index::none);
     EXPECT_EQ(claim.left(), 0U);
 }
 
@@ -60,7 +60,7 @@ TEST(slot_claim_test, while_it_claims_all_but_the_one_for_now_are_left) {
 
 TEST(slot_claim_test, looks_some_slots_ahead_and_never_past_its_memory) {
     slot_claim<default_policy> claim;
-    claim.refill(default_policy::claim_size, numbers(default_policy::claim_size));
+    claim.refill(default_policy::claim_size, numbers_from_100(default_policy::claim_size));
     for (std::uint32_t slot = 109; slot != 164; ++slot) {
         EXPECT_EQ(claim.take().later, slot_index{slot});
     }
@@ -71,7 +71,7 @@ TEST(slot_claim_test, looks_some_slots_ahead_and_never_past_its_memory) {
 
 TEST(slot_claim_test, forgets) {
     slot_claim<default_policy> claim;
-    claim.refill(7, numbers(64));
+    claim.refill(7, numbers_from_100(64));
     claim.reset();
     EXPECT_EQ(claim.left(), 0U);
 }
