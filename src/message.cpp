@@ -10,4 +10,12 @@ std::string quoted_pool(std::string_view name) {
     return "pool '" + std::string(name) + "'";
 }
 
+std::string name_of_handle(std::uint64_t index, std::uint32_t generation) {
+    std::string name = "#";
+    name += std::to_string(index);
+    name += " generation ";
+    name += std::to_string(generation);
+    return name;
+}
+
 } // namespace handlepool::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/member_list.hpp>
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pool_link.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/handle.hpp>
@@ -268,9 +269,9 @@ private:
 
     void require_member(handle_type handle) const {
         if (!contains(handle)) {
-            detail::raise(std::out_of_range("handle_map: #" + std::to_string(handle.index()) +
-                                            " generation " + std::to_string(handle.generation()) +
-                                            " is no member"));
+            detail::raise(std::out_of_range(
+                "handle_map: " + detail::name_of_handle(handle.index(), handle.generation()) +
+                " is no member"));
         }
     }
 

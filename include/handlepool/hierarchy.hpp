@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/hierarchy_walk.hpp>
 #include <handlepool/detail/member_list.hpp>
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pool_link.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
@@ -326,7 +327,7 @@ private:
         return one.without_user() == other.without_user();
     }
     static std::string name_of(handle_type handle) {
-        return "#" + std::to_string(handle.index()) + " generation " + std::to_string(handle.generation());
+        return detail::name_of_handle(handle.index(), handle.generation());
     }
 
     node& node_at(std::size_t position) noexcept { return nodes_[position]; }

@@ -3,6 +3,7 @@
 #include <handlepool/detail/bag_file.hpp>
 #include <handlepool/detail/bag_store.hpp>
 #include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/pool_link.hpp>
@@ -344,9 +345,9 @@ private:
             detail::require_own(loaded.bags_->pool_id(), now, container);
             if (!link_.is_dead(now)) {
                 if (loaded.contains(now) || !loaded.assign(now, file.bag())) {
-                    detail::raise(std::invalid_argument("property_store: two of the bags that are read have "
-                                                        "the owner #" +
-                                                        std::to_string(now.index())));
+                    detail::raise(std::invalid_argument(
+                        "property_store: two of the bags that are read have the owner " +
+                        detail::name_of_handle(now.index(), now.generation())));
                 }
                 ++count;
             }

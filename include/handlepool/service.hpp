@@ -3,6 +3,7 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/object_access.hpp>
 #include <handlepool/detail/per_thread_table.hpp>
 #include <handlepool/detail/pin.hpp>
@@ -377,7 +378,7 @@ std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
     if (const pool_type* const owner = route(handle)) {
         return owner->describe(handle);
     }
-    return "#" + std::to_string(handle.index()) + " generation " + std::to_string(handle.generation()) +
+    return detail::name_of_handle(handle.index(), handle.generation()) +
            ": no pool of the service has pool id " + std::to_string(handle.pool_id());
 }
 

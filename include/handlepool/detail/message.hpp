@@ -3,6 +3,7 @@
 #include <handlepool/detail/config.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,8 @@ private:
 
 /// "pool 'NAME'", for messages.
 HANDLEPOOL_EXPORT std::string quoted_pool(std::string_view name);
+
+/// "#INDEX generation GENERATION", for messages.
+HANDLEPOOL_EXPORT std::string name_of_handle(std::uint64_t index, std::uint32_t generation);
 
 } // namespace handlepool::detail

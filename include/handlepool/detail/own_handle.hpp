@@ -10,24 +10,33 @@
 
 namespace handlepool::detail {
 
+/// Raises std::invalid_argument: the handle, or its pool, can't be that of a member.
+[[noreturn]] inline void refuse_member(std::string container, const std::string& what) {
+    raise(std::invalid_argument(container.append(": ").append(what)));
+}
+
 /// Raises std::invalid_argument unless this is the pool whose objects a container has, or there is none yet.
 inline void require_pool(std::optional<std::uint32_t> own, std::uint32_t pool_id, const char* container) {
     if (own && *own != pool_id) {
-        raise(std::invalid_argument(
-            std::string(container) + ": an object of the pool with id " + std::to_string(pool_id) +
-            " can't be a member beside those of the pool with id " + std::to_string(*own)));
+        std::string what = "an object of the pool with id ";
+        what += std::to_string(pool_id);
+        what += " can't be a member beside those of the pool with id ";
+        what += std::to_string(*own);
+        refuse_member(container, what);
     }
 }
 
 /// The same unless the handle can name an object of that pool.
 template <class T, class Layout>
 void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, const char* container) {
+    if (!handle) {
+        refuse_member(container, "the null handle can't be a member");
+    }
     if (!Layout::is_alive(handle.tag())) {
-        raise(std::invalid_argument(std::string(container) +
-                                    (handle
-                                         ? ": a handle of generation " + std::to_string(handle.generation()) +
-                                               ", which names no object, can't be a member"
-                                         : ": the null handle can't be a member")));
+        std::string what = "a handle of generation ";
+        what += std::to_string(handle.generation());
+        what += ", which names no object, can't be a member";
+        refuse_member(container, what);
     }
     require_pool(own, handle.pool_id(), container);
 }
