@@ -24,7 +24,9 @@ bag_reader reader_of(property_view bag) noexcept {
 } // namespace
 
 bag_store::bag_store(std::size_t slots, std::size_t bytes)
-    : table_("slots of a property_store", slots, 0), arena_(std::make_unique<block_arena>(bytes)) {}
+    : table_("slots of a property_store", slots, 0),
+      bytes_(bytes),
+      arena_(std::make_unique<block_arena>(bytes)) {}
 
 // ---- All bags --------------------------------------------------------------------------------------------
 
@@ -58,7 +60,7 @@ void bag_store::shrink_to_fit() {
     auto next = moved.begin();
     for (std::size_t slot = 0; slot != end; ++slot) {
         if (tag_of(slot) != 0) {
-            table_[slot].bag = *next++;
+            set_entry(slot, {.tag = tag_of(slot), .bag = *next++});
         }
     }
     table_.discard(end, slots_end());
@@ -88,7 +90,7 @@ bag_store::outcome bag_store::check(const bag_owner& owner) const noexcept {
     if (owner.slot >= table_.size()) {
         return outcome::no_slot;
     }
-    return table_[owner.slot].tag > owner.tag ? outcome::stale : outcome::done;
+    return tag_of(owner.slot) > owner.tag ? outcome::stale : outcome::done;
 }
 
 template <class Fill>
@@ -102,19 +104,18 @@ bag_store::outcome bag_store::replace(const bag_owner& owner, block_class size, 
         return outcome::foreign;
     }
     fill((*arena_)[*made], size.bytes());
-    entry& own = table_[owner.slot];
-    if (own.tag != 0) { // what was filled in may be a part of the old bag
-        release(own);
+    const entry before = entry_of(owner.slot);
+    set_entry(owner.slot, {.tag = owner.tag, .bag = *made});
+    if (before.tag != 0) { // what was filled in may be a part of the old bag
+        release(before);
     } else {
         include(owner.slot);
     }
-    own = {.tag = owner.tag, .bag = *made};
     return outcome::done;
 }
 
-void bag_store::release(entry& of) noexcept {
+void bag_store::release(entry of) noexcept {
     arena_->give_back(of.bag, block_class::of(bag_reader(memory_of(of)).capacity()));
-    of = {};
 }
 
 bool bag_store::join_pool(std::uint32_t pool_id) noexcept {
@@ -140,7 +141,7 @@ bag_store::outcome bag_store::put(const bag_owner& owner, property_path path, co
     if (names_ != nullptr && !names_->try_add(path, error)) {
         return outcome::collides;
     }
-    if (has(owner) && bag_writer((*arena_)[table_[owner.slot].bag]).put(value)) {
+    if (has(owner) && bag_writer((*arena_)[entry_of(owner.slot).bag]).put(value)) {
         return outcome::done;
     }
     const bag_reader before = reader_of(find(owner));
@@ -196,7 +197,7 @@ bool bag_store::erase(const bag_owner& owner, property_hash path) noexcept {
     if (!has(owner)) {
         return false;
     }
-    bag_writer bag((*arena_)[table_[owner.slot].bag]);
+    bag_writer bag((*arena_)[entry_of(owner.slot).bag]);
     const std::size_t position = bag.find(static_cast<std::uint32_t>(path));
     if (position == bag.count()) {
         return false;
@@ -214,13 +215,17 @@ bool bag_store::erase(const bag_owner& owner) noexcept {
     if (!has(owner)) {
         return false;
     }
-    release(table_[owner.slot]);
+    forget(owner);
     return true;
 }
 
 void bag_store::forget(const bag_owner& owner) noexcept {
-    if (owner.slot < table_.size() && tag_of(owner.slot) != 0 && tag_of(owner.slot) <= owner.tag) {
-        release(table_[owner.slot]);
+    if (owner.slot < table_.size()) {
+        const entry last = entry_of(owner.slot);
+        if (last.tag != 0 && last.tag <= owner.tag) {
+            set_entry(owner.slot, {});
+            release(last);
+        }
     }
 }
 

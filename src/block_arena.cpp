@@ -109,31 +109,32 @@ block block_arena::pop(magazine& from) noexcept {
 // ---- The depot -------------------------------------------------------------------------------------------
 
 block_arena::magazine block_arena::full_magazine(block_class size) noexcept {
-    const std::lock_guard lock(depot_access_);
-    block& first = full_[size.number()];
-    if (first == block::none) {
-        return carve(size);
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    {
+        const std::lock_guard lock(depot_access_);
+        if (block& first = full_[size.number()]; first != block::none) {
+            const magazine full{.first = first, .size = magazine_size(size)};
+            first = links_of(first).next_magazine;
+            return full;
+        }
+        begin = fresh_;
+        const std::size_t fitting = (memory_.size() - used()) / size.bytes();
+        end = begin + std::min<std::size_t>(fitting, magazine_size(size)) * size.bytes();
+        fresh_ = end;
     }
-    const magazine full{.first = first, .size = magazine_size(size)};
-    first = links_of(first).next_magazine;
-    return full;
+    // Without the lock, because the system may have to find memory for it.
+    magazine carved;
+    for (std::size_t at = end; at != begin; at -= size.bytes()) { // so that the lowest is taken first
+        push(carved, static_cast<block>((at - size.bytes()) / unit));
+    }
+    return carved;
 }
 
 void block_arena::keep_magazine(magazine full, block_class size) noexcept {
     const std::lock_guard lock(depot_access_);
     links_of(full.first).next_magazine = full_[size.number()];
     full_[size.number()] = full.first;
-}
-
-block_arena::magazine block_arena::carve(block_class size) noexcept {
-    const std::size_t fitting = (memory_.size() - used()) / size.bytes();
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(fitting, magazine_size(size)));
-    magazine carved;
-    for (std::uint32_t i = count; i != 0; --i) { // so that the lowest is taken first
-        push(carved, static_cast<block>((fresh_ + (i - 1) * size.bytes()) / unit));
-    }
-    fresh_ += count * size.bytes();
-    return carved;
 }
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
@@ -146,7 +147,8 @@ std::size_t block_arena::in_use() const noexcept {
         taken += shards_[i].taken;
         given_back += shards_[i].given_back;
     }
-    return taken - given_back;
+    // While others work, more may be seen given back than taken.
+    return taken - std::min(taken, given_back);
 }
 
 memory_use block_arena::memory() const noexcept {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -13,30 +16,57 @@
 // Whole files, for more than one of the libraries.
 namespace handlepool {
 
-/// Writes a file by `write(stream)`: a regular one comes whole or not at all; a pipe or a device is written
-/// to as it is.
+/// A name beside a file, which no other thread or process uses; the file of that name ends with this object.
+class unfinished_file {
+public:
+    explicit unfinished_file(const std::filesystem::path& beside) {
+        static std::atomic<unsigned> count = 0;
+        name_ = beside.string() + '.' + std::to_string(getpid()) + '-' + std::to_string(++count) + ".part";
+    }
+    ~unfinished_file() {
+        std::error_code ignored;
+        std::filesystem::remove(name_, ignored);
+    }
+    unfinished_file(const unfinished_file&) = delete;
+    unfinished_file& operator=(const unfinished_file&) = delete;
+
+    const std::filesystem::path& name() const noexcept { return name_; }
+
+private:
+    std::filesystem::path name_;
+};
+
+/// Writes a file by `write(stream)`.
 template <class Write>
-std::error_code write_file(const std::filesystem::path& file, Write write) {
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(file, error);
-    const bool whole = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    const std::filesystem::path unfinished = whole ? file.string() + ".part" : file.string();
-    error.clear();
+std::error_code write_in_place(const std::filesystem::path& file, Write write) {
     errno = 0;
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
     if (out) {
         write(out);
         out.close();
     }
-    if (!out) {
-        error.assign(errno == 0 ? EIO : errno, std::generic_category());
-    } else if (whole) {
-        std::filesystem::rename(unfinished, file, error);
+    return out ? std::error_code() : std::error_code(errno == 0 ? EIO : errno, std::generic_category());
+}
+
+/// The same, but a regular file comes whole or not at all, with the permissions of the former
+/// one, and where links lead; a pipe or a device is written to as it is. What `write` throws passes through.
+template <class Write>
+std::error_code write_file(const std::filesystem::path& file, Write write) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(file, error);
+    const bool exists = std::filesystem::exists(status);
+    if (exists && !std::filesystem::is_regular_file(status)) {
+        return write_in_place(file, write);
     }
-    if (error && whole) {
-        std::error_code ignored;
-        std::filesystem::remove(unfinished, ignored);
+    const std::filesystem::path target = exists ? std::filesystem::canonical(file, error) : file;
+    const unfinished_file unfinished(target);
+    if ((error = write_in_place(unfinished.name(), write))) {
+        return error;
     }
+    if (exists) {
+        std::filesystem::permissions(unfinished.name(), status.permissions(), error);
+    }
+    std::filesystem::rename(unfinished.name(), target, error);
     return error;
 }
 

@@ -9,10 +9,12 @@ namespace handlepool {
 
 namespace {
 
-std::array<char, 128> text_about(std::size_t bytes) noexcept {
-    std::array<char, 128> text{};
+std::array<char, 192> text_about(std::size_t bytes) noexcept {
+    std::array<char, 192> text{};
     fmt::format_to_n(text.data(), text.size() - 1,
-                     "property_store: all of the {} bytes that its option `bytes` allows are in use", bytes);
+                     "property_store: the {} bytes that its option `bytes` allows are used up; shrink_to_fit() gives "
+                     "back what bags have left",
+                     bytes);
     return text;
 }
 

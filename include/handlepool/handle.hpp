@@ -137,6 +137,10 @@ struct HANDLEPOOL_EXPORT handle_layout {
 
     /// Is it the tag of a living object?
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
+    /// Is it a tag that an object can have had?
+    static constexpr bool can_be_alive(tag_type tag) noexcept {
+        return is_alive(tag) && generation_of(tag) <= last_generation;
+    }
 };
 
 /// What a pool says of a handle.

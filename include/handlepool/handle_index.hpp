@@ -162,8 +162,14 @@ public:
             return false;
         }
         const auto entry = entries_.emplace(std::move(key), handle.without_user());
-        const Key* const before = std::exchange(keys_[*position], &entry->first);
-        entries_.erase(entry_of(*before));
+        auto before = entry;
+        const auto error = detail::thrown_by([&] { before = entry_of(*keys_[*position]); });
+        if (error != nullptr) {
+            entries_.erase(entry);
+            std::rethrow_exception(error);
+        }
+        keys_[*position] = &entry->first;
+        entries_.erase(before);
         return true;
     }
 

@@ -19,7 +19,8 @@ public:
     using std::length_error::length_error;
 };
 
-/// All the bytes that the option `bytes` of a property_store allows are in use.
+/// The bytes that the option `bytes` of a property_store allows are used up: by bags, or by what they have
+/// left, which is for bags of the same sizes until shrink_to_fit().
 class HANDLEPOOL_EXPORT property_store_full : public std::bad_alloc {
 public:
     /// Needs no memory.

@@ -41,7 +41,7 @@ struct property_store_options {
 /// The property bags of a pool's objects, by their handles: one for each object that has properties, of any
 /// number of objects, in memory that the store reserves once. A bag takes the next of 24, 32, 48, 64, 96 ...
 /// 65,536 bytes that has room for it, and 8 for its slot. It grows and shrinks from one size to the next
-/// without a call of the system's allocator; what it leaves is used by others.
+/// without a call of the system's allocator; what it leaves is for other bags of that size.
 ///
 ///     handlepool::property_store<ship> details;
 ///     details.attach(ships);       // compactions end the bags of those they destroy
@@ -107,7 +107,7 @@ public:
     /// or the store is attached to a pool in which the object is dead. Linear in the bag. Throws
     /// bag_too_large, and path_collision where a table is attached; property_store_full, std::bad_alloc;
     /// std::length_error for a slot beyond the option `slots`; std::invalid_argument for a null handle, any
-    /// other that never names an object, and one of another pool. Then nothing has changed.
+    /// other that never names an object, and one of another pool. Then no bag has changed; but the table may know the path.
     template <property_value Value>
     bool set(handle_type handle, property_path path, const Value& value) {
         return may_have_bag(handle) && bags_->set(owner_of(handle), path, detail::entry_of(path, value));
@@ -136,8 +136,8 @@ public:
         return may_have_bag(handle) && bags_->merge(owner_of(handle), later, how);
     }
 
-    /// Erases a property. False if there is none. A bag that needs half of its memory at most moves to less
-    /// of it. Linear in the bag.
+    /// Erases a property. False if there is none. A bag that fits into half of its memory or less moves to the
+    /// smallest block that has room for it. Linear in the bag.
     bool erase(handle_type handle, property_hash path) noexcept {
         return bags_->erase(owner_of(handle), path);
     }
@@ -152,11 +152,11 @@ public:
     size_type size() const noexcept { return bags_->size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. Linear in the slots, up
-    /// to the highest one that has had a bag.
+    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. It may change bags, but a
+    /// view is valid only until its bag changes. Linear in the slots, up to the highest one that has had a bag.
     template <class Visit>
     void for_each(Visit visit) const {
-        for (std::size_t slot = 0; slot != bags_->slots_end(); ++slot) {
+        for (std::size_t slot = 0; slot < bags_->slots_end(); ++slot) {
             if (bags_->tag_of(slot) != 0) {
                 visit(handle_of(slot), bags_->bag_of(slot));
             }
@@ -211,7 +211,9 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        detail::require_pool(bags_->pool_id(), pool.id(), container);
+        if (!empty()) {
+            detail::require_pool(bags_->pool_id(), pool.id(), container);
+        }
         link_.attach(pool, *this);
         bags_->belong_to(pool.id());
         prune(pool);
@@ -238,9 +240,10 @@ public:
         file.end();
     }
 
-    /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the file.
+    /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the
+    /// file, and std::bad_alloc.
     void save(const std::filesystem::path& file) const { detail::raise_file_error(try_save(file), file); }
-    /// The same, but returns the error instead.
+    /// The same, but returns the error instead of throwing std::system_error.
     std::error_code try_save(const std::filesystem::path& file) const {
         return detail::write_bag_file(file, [this](std::ostream& out) { write(out); });
     }
@@ -253,8 +256,8 @@ public:
     /// were.
     ///
     /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
-    /// begins the message. What assign throws, and std::invalid_argument if two bags have one owner. Then
-    /// nothing has changed. Linear.
+    /// begins the message. What assign throws, and std::invalid_argument if two bags are for objects of
+    /// one slot. Then nothing has changed. Linear.
     template <class OwnerNow = detail::same_owner>
     size_type read(std::span<const std::byte> bytes, std::string_view where = "store",
                    OwnerNow owner_now = {}) {
@@ -308,6 +311,11 @@ private:
         return handle_type::from_value(Layout::value_of(slot, bags_->tag_of(slot)));
     }
 
+    /// Has an object of that slot a bag?
+    bool has_slot_of(handle_type handle) const noexcept {
+        return handle.index() < bags_->slots_end() && bags_->tag_of(handle.index()) != 0;
+    }
+
     /// Raises std::invalid_argument for a handle that no bag can have.
     bool may_have_bag(handle_type handle) const {
         detail::require_own(bags_->pool_id(), handle, container);
@@ -333,7 +341,8 @@ private:
             const auto value = static_cast<typename Layout::value_type>(file.handle());
             const auto before = handle_type::from_value(value);
             if (value != file.handle() || !Layout::fits(value) || before != before.without_user() ||
-                !Layout::is_alive(before.tag()) || before.pool_id() != file_pool.value_or(before.pool_id())) {
+                !Layout::can_be_alive(before.tag()) ||
+                before.pool_id() != file_pool.value_or(before.pool_id())) {
                 file.refuse_handle();
                 return std::nullopt;
             }
@@ -344,9 +353,9 @@ private:
             }
             detail::require_own(loaded.bags_->pool_id(), now, container);
             if (!link_.is_dead(now)) {
-                if (loaded.contains(now) || !loaded.assign(now, file.bag())) {
+                if (loaded.has_slot_of(now) || !loaded.assign(now, file.bag())) {
                     detail::raise(std::invalid_argument(
-                        "property_store: two of the bags that are read have the owner " +
+                        "property_store: two of the bags that are read have the slot of " +
                         detail::name_of_handle(now.index(), now.generation())));
                 }
                 ++count;

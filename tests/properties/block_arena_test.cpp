@@ -129,6 +129,24 @@ TEST(block_arena_test, is_as_new_when_it_was_cleared) {
     std::memset(arena[*taken], 1, 24);
 }
 
+TEST(block_arena_test, has_no_block_of_before_when_it_was_cleared) {
+    block_arena arena(mebibyte);
+    const block_class size(1);
+    const std::size_t fitting = (mebibyte - 8) / size.bytes() / 64 * 64;
+    for (int round = 0; round != 3; ++round) {
+        std::set<block> taken;
+        for (std::size_t i = 0; i != fitting; ++i) {
+            const std::optional<block> next = arena.take(size);
+            ASSERT_TRUE(next) << "all of the memory is there again";
+            ASSERT_TRUE(taken.insert(*next).second) << "once";
+        }
+        for (const block each : taken) { // now in magazines and the depot
+            arena.give_back(each, size);
+        }
+        arena.clear();
+    }
+}
+
 TEST(block_arena_test, threads_take_what_others_gave_back) {
     // One thread takes, the other gives back: without an exchange the first would always need fresh memory.
     constexpr std::size_t rounds = 20'000;
@@ -196,6 +214,56 @@ TEST(block_arena_test, threads_never_have_one_block_at_the_same_time) {
     });
     EXPECT_EQ(damaged, 0);
     EXPECT_EQ(arena.in_use(), 0U);
+}
+
+// A shard is that of several threads.
+TEST(block_arena_test, more_threads_than_shards_do_the_same) {
+    constexpr std::size_t many = 80;
+    block_arena arena(16 * mebibyte);
+    const block_class size(0);
+    std::atomic<int> damaged = 0;
+    test::in_threads(many, [&](std::size_t thread) {
+        std::vector<owned_block> owned;
+        for (int round = 0; round != 200; ++round) {
+            for (int i = 0; i != 10; ++i) {
+                owned.push_back({*arena.take(size), size, static_cast<std::byte>(thread)});
+                owned.back().write(arena);
+            }
+            for (; owned.size() > 3; owned.pop_back()) {
+                damaged += owned.back().is_untouched(arena) ? 0 : 1;
+                arena.give_back(owned.back().where, size);
+            }
+        }
+    });
+    EXPECT_EQ(damaged, 0);
+    EXPECT_EQ(arena.in_use(), 3 * many);
+}
+
+TEST(block_arena_test, never_has_fewer_blocks_in_use_than_none) {
+    block_arena arena(mebibyte);
+    const block_class size(0);
+    std::atomic<block> passed = block::none;
+    std::atomic<bool> done = false;
+    test::in_threads(3, [&](std::size_t thread) {
+        if (thread == 2) {
+            std::size_t most = 0;
+            for (int i = 0; i != 5'000; ++i) {
+                most = std::max(most, arena.in_use());
+            }
+            EXPECT_LT(most, 1000U);
+            done = true;
+        }
+        while (!done) {
+            if (thread == 0 && passed == block::none) {
+                passed = *arena.take(size);
+            } else if (const block taken = thread == 1 ? passed.exchange(block::none) : block::none;
+                       taken != block::none) {
+                arena.give_back(taken, size);
+            } else {
+                std::this_thread::yield();
+            }
+        }
+    });
 }
 
 // Blocks so large that a magazine has one: all threads are always at the depot.

@@ -6,8 +6,10 @@
 #include <boost/crc.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/file_size_limit.hpp>
 #include <support/random.hpp>
 #include <support/scratch_directory.hpp>
+#include <support/threads.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -80,8 +82,9 @@ void sign(std::string& bytes) {
 /// Why the bytes are refused. They must be, and nothing may change.
 template <class Store = object_store>
 std::string refusal(const std::string& bytes) {
+    using layout = typename Store::handle_type::layout;
     Store store;
-    store.set(decltype(store)::handle_type::from_value(object_in(3).value()), "kept"_key, 1);
+    store.set(Store::handle_type::from_value(layout::value_of(3, layout::make_tag(1, 1))), "kept"_key, 1);
     std::string error;
     EXPECT_FALSE(store.try_read(as_bytes(bytes), error, "file"));
     EXPECT_THAT(error, StartsWith("file, byte "));
@@ -147,6 +150,7 @@ TEST(property_store_file_test, files_that_cannot_be_used_are_named) {
     EXPECT_THAT([&] { store.load(text); },
                 ThrowsMessage<invalid_bag>(AllOf(HasSubstr("text, byte 0"), HasSubstr("not the file"))));
     EXPECT_FALSE(store.try_load(text, error));
+    EXPECT_THAT(error, HasSubstr("text, byte 0"));
     EXPECT_EQ(store.size(), 3U);
     if (std::filesystem::exists("/dev/full")) {
         EXPECT_EQ(store.try_save("/dev/full"), std::errc::no_space_on_device);
@@ -187,12 +191,93 @@ TEST(property_store_file_test, owners_may_have_other_handles_now) {
     EXPECT_EQ(store.size(), 2U);
     const auto all_one = [](object_handle) { return object_in(1); };
     EXPECT_THAT([&] { store.read(as_bytes(bytes), "file", all_one); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("owner #1")));
+                ThrowsMessage<std::invalid_argument>(HasSubstr("slot of #1")));
     const auto never_one = [](object_handle) { return object_in(1, 2); };
     EXPECT_THROW(store.read(as_bytes(bytes), "file", never_one), std::invalid_argument);
     const auto throws = [](object_handle) -> object_handle { throw std::runtime_error("asked"); };
     EXPECT_THROW(store.read(as_bytes(bytes), "file", throws), std::runtime_error);
     EXPECT_EQ(store.size(), 2U);
+}
+
+TEST(property_store_file_test, an_attached_store_asks_for_the_owners_of_now) {
+    object_pool pool({.name = "objects", .capacity = 10});
+    const auto living = pool.emplace(1);
+    const auto dead = pool.emplace(2);
+    pool.erase(dead);
+    key_table names;
+    object_store store;
+    store.attach(names);
+    store.attach(pool);
+    const auto owner_now = [&](object_handle before) { return before == object_in(9) ? living : dead; };
+    EXPECT_EQ(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), 1U);
+    EXPECT_TRUE(store.view(living).at<bool>("flag"_key));
+    EXPECT_EQ(store.view(living).names(), &names);
+    EXPECT_TRUE(store.attached());
+    pool.erase(living);
+    pool.compact();
+    EXPECT_TRUE(store.empty());
+}
+
+TEST(property_store_file_test, one_slot_has_one_bag) {
+    for (const std::uint64_t first : {0U, 9U}) { // in either order
+        const auto owner_now = [&](object_handle before) {
+            return before.index() == 7 ? object_handle() : object_in(5, before.index() == first ? 1 : 3);
+        };
+        object_store store;
+        EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now),
+                     std::invalid_argument);
+    }
+}
+
+TEST(property_store_file_test, a_file_comes_whole_though_several_threads_save_it) {
+    const support::scratch_directory directory;
+    const std::filesystem::path file = directory.path() / "bags";
+    object_store large;
+    for (std::uint64_t i = 0; i != 3000; ++i) {
+        large.set(object_in(i), "value"_key, i);
+    }
+    const object_store small = three_bags();
+    small.save(file);
+    in_threads(3, [&](std::size_t thread) {
+        for (int i = 0; i != 50; ++i) {
+            if (thread == 2) {
+                object_store loaded({.slots = 10'000, .bytes = 1'000'000});
+                const std::size_t count = loaded.load(file);
+                EXPECT_TRUE(count == 3 || count == 3000) << count;
+            } else {
+                EXPECT_EQ((thread == 0 ? small : large).try_save(file), std::error_code());
+            }
+        }
+    });
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(property_store_file_test, a_file_that_cannot_be_written_leaves_the_former_one) {
+    const support::scratch_directory directory;
+    const std::filesystem::path file = directory.path() / "bags";
+    three_bags().save(file);
+    object_store larger = three_bags();
+    larger.set(object_in(1), "text"_key, std::string(10'000, 'x'));
+    {
+        const support::file_size_limit limit(1000);
+        EXPECT_EQ(larger.try_save(file), std::errc::file_too_large);
+    }
+    EXPECT_EQ(object_store().load(file), 3U);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(property_store_file_test, a_file_keeps_its_permissions_and_its_place) {
+    const support::scratch_directory directory;
+    const std::filesystem::path file = directory.path() / "bags";
+    const std::filesystem::path link = directory.path() / "link";
+    object_store().save(file);
+    using std::filesystem::perms;
+    std::filesystem::permissions(file, perms::owner_read | perms::owner_write);
+    std::filesystem::create_symlink("bags", link);
+    three_bags().save(link);
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
+    EXPECT_EQ(object_store().load(file), 3U);
 }
 
 TEST(property_store_file_test, each_changed_byte_is_noticed) {
@@ -232,6 +317,8 @@ TEST(property_store_file_test, a_checksum_alone_makes_no_store) {
     EXPECT_THAT(refusal(changed(24, 0, 8)), HasSubstr("byte 24: no object"));
     EXPECT_THAT(refusal(changed(24, object_in(0, 2).value(), 8)), HasSubstr("no object"));
     EXPECT_THAT(refusal(changed(24, object_in(0, 1, 9).value(), 8)), HasSubstr("of one pool"));
+    EXPECT_THAT(refusal(changed(24, object_in(0, default_layout::generation_mask).value(), 8)),
+                HasSubstr("no object"));
     EXPECT_THAT(refusal(changed(24, object_in(7, 5).value(), 8)), HasSubstr("ascend"));
     EXPECT_THAT(refusal(changed(32 + 6, 0xffff, 2)), HasSubstr("cut off"));
     EXPECT_THAT(refusal(changed(32 + 6, 0, 2)), HasSubstr("byte 32"));
@@ -239,11 +326,48 @@ TEST(property_store_file_test, a_checksum_alone_makes_no_store) {
     EXPECT_THAT(refusal(changed(32 + 4, 0, 2)), HasSubstr("lies outside"));
 }
 
+template <class Layout>
+std::string bytes_of_one(std::uint64_t index = 1) {
+    property_store<int, Layout> store;
+    store.set(handle<int, Layout>::from_value(Layout::value_of(index, Layout::make_tag(1, 1))), "a"_key, 1);
+    return bytes_of(store);
+}
+
 TEST(property_store_file_test, handles_of_another_layout_are_refused) {
-    using layout = handle_layout<32, 20, 10>;
-    property_store<int, layout> other;
-    other.set(handle<int, layout>::from_value(layout::value_of(1, layout::make_tag(1, 1))), "a"_key, 1);
-    EXPECT_THAT(refusal(bytes_of(other)), HasSubstr("layout"));
+    EXPECT_THAT(refusal(bytes_of_one<handle_layout<32, 20, 10>>()), HasSubstr("layout"));
+    EXPECT_THAT(refusal(bytes_of_one<handle_layout<32, 22, 9>>()), HasSubstr("layout"));
+    EXPECT_THAT(refusal(bytes_of_one<handle_layout<31, 22, 10>>()), HasSubstr("layout"));
+    using with_user_bits = handle_layout<20, 20, 10, 14>;
+    EXPECT_THAT((refusal<property_store<int, handle_layout<20, 20, 10, 0>>>(bytes_of_one<with_user_bits>())),
+                HasSubstr("layout"));
+}
+
+TEST(property_store_file_test, bits_that_no_handle_has_are_refused) {
+    using narrow = handle_layout<16, 12, 4>;            // of 32 bits
+    using with_user_bits = handle_layout<16, 12, 4, 8>; // of 40
+    const auto with_bit = [](std::string bytes, unsigned bit) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data() + 24, sizeof value);
+        value |= std::uint64_t{1} << bit;
+        std::memcpy(bytes.data() + 24, &value, sizeof value);
+        sign(bytes);
+        return bytes;
+    };
+    EXPECT_THAT((refusal<property_store<int, narrow>>(with_bit(bytes_of_one<narrow>(), 35))),
+                HasSubstr("no object"));
+    for (const unsigned bit : {33U, 50U}) {
+        EXPECT_THAT(
+            (refusal<property_store<int, with_user_bits>>(with_bit(bytes_of_one<with_user_bits>(), bit))),
+            HasSubstr("no object"));
+    }
+}
+
+TEST(property_store_file_test, bags_with_unused_bytes_are_refused) {
+    std::string bytes = bytes_of_one<default_layout>(); // one bag of 20 bytes, which becomes one of 24
+    bytes[32 + 6] = 6;
+    bytes.insert(32 + 20, 4, '\0');
+    sign(bytes);
+    EXPECT_THAT(refusal(bytes), HasSubstr("unused"));
 }
 
 TEST(property_store_file_test, random_bytes_are_refused_or_work) {

@@ -239,6 +239,56 @@ TEST(property_store_test, a_slot_beyond_its_own_is_refused) {
     EXPECT_THROW(ship_store({.slots = 0}).set(ship_in(0, 1), hull, 1), std::length_error);
 }
 
+TEST(property_store_test, has_slots_up_to_the_last_one) {
+    ship_store store({.slots = 1500});
+    EXPECT_TRUE(store.set(ship_in(1499, 1), hull, 1));
+    EXPECT_TRUE(store.set(ship_in(3, 1), hull, 1));
+    EXPECT_THAT(owners(store), ElementsAre(ship_in(3, 1), ship_in(1499, 1)));
+    store.shrink_to_fit();
+    store.clear();
+    EXPECT_THAT(owners(store), ElementsAre());
+}
+
+TEST(property_store_test, a_bag_may_have_all_of_its_64_kibibytes) {
+    ship_store store;
+    const auto ship = ship_in(1, 1);
+    const std::string text(65'536 - 8 - 9 - 3, 'x');
+    EXPECT_TRUE(store.set(ship, title, text));
+    EXPECT_EQ(store.view(ship).at<std::string_view>(title), text);
+    EXPECT_FALSE(store.try_set(ship, title, text + 'x'));
+}
+
+TEST(property_store_test, refuses_generations_that_no_object_has) {
+    ship_store store;
+    EXPECT_THROW(store.set(ship_in(5, default_layout::generation_mask), hull, 1), std::invalid_argument);
+    EXPECT_TRUE(store.set(ship_in(5, default_layout::last_generation), hull, 1));
+    using narrow = handle_layout<16, 12, 4>;
+    property_store<int, narrow> small;
+    EXPECT_THROW(small.set(handle<int, narrow>::from_value(~0U), hull, 1), std::invalid_argument);
+}
+
+TEST(property_store_test, a_visitor_may_change_bags_and_even_end_all) {
+    ship_store store;
+    for (std::uint64_t i = 0; i != 2000; ++i) {
+        store.set(ship_in(i, 1), hull, i);
+    }
+    int visited = 0;
+    store.for_each([&](ship_handle each, property_view) {
+        ++visited;
+        store.set(each, title, std::string(100, 'x'));
+        if (each.index() % 2 == 0) {
+            store.erase(ship_in(each.index() + 1, 1));
+        }
+    });
+    EXPECT_EQ(visited, 1000);
+    visited = 0;
+    store.for_each([&](ship_handle, property_view) {
+        ++visited;
+        store.clear();
+    });
+    EXPECT_EQ(visited, 1);
+}
+
 // ---- Names -----------------------------------------------------------------------------------------------
 
 TEST(property_store_test, a_table_names_the_paths_and_refuses_collisions) {
@@ -374,6 +424,60 @@ TEST(property_store_test, attached_it_loses_the_bags_of_the_dead) {
     EXPECT_TRUE(store.contains(next));
     EXPECT_EQ(store.prune(pool), 1U);
     EXPECT_EQ(store.size(), 50U);
+}
+
+TEST(property_store_test, takes_no_notice_of_slots_that_it_does_not_have) {
+    ship_pool pool({.name = "ships", .capacity = 10'000});
+    ship_store store({.slots = 10});
+    store.attach(pool);
+    std::vector<ship_handle> ships;
+    for (int i = 0; i != 5000; ++i) {
+        ships.push_back(pool.emplace(i));
+        store.try_set(ships.back(), hull, i);
+    }
+    EXPECT_LE(store.size(), 10U);
+    for (const ship_handle each : ships) {
+        pool.erase(each);
+    }
+    pool.compact();
+    EXPECT_TRUE(store.empty());
+}
+
+TEST(property_store_test, an_empty_one_can_be_attached_to_another_pool) {
+    ship_pool first({.name = "first", .capacity = 10});
+    ship_pool second({.name = "second", .capacity = 10});
+    ship_store store;
+    store.attach(first);
+    const auto ship = first.emplace(1);
+    store.set(ship, hull, 1);
+    EXPECT_THROW(store.attach(second), std::invalid_argument);
+    store.erase(ship);
+    store.attach(second);
+    EXPECT_TRUE(store.set(second.emplace(1), hull, 1));
+    EXPECT_THROW(store.set(first.emplace(1), hull, 1), std::invalid_argument);
+    store.clear();
+    EXPECT_THROW(store.set(first.emplace(1), hull, 1), std::invalid_argument) << "still attached";
+}
+
+TEST(property_store_test, stores_that_are_exchanged_both_stay_attached) {
+    ship_pool first({.name = "first", .capacity = 10});
+    ship_pool second({.name = "second", .capacity = 10});
+    ship_store one;
+    ship_store other;
+    one.attach(first);
+    other.attach(second);
+    const auto of_first = first.emplace(1);
+    const auto of_second = second.emplace(2);
+    one.set(of_first, hull, 1);
+    other.set(of_second, hull, 2);
+    swap(one, other);
+    first.erase(of_first);
+    first.compact();
+    EXPECT_TRUE(other.empty());
+    EXPECT_EQ(one.size(), 1U);
+    second.erase(of_second);
+    second.compact();
+    EXPECT_TRUE(one.empty());
 }
 
 TEST(property_store_test, is_not_attached_to_another_pool_than_that_of_its_bags) {

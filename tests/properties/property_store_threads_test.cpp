@@ -95,6 +95,57 @@ TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins
     }
 }
 
+TEST(property_store_threads_test, of_one_pool_whose_objects_come_first_all_are_taken) {
+    for (int round = 0; round != 200; ++round) {
+        property_store<int> store({.slots = 100, .bytes = 10'000});
+        in_threads(threads, [&](std::size_t thread) {
+            EXPECT_TRUE(store.set(object_in(thread), "value"_key, 1));
+        });
+        EXPECT_EQ(store.size(), threads);
+    }
+}
+
+TEST(property_store_threads_test, the_highest_slot_is_known_whoever_comes_last) {
+    for (int round = 0; round != 100; ++round) {
+        property_store<int> store({.slots = 100'000, .bytes = 100'000});
+        in_threads(threads, [&](std::size_t thread) {
+            for (std::uint64_t i = 0; i != 10; ++i) {
+                store.set(object_in(i * 4096 + thread * 1024), "value"_key, 1);
+            }
+        });
+        std::size_t seen = 0;
+        store.for_each([&](object_handle, property_view) { ++seen; });
+        ASSERT_EQ(seen, threads * 10);
+    }
+}
+
+// Whose slot has another thread's object by now.
+TEST(property_store_threads_test, a_stale_handle_can_be_asked_about_at_any_time) {
+    property_store<int> store;
+    const object_handle stale = object_in(1);
+    std::atomic<bool> done = false;
+    in_threads(2, [&](std::size_t thread) {
+        if (thread == 0) {
+            for (std::uint32_t i = 1; i != 5000; ++i) {
+                const auto now = object_handle::from_value(
+                    default_layout::value_of(1, default_layout::make_tag(1, 2 * i + 1)));
+                store.set(now, "value"_key, i);
+                store.set(now, "text"_key, std::string(i % 50, 'x'));
+                if (i % 2 == 0) {
+                    store.erase(now);
+                }
+            }
+            done = true;
+        }
+        while (!done) {
+            EXPECT_FALSE(store.contains(stale));
+            EXPECT_TRUE(store.view(stale).empty());
+            EXPECT_FALSE(store.erase(stale, "value"_key));
+            EXPECT_FALSE(store.erase(stale));
+        }
+    });
+}
+
 // As objects themselves: guards keep what is used from ending, and what is used has not ended.
 TEST(property_store_threads_test, compactions_end_bags_while_threads_give_others_to_new_objects) {
     object_pool pool({.name = "objects", .capacity = 1000, .reuse_delay = 0});

@@ -51,14 +51,14 @@ public:
     // ---- All bags
 
     std::size_t slots() const noexcept { return table_.size(); }
-    std::size_t bytes() const noexcept { return arena_->bytes(); }
+    std::size_t bytes() const noexcept { return bytes_; }
 
     /// No slot from here on has a bag.
     std::size_t slots_end() const noexcept { return slots_end_.load(std::memory_order::relaxed); }
     /// The tag of the slot's bag; 0 if it has none.
-    std::uint32_t tag_of(std::size_t slot) const noexcept { return table_[slot].tag; }
+    std::uint32_t tag_of(std::size_t slot) const noexcept { return entry_of(slot).tag; }
     /// The slot's bag.
-    property_view bag_of(std::size_t slot) const noexcept { return {memory_of(table_[slot]), names_}; }
+    property_view bag_of(std::size_t slot) const noexcept { return {memory_of(entry_of(slot)), names_}; }
 
     std::size_t size() const noexcept { return arena_->in_use(); }
     void clear() noexcept;
@@ -75,11 +75,12 @@ public:
     // ---- One bag
 
     bool has(const bag_owner& owner) const noexcept {
-        return owner.slot < table_.size() && table_[owner.slot].tag == owner.tag;
+        return owner.slot < table_.size() && tag_of(owner.slot) == owner.tag;
     }
     /// Without properties if it has none.
     property_view find(const bag_owner& owner) const noexcept {
-        return has(owner) ? bag_of(owner.slot) : no_bag();
+        const entry found = owner.slot < table_.size() ? entry_of(owner.slot) : entry{};
+        return found.tag == owner.tag ? property_view(memory_of(found), names_) : no_bag();
     }
 
     /// With the message about a collision in `error`.
@@ -96,13 +97,19 @@ public:
     void forget(const bag_owner& owner) noexcept;
 
 private:
-    struct entry {
+    struct alignas(8) entry {
         std::uint32_t tag; // 0 where there is no bag
         block bag;
     };
 
     static constexpr std::uint32_t no_pool = 0xffff'ffff; // ids have fewer bits
 
+    entry entry_of(std::uint64_t slot) const noexcept {
+        return table_[slot].load(std::memory_order::relaxed);
+    }
+    void set_entry(std::uint64_t slot, entry now) noexcept {
+        table_[slot].store(now, std::memory_order::relaxed);
+    }
     const std::byte* memory_of(entry of) const noexcept { return std::as_const(*arena_)[of.bag]; }
     property_view no_bag() const noexcept;
 
@@ -110,13 +117,17 @@ private:
     /// Gives the owner a new bag, in a block of this class that `fill(memory, capacity)` has written.
     template <class Fill>
     outcome replace(const bag_owner& owner, block_class size, Fill fill);
-    void release(entry& of) noexcept;
+    void release(entry of) noexcept;
     bool join_pool(std::uint32_t pool_id) noexcept;
     void include(std::uint64_t slot) noexcept;
     /// Raises what prevented a change, unless that is nothing or the owner's being stale.
     bool raise_unless_done(outcome came, const bag_owner& owner) const;
 
-    virtual_array<entry> table_; // by slot
+    // By slot. Relaxed: whoever may use a bag is ordered after its changes by other means, as its object is;
+    // and of a stale handle's slot, whose bag may be that of another thread's object, no more is read than
+    // this.
+    virtual_array<std::atomic<entry>> table_;
+    std::size_t bytes_;
     std::unique_ptr<block_arena> arena_;
     key_table* names_ = nullptr;
     // Relaxed, both: who asks for them is ordered after the changes of bags by other means, as the bags are.

@@ -73,8 +73,6 @@ public:
         return static_cast<const std::byte*>(memory_.data()) + offset_of(which);
     }
 
-    /// Bytes of address space.
-    std::size_t bytes() const noexcept { return memory_.size(); }
     /// How many blocks are in use: exact while no thread takes or gives back one.
     std::size_t in_use() const noexcept;
     /// Asks the system; linear in the range.
@@ -111,7 +109,6 @@ private:
     shard& own_shard() noexcept;
     magazine full_magazine(block_class size) noexcept;
     void keep_magazine(magazine full, block_class size) noexcept;
-    magazine carve(block_class size) noexcept;
     void push(magazine& onto, block freed) noexcept;
     block pop(magazine& from) noexcept;
 

@@ -61,8 +61,11 @@ public:
     void require_own(handle_type handle, const char* container) const {
         detail::require_own(pool_id_, handle, container);
     }
+    /// The same if there are members.
     void require_pool(std::uint32_t pool_id, const char* container) const {
-        detail::require_pool(pool_id_, pool_id, container);
+        if (!handles_.empty()) {
+            detail::require_pool(pool_id_, pool_id, container);
+        }
     }
 
     /// Adds a handle whose slot no member has, at the end. Throws std::bad_alloc; then nothing has changed.

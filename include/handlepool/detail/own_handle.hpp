@@ -32,7 +32,7 @@ void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, con
     if (!handle) {
         refuse_member(container, "the null handle can't be a member");
     }
-    if (!Layout::is_alive(handle.tag())) {
+    if (!Layout::can_be_alive(handle.tag())) {
         std::string what = "a handle of generation ";
         what += std::to_string(handle.generation());
         what += ", which names no object, can't be a member";
