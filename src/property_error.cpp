@@ -11,10 +11,11 @@ namespace {
 
 std::array<char, 192> text_about(std::size_t bytes) noexcept {
     std::array<char, 192> text{};
-    fmt::format_to_n(text.data(), text.size() - 1,
-                     "property_store: the {} bytes that its option `bytes` allows are used up; shrink_to_fit() gives "
-                     "back what bags have left",
-                     bytes);
+    fmt::format_to_n(
+        text.data(), text.size() - 1,
+        "property_store: the {} bytes that its option `bytes` allows are used up; shrink_to_fit() gives "
+        "back what bags have left",
+        bytes);
     return text;
 }
 

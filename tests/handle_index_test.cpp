@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -203,6 +204,49 @@ TEST(handle_index, of_rows_and_of_raw_objects) {
     raw.compact();
     EXPECT_EQ(by_number.find(5), row);
     EXPECT_EQ(by_value.find(9), object);
+}
+
+/// Throws when it has been called so often.
+struct throwing_hash {
+    static inline int calls_left = 0;
+    std::size_t operator()(int key) const {
+        if (calls_left-- == 0) {
+            throw std::runtime_error("hash");
+        }
+        return static_cast<std::size_t>(key);
+    }
+};
+
+TEST(handle_index, keeps_the_old_key_whenever_hashing_throws) {
+    const auto one = player_handle::from_value(default_layout::value_of(1, default_layout::make_tag(1, 1)));
+    bool done = false;
+    for (int calls = 0; !done; ++calls) {
+        handle_index<player, int, default_layout, throwing_hash> index;
+        throwing_hash::calls_left = 1000;
+        index.insert(one, 10);
+        throwing_hash::calls_left = calls;
+        try {
+            done = index.rekey(one, 11);
+        } catch (const std::runtime_error&) {
+        }
+        throwing_hash::calls_left = 1000;
+        EXPECT_EQ(index.find(10) == one, !done);
+        EXPECT_EQ(index.find(11) == one, done);
+        EXPECT_EQ(*index.key_of(one), done ? 11 : 10);
+        index.erase(one);
+        EXPECT_FALSE(index.find(10));
+        EXPECT_FALSE(index.find(11));
+    }
+}
+
+TEST(handle_index, refuses_keys_that_would_never_be_found) {
+    const auto one = player_handle::from_value(default_layout::value_of(1, default_layout::make_tag(1, 1)));
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    handle_index<player, double> index;
+    EXPECT_THROW(index.insert(one, none), std::invalid_argument);
+    index.insert(one, 1.5);
+    EXPECT_THROW(index.rekey(one, none), std::invalid_argument);
+    EXPECT_EQ(index.find(1.5), one);
 }
 
 TEST(handle_index, does_what_a_std_multimap_does) {

@@ -479,6 +479,33 @@ TEST(handle_set, erase_if_asks_about_each_member_once) {
 
 // ---- Against an oracle
 
+TEST(handle_set, refuses_generations_that_no_object_has) {
+    number_set set;
+    const auto last = number_handle::from_value(
+        default_layout::value_of(1, default_layout::make_tag(1, default_layout::last_generation)));
+    const auto beyond = number_handle::from_value(
+        default_layout::value_of(1, default_layout::make_tag(1, default_layout::generation_mask)));
+    EXPECT_THROW(set.insert(beyond), std::invalid_argument);
+    EXPECT_TRUE(set.insert(last));
+    using narrow = handle_layout<16, 12, 4>;
+    handle_set<int, narrow> small;
+    EXPECT_THROW(small.insert(handle<int, narrow>::from_value(~0U)), std::invalid_argument);
+}
+
+TEST(handle_set, an_empty_one_can_be_attached_to_another_pool) {
+    number_pool first({.name = "first", .capacity = 10});
+    number_pool second({.name = "second", .capacity = 10});
+    number_set set;
+    set.attach(first);
+    const auto number = first.emplace(1);
+    set.insert(number);
+    EXPECT_THROW(set.attach(second), std::invalid_argument);
+    set.erase(number);
+    set.attach(second);
+    EXPECT_TRUE(set.insert(second.emplace(1)));
+    EXPECT_THROW(set.insert(first.emplace(1)), std::invalid_argument);
+}
+
 TEST(handle_set, does_what_a_std_set_of_living_handles_does) {
     random_source random(20261123);
     number_pool pool({.name = "numbers", .capacity = 3000, .reuse_delay = 0});

@@ -118,10 +118,12 @@ public:
     /// Gives an object that has no key this one. False if it has one, if the handle is stale because a later
     /// one of its slot has one, or if another object has this key and duplicates are refused. An earlier
     /// handle of the slot is stale, and loses its key. Constant, on average. Throws std::invalid_argument as
-    /// handle_set::insert() does, std::bad_alloc, and what copying, hashing and comparing keys throws. Then
-    /// nothing has changed, except that a stale handle may have lost its key.
+    /// handle_set::insert() does, and for a key that does not equal itself; std::bad_alloc, and what copying,
+    /// hashing and comparing keys throws. Then nothing has changed, except that a stale handle may have lost
+    /// its key.
     bool insert(handle_type handle, Key key) {
         members_.require_own(handle, "handle_index");
+        require_findable(key);
         if (link_.is_dead(handle)) {
             return false;
         }
@@ -148,13 +150,15 @@ public:
     }
 
     /// Gives an object another key. False if it has none, or if another object has this key and duplicates
-    /// are refused. Constant, on average, but for the objects that share the old key. Throws std::bad_alloc,
-    /// and what copying, hashing and comparing keys throws; then nothing has changed.
+    /// are refused. Constant, on average, but for the objects that share the old key. Throws
+    /// std::invalid_argument for a key that does not equal itself, std::bad_alloc, and what copying, hashing
+    /// and comparing keys throws; then nothing has changed.
     bool rekey(handle_type handle, Key key) {
         const std::optional<std::size_t> position = members_.find(handle);
         if (!position) {
             return false;
         }
+        require_findable(key);
         if (entries_.key_eq()(*keys_[*position], key)) {
             return true;
         }
@@ -162,7 +166,7 @@ public:
             return false;
         }
         const auto entry = entries_.emplace(std::move(key), handle.without_user());
-        auto before = entry;
+        typename entries::const_iterator before = entry;
         const auto error = detail::thrown_by([&] { before = entry_of(*keys_[*position]); });
         if (error != nullptr) {
             entries_.erase(entry);
@@ -268,6 +272,13 @@ private:
         static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, key_of(object)); }));
         if (!inserted && !contains(handle) && !link_.is_dead(handle)) {
             static_cast<void>(detail::thrown_by([&] { refused_.push_back(handle); }));
+        }
+    }
+
+    /// A number that is none, for example, would never be found again.
+    void require_findable(const Key& key) const {
+        if (!entries_.key_eq()(key, key)) {
+            detail::raise(std::invalid_argument("handle_index: a key must equal itself"));
         }
     }
 

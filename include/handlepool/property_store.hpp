@@ -107,7 +107,8 @@ public:
     /// or the store is attached to a pool in which the object is dead. Linear in the bag. Throws
     /// bag_too_large, and path_collision where a table is attached; property_store_full, std::bad_alloc;
     /// std::length_error for a slot beyond the option `slots`; std::invalid_argument for a null handle, any
-    /// other that never names an object, and one of another pool. Then no bag has changed; but the table may know the path.
+    /// other that never names an object, and one of another pool. Then no bag has changed; but the table may
+    /// know the path.
     template <property_value Value>
     bool set(handle_type handle, property_path path, const Value& value) {
         return may_have_bag(handle) && bags_->set(owner_of(handle), path, detail::entry_of(path, value));
@@ -136,8 +137,8 @@ public:
         return may_have_bag(handle) && bags_->merge(owner_of(handle), later, how);
     }
 
-    /// Erases a property. False if there is none. A bag that fits into half of its memory or less moves to the
-    /// smallest block that has room for it. Linear in the bag.
+    /// Erases a property. False if there is none. A bag that fits into half of its memory or less moves to
+    /// the smallest block that has room for it. Linear in the bag.
     bool erase(handle_type handle, property_hash path) noexcept {
         return bags_->erase(owner_of(handle), path);
     }
@@ -152,8 +153,9 @@ public:
     size_type size() const noexcept { return bags_->size(); }
     bool empty() const noexcept { return size() == 0; }
 
-    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. It may change bags, but a
-    /// view is valid only until its bag changes. Linear in the slots, up to the highest one that has had a bag.
+    /// Calls `visit(handle, property_view)` for each bag, in the order of the slots. It may change bags, but
+    /// a view is valid only until its bag changes. Linear in the slots, up to the highest one that has had a
+    /// bag.
     template <class Visit>
     void for_each(Visit visit) const {
         for (std::size_t slot = 0; slot < bags_->slots_end(); ++slot) {

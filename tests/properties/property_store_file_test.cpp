@@ -224,8 +224,7 @@ TEST(property_store_file_test, one_slot_has_one_bag) {
             return before.index() == 7 ? object_handle() : object_in(5, before.index() == first ? 1 : 3);
         };
         object_store store;
-        EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now),
-                     std::invalid_argument);
+        EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), std::invalid_argument);
     }
 }
 

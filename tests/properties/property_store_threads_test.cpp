@@ -98,9 +98,8 @@ TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins
 TEST(property_store_threads_test, of_one_pool_whose_objects_come_first_all_are_taken) {
     for (int round = 0; round != 200; ++round) {
         property_store<int> store({.slots = 100, .bytes = 10'000});
-        in_threads(threads, [&](std::size_t thread) {
-            EXPECT_TRUE(store.set(object_in(thread), "value"_key, 1));
-        });
+        in_threads(threads,
+                   [&](std::size_t thread) { EXPECT_TRUE(store.set(object_in(thread), "value"_key, 1)); });
         EXPECT_EQ(store.size(), threads);
     }
 }
