@@ -253,8 +253,7 @@ private:
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
-        const std::optional<std::size_t> position = members_.find_slot(handle);
-        if (position && members_.handles()[*position].tag() <= handle.tag()) {
+        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
             remove(*position);
         }
     }

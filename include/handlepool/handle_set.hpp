@@ -19,7 +19,7 @@ namespace handlepool {
 
 /// Handles of objects of one pool, without gaps and in no order; an object can be in any number of sets. A
 /// sparse set (Briggs and Torczon, "An efficient representation for sparse sets"): a member is found by its
-/// slot, without hashing, for 4 bytes a slot in pages of 1,024 slots, which exist where members are.
+/// slot, without hashing, for 8 bytes a slot in pages of 1,024 slots, which exist where members are.
 ///
 ///     handlepool::handle_set<ship> burning;
 ///     burning.attach(ships);       // compactions take out whom they destroy
@@ -221,9 +221,8 @@ private:
     /// The object with this handle has ended, and with it all that had its slot before.
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
-        const std::optional<std::size_t> position = members_.find_slot(handle);
-        if (position && members_.handles()[*position].tag() <= handle.tag()) {
-            members_.remove(*position);
+        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
+            members_.remove(*position, handle.index());
         }
     }
 

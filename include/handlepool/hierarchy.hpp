@@ -421,8 +421,7 @@ private:
     }
     template <class Pool>
     void forget(handle_type handle, Pool& pool) noexcept {
-        const std::optional<std::size_t> position = members_.find_slot(handle);
-        if (position && handles()[*position].tag() <= handle.tag()) {
+        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
             end(handles()[*position], pool);
         }
     }

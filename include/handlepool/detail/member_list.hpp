@@ -44,17 +44,26 @@ public:
 
     /// The position of a member; nothing for any other handle. Constant.
     std::optional<std::size_t> find(handle_type handle) const noexcept {
-        const std::uint32_t position = positions_[handle.index()];
-        if (position == slot_pages::none || handles_[position] != handle.without_user()) {
+        const slot_pages::entry found = positions_[handle.index()];
+        if (found.tag != handle.tag() || found.number == slot_pages::none || !Layout::fits(handle.value())) {
             return std::nullopt;
         }
-        return position;
+        return found.number;
     }
 
     /// The position of the member that has this handle's slot. Constant.
     std::optional<std::size_t> find_slot(handle_type handle) const noexcept {
-        const std::uint32_t position = positions_[handle.index()];
+        const std::uint32_t position = positions_[handle.index()].number;
         return position == slot_pages::none ? std::nullopt : std::optional<std::size_t>(position);
+    }
+
+    /// The position of the member that has this handle, or an earlier one of its slot. Constant.
+    std::optional<std::size_t> find_until(handle_type handle) const noexcept {
+        const slot_pages::entry found = positions_[handle.index()];
+        if (found.number == slot_pages::none || found.tag > handle.tag()) {
+            return std::nullopt;
+        }
+        return found.number;
     }
 
     /// See own_handle.hpp.
@@ -72,16 +81,17 @@ public:
     void add(handle_type handle) {
         positions_.reserve(handle.index());
         handles_.push_back(handle.without_user());
-        positions_.set(handle.index(), static_cast<std::uint32_t>(handles_.size() - 1));
+        set_position(handles_.size() - 1);
         pool_id_ = handle.pool_id();
     }
 
-    /// Puts the last member in the place of this one, which ends.
-    void remove(std::size_t position) noexcept {
-        positions_.clear(handles_[position].index());
+    /// Puts the last member in the place of this one, which ends. Whoever knows its slot saves a look at it.
+    void remove(std::size_t position) noexcept { remove(position, handles_[position].index()); }
+    void remove(std::size_t position, std::uint64_t slot) noexcept {
+        positions_.clear(slot);
         if (position + 1 != handles_.size()) {
             handles_[position] = handles_.back();
-            positions_.set(handles_[position].index(), static_cast<std::uint32_t>(position));
+            set_position(position);
         }
         handles_.pop_back();
     }
@@ -89,6 +99,7 @@ public:
     /// Puts a later handle of the same slot in the place of a member.
     void replace(std::size_t position, handle_type handle) noexcept {
         handles_[position] = handle.without_user();
+        set_position(position);
     }
 
     /// Removes all.
@@ -112,6 +123,11 @@ public:
     }
 
 private:
+    void set_position(std::size_t position) noexcept {
+        const handle_type handle = handles_[position];
+        positions_.set(handle.index(), {.number = static_cast<std::uint32_t>(position), .tag = handle.tag()});
+    }
+
     slot_pages positions_;
     std::vector<handle_type> handles_;
     std::optional<std::uint32_t> pool_id_;

@@ -9,11 +9,17 @@
 namespace handlepool::detail {
 
 /// A number for each of some slots, in pages that exist only where there are any: what is called the sparse
-/// half of a sparse set (Briggs and Torczon, "An efficient representation for sparse sets").
+/// half of a sparse set (Briggs and Torczon, "An efficient representation for sparse sets"). Beside it the
+/// tag of the handle that it belongs to, so that a look-up reads nothing else.
 class slot_pages {
 public:
     /// The number of a slot that has none.
     static constexpr std::uint32_t none = 0xffff'ffff;
+
+    struct entry {
+        std::uint32_t number = none;
+        std::uint32_t tag = 0;
+    };
 
     slot_pages() noexcept = default;
     slot_pages(const slot_pages& other) : pages_(other.pages_.size()) {
@@ -30,13 +36,13 @@ public:
     }
     ~slot_pages() = default;
 
-    /// The slot's number, or none. Constant.
-    std::uint32_t operator[](std::uint64_t slot) const noexcept {
+    /// The slot's number and its tag. Constant.
+    entry operator[](std::uint64_t slot) const noexcept {
         const std::uint64_t at = slot / page_size;
         if (at >= pages_.size() || pages_[at] == nullptr) {
-            return none;
+            return {};
         }
-        return pages_[at]->numbers[slot % page_size];
+        return pages_[at]->entries[slot % page_size];
     }
 
     /// Makes the slot's page, so that set() can follow. Constant, amortized, but for new pages before it.
@@ -51,18 +57,18 @@ public:
         }
     }
 
-    /// Gives a slot whose page exists a number other than none. Constant.
-    void set(std::uint64_t slot, std::uint32_t number) noexcept {
+    /// Gives a slot whose page exists a number other than none, and a tag. Constant.
+    void set(std::uint64_t slot, entry now) noexcept {
         page& where = *pages_[slot / page_size];
-        std::uint32_t& now = where.numbers[slot % page_size];
-        where.used += now == none ? 1 : 0;
-        now = number;
+        entry& before = where.entries[slot % page_size];
+        where.used += before.number == none ? 1 : 0;
+        before = now;
     }
 
     /// Takes the number from a slot that has one. Its page stays. Constant.
     void clear(std::uint64_t slot) noexcept {
         page& where = *pages_[slot / page_size];
-        where.numbers[slot % page_size] = none;
+        where.entries[slot % page_size] = {};
         --where.used;
     }
 
@@ -92,13 +98,7 @@ private:
     static constexpr std::size_t page_size = 1024;
 
     struct page {
-        page() noexcept {
-            for (std::uint32_t& each : numbers) {
-                each = none;
-            }
-        }
-
-        std::uint32_t numbers[page_size];
+        entry entries[page_size];
         std::uint32_t used = 0; // numbers other than none
     };
 
