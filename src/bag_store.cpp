@@ -45,7 +45,7 @@ void bag_store::shrink_to_fit() {
         if (tag_of(slot) == 0) {
             continue;
         }
-        const bag_reader bag = reader_of(bag_of(slot));
+        const bag_reader bag = reader_of(bag_in(slot));
         const auto size = block_class::of(bag.compact_size());
         const std::optional<block> place = arena->take(size);
         if (!place) {
@@ -141,7 +141,7 @@ bag_store::outcome bag_store::put(const bag_owner& owner, property_path path, co
     if (names_ != nullptr && !names_->try_add(path, error)) {
         return outcome::collides;
     }
-    if (has(owner) && bag_writer((*arena_)[entry_of(owner.slot).bag]).put(value)) {
+    if (const block own = bag_of(owner); own != block::none && bag_writer((*arena_)[own]).put(value)) {
         return outcome::done;
     }
     const bag_reader before = reader_of(find(owner));
@@ -194,10 +194,11 @@ bool bag_store::merge(const bag_owner& owner, property_view later, removals how)
 }
 
 bool bag_store::erase(const bag_owner& owner, property_hash path) noexcept {
-    if (!has(owner)) {
+    const block own = bag_of(owner);
+    if (own == block::none) {
         return false;
     }
-    bag_writer bag((*arena_)[entry_of(owner.slot).bag]);
+    bag_writer bag((*arena_)[own]);
     const std::size_t position = bag.find(static_cast<std::uint32_t>(path));
     if (position == bag.count()) {
         return false;

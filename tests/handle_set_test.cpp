@@ -492,6 +492,18 @@ TEST(handle_set, refuses_generations_that_no_object_has) {
     EXPECT_THROW(small.insert(handle<int, narrow>::from_value(~0U)), std::invalid_argument);
 }
 
+TEST(handle_set, takes_no_bits_that_handles_do_not_have) {
+    using member = handle<int, script_layout>; // of 53 bits
+    handle_set<int, script_layout> set;
+    const auto sound = member::from_value(script_layout::value_of(5, script_layout::make_tag(1, 1)));
+    const auto other = member::from_value(sound.value() | std::uint64_t{1} << 60);
+    EXPECT_THROW(set.insert(other), std::invalid_argument);
+    EXPECT_TRUE(set.insert(sound));
+    EXPECT_FALSE(set.contains(other));
+    EXPECT_FALSE(set.contains({}));
+    EXPECT_FALSE((handle_set<int, script_layout>().contains({})));
+}
+
 TEST(handle_set, an_empty_one_can_be_attached_to_another_pool) {
     number_pool first({.name = "first", .capacity = 10});
     number_pool second({.name = "second", .capacity = 10});

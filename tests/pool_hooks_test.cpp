@@ -223,6 +223,44 @@ TEST(erase_hook, several_are_called_in_the_order_in_which_they_were_added) {
     EXPECT_THAT(calls, ElementsAre("first1", "second11", "third21", "first2", "second12", "third22"));
 }
 
+/// One that prepares for what it will see.
+struct prepared_hook {
+    void announce(handle<int> handle) const noexcept { announced->push_back(handle); }
+    void operator()(handle<int> handle, int&) const {
+        ended->push_back(handle);
+        if (ended->size() == ended_at_most) {
+            own->disconnect();
+        }
+    }
+
+    ids* announced;
+    ids* ended;
+    hook_connection* own;
+    std::size_t ended_at_most;
+};
+
+TEST(erase_hook, may_be_told_some_time_before) {
+    for (const std::size_t most : {10U, 1000U}) {
+        ints pool({.name = "ints", .capacity = 1000});
+        ids announced;
+        ids ended;
+        hook_connection own;
+        own = pool.on_erase(prepared_hook{&announced, &ended, &own, most});
+        ids all;
+        for (int i = 0; i != 100; ++i) {
+            all.push_back(pool.emplace(i));
+        }
+        for (const handle<int> each : all) {
+            pool.erase(each);
+        }
+        pool.compact();
+        EXPECT_EQ(ended.size(), std::min(most, all.size()));
+        EXPECT_GT(announced.size(), ended.size() / 2);
+        EXPECT_LT(announced.size(), ended.size() + 20) << "not after it was disconnected";
+        EXPECT_TRUE(std::ranges::includes(all, announced)) << "in their order";
+    }
+}
+
 TEST(erase_hook, sees_only_what_ends_after_it_was_added) {
     watched at;
     int late_calls = 0;

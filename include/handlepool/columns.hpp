@@ -560,9 +560,9 @@ private:
 
     template <class Hook>
     static auto with_rows(Hook hook) {
-        return [hook = std::move(hook)](auto value, pointer found) mutable {
-            static_cast<void>(hook(handle_type::from_value(value), *found));
-        };
+        return detail::make_typed_hook<handle_type>(
+            std::move(hook),
+            [](Hook& user, handle_type handle, pointer found) { static_cast<void>(user(handle, *found)); });
     }
 
     template <class Look>

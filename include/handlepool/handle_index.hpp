@@ -258,6 +258,8 @@ private:
         return std::ranges::subrange(found.first, found.second) | std::views::values;
     }
 
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+
     template <class Pool>
     void forget(handle_type handle, const Pool&) {
         if (const std::optional<std::size_t> position = members_.find_until(handle)) {

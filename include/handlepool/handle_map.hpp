@@ -251,6 +251,8 @@ public:
 private:
     friend class detail::pool_link<handle_map>;
 
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
         if (const std::optional<std::size_t> position = members_.find_until(handle)) {

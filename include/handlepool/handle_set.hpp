@@ -218,6 +218,8 @@ private:
         std::exception_ptr error;
     };
 
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+
     /// The object with this handle has ended, and with it all that had its slot before.
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {

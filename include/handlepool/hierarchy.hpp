@@ -410,6 +410,8 @@ private:
         }
     }
 
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+
     /// The object of the node has ended.
     template <class Pool>
     void end(handle_type handle, Pool& pool) noexcept {

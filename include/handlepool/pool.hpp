@@ -706,9 +706,9 @@ private:
 
     template <class Hook>
     static auto with_references(Hook hook) {
-        return [hook = std::move(hook)](auto value, T* object) mutable {
-            static_cast<void>(hook(handle_type::from_value(value), *object));
-        };
+        return detail::make_typed_hook<handle_type>(
+            std::move(hook),
+            [](Hook& user, handle_type handle, T* object) { static_cast<void>(user(handle, *object)); });
     }
 
     template <class... Args>

@@ -160,7 +160,7 @@ public:
     void for_each(Visit visit) const {
         for (std::size_t slot = 0; slot < bags_->slots_end(); ++slot) {
             if (bags_->tag_of(slot) != 0) {
-                visit(handle_of(slot), bags_->bag_of(slot));
+                visit(handle_of(slot), bags_->bag_in(slot));
             }
         }
     }
@@ -306,7 +306,11 @@ private:
 
     explicit property_store(std::unique_ptr<detail::bag_store> bags) noexcept : bags_(std::move(bags)) {}
 
+    /// Nobody, of bits that are no handle.
     static detail::bag_owner owner_of(handle_type handle) noexcept {
+        if (!Layout::fits(handle.value())) {
+            return {};
+        }
         return {.slot = handle.index(), .tag = handle.tag(), .pool_id = handle.pool_id()};
     }
     handle_type handle_of(std::size_t slot) const noexcept {
@@ -322,6 +326,10 @@ private:
     bool may_have_bag(handle_type handle) const {
         detail::require_own(bags_->pool_id(), handle, container);
         return !link_.is_dead(handle);
+    }
+
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept {
+        bags_->prefetch(handle.index());
     }
 
     template <class Pool>

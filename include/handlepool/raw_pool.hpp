@@ -441,9 +441,9 @@ private:
 
     template <class Hook>
     static auto with_handles(Hook hook) {
-        return [hook = std::move(hook)](auto value, void* object) mutable {
-            static_cast<void>(hook(handle_type::from_value(value), object));
-        };
+        return detail::make_typed_hook<handle_type>(
+            std::move(hook),
+            [](Hook& user, handle_type handle, void* object) { static_cast<void>(user(handle, object)); });
     }
 
     template <class Construct>

@@ -69,6 +69,10 @@ TEST(property_store_test, has_a_bag_for_each_object_that_was_given_one) {
     EXPECT_TRUE(store.view(ship_in(1, 1)).empty());
     EXPECT_TRUE(store.view(ship_in(0xffff'fff0, 1)).empty()) << "beyond all slots";
     EXPECT_TRUE(store.view({}).empty());
+    EXPECT_FALSE(store.contains({}));
+    EXPECT_FALSE(store.erase({}));
+    EXPECT_FALSE(store.erase({}, hull));
+    EXPECT_FALSE(ship_store().contains(ship_in(0, 0)));
 }
 
 TEST(property_store_test, erases_properties_and_bags) {
@@ -113,6 +117,18 @@ TEST(property_store_test, ignores_user_bits) {
     store.set(plain.with_user(77), hull, 4);
     EXPECT_EQ(store.view(plain).at<float>(hull), 4);
     store.for_each([&](auto each, property_view) { EXPECT_EQ(each, plain); });
+}
+
+TEST(property_store_test, takes_no_bits_that_handles_do_not_have) {
+    using owner = handle<int, script_layout>; // of 53 bits
+    property_store<int, script_layout> store;
+    const auto sound = owner::from_value(script_layout::value_of(5, script_layout::make_tag(1, 1)));
+    const auto other = owner::from_value(sound.value() | std::uint64_t{1} << 60);
+    EXPECT_THROW(store.set(other, hull, 1), std::invalid_argument);
+    EXPECT_TRUE(store.set(sound, hull, 1));
+    EXPECT_FALSE(store.contains(other));
+    EXPECT_TRUE(store.view(other).empty());
+    EXPECT_FALSE(store.erase(other));
 }
 
 TEST(property_store_test, refuses_handles_that_can_have_no_bag) {

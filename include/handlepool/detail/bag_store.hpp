@@ -25,7 +25,7 @@ namespace handlepool::detail {
 /// Whose bag it is: the parts of a handle, of any layout.
 struct bag_owner {
     std::uint64_t slot;
-    std::uint32_t tag; // never 0: it is that of an object
+    std::uint32_t tag; // other than 0, if it can have a bag
     std::uint32_t pool_id;
 };
 
@@ -58,7 +58,7 @@ public:
     /// The tag of the slot's bag; 0 if it has none.
     std::uint32_t tag_of(std::size_t slot) const noexcept { return entry_of(slot).tag; }
     /// The slot's bag.
-    property_view bag_of(std::size_t slot) const noexcept { return {memory_of(entry_of(slot)), names_}; }
+    property_view bag_in(std::size_t slot) const noexcept { return {memory_of(entry_of(slot)), names_}; }
 
     std::size_t size() const noexcept { return arena_->in_use(); }
     void clear() noexcept;
@@ -74,13 +74,16 @@ public:
 
     // ---- One bag
 
-    bool has(const bag_owner& owner) const noexcept {
-        return owner.slot < table_.size() && tag_of(owner.slot) == owner.tag;
-    }
+    bool has(const bag_owner& owner) const noexcept { return bag_of(owner) != block::none; }
     /// Without properties if it has none.
     property_view find(const bag_owner& owner) const noexcept {
-        const entry found = owner.slot < table_.size() ? entry_of(owner.slot) : entry{};
-        return found.tag == owner.tag ? property_view(memory_of(found), names_) : no_bag();
+        const block found = bag_of(owner);
+        return found != block::none ? property_view((*arena_)[found], names_) : no_bag();
+    }
+
+    /// For an access to that slot that comes soon.
+    [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
+        detail::prefetch(table_.data(), slot);
     }
 
     /// With the message about a collision in `error`.
@@ -109,6 +112,11 @@ private:
     }
     void set_entry(std::uint64_t slot, entry now) noexcept {
         table_[slot].store(now, std::memory_order::relaxed);
+    }
+    /// None if it has no bag.
+    block bag_of(const bag_owner& owner) const noexcept {
+        const entry found = owner.slot < table_.size() ? entry_of(owner.slot) : entry{};
+        return found.tag == owner.tag ? found.bag : block::none;
     }
     const std::byte* memory_of(entry of) const noexcept { return std::as_const(*arena_)[of.bag]; }
     property_view no_bag() const noexcept;

@@ -28,6 +28,28 @@ private:
     typename Policy::template atomic<std::uint32_t> holders_{1}; // its connection, and its hook
 };
 
+/// A user's hook as a pool calls it: `call(hook, handle, object)`, of a handle's value and a pointer.
+template <class Handle, class Hook, class Call>
+struct typed_hook {
+    template <class Pointer>
+    void operator()(typename Handle::value_type value, Pointer object) {
+        call(hook, Handle::from_value(value), object);
+    }
+    [[gnu::always_inline]] void announce(typename Handle::value_type value) noexcept
+        requires requires(Hook& hook) { hook.announce(Handle()); }
+    {
+        hook.announce(Handle::from_value(value));
+    }
+
+    Hook hook;
+    Call call;
+};
+
+template <class Handle, class Hook, class Call>
+typed_hook<Handle, Hook, Call> make_typed_hook(Hook hook, Call call) {
+    return {std::move(hook), std::move(call)};
+}
+
 /// What is called for each object that is born, or for each that ends, in the order in which it was added.
 /// Not std::function, whose header takes longer to compile than the pool.
 ///
@@ -68,6 +90,15 @@ public:
         }
     }
 
+    /// Lets hooks that can do so prepare for a call that comes soon, and may not come.
+    void announce(Value handle) const noexcept {
+        for (node* each = first_; each != nullptr; each = each->next) {
+            if (each->own.is_on()) {
+                each->announce(handle);
+            }
+        }
+    }
+
     /// Destroys those that were disconnected. Not while they are called.
     void prune() noexcept {
         for (node** each = &first_; *each != nullptr;) {
@@ -91,6 +122,7 @@ private:
         node(const node&) = delete;
         node& operator=(const node&) = delete;
         virtual void call(Value handle, Pointer object) = 0;
+        virtual void announce(Value handle) noexcept = 0;
 
         switch_type& own;
         node* next = nullptr;
@@ -100,6 +132,11 @@ private:
     struct node_of final : node {
         node_of(switch_type& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
         void call(Value handle, Pointer object) override { hook(handle, object); }
+        void announce([[maybe_unused]] Value handle) noexcept override {
+            if constexpr (requires { hook.announce(handle); }) {
+                hook.announce(handle);
+            }
+        }
         Hook hook;
     };
 

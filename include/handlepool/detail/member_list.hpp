@@ -66,6 +66,11 @@ public:
         return found.number;
     }
 
+    /// For a look-up that comes soon.
+    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept {
+        positions_.prefetch(handle.index());
+    }
+
     /// See own_handle.hpp.
     void require_own(handle_type handle, const char* container) const {
         detail::require_own(pool_id_, handle, container);

@@ -15,6 +15,10 @@ namespace handlepool::detail {
     raise(std::invalid_argument(container.append(": ").append(what)));
 }
 
+[[noreturn]] inline void refuse_member(const char* container, const std::string& what) {
+    raise(std::invalid_argument(std::string(container) + ": " + what + " can't be a member"));
+}
+
 /// Raises std::invalid_argument unless this is the pool whose objects a container has, or there is none yet.
 inline void require_pool(std::optional<std::uint32_t> own, std::uint32_t pool_id, const char* container) {
     if (own && *own != pool_id) {
@@ -32,11 +36,15 @@ void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, con
     if (!handle) {
         refuse_member(container, "the null handle can't be a member");
     }
+    if (!handle) {
+        refuse_member(container, "the null handle");
+    }
+    if (!Layout::fits(handle.value())) {
+        refuse_member(container, "a handle with bits that its layout doesn't use");
+    }
     if (!Layout::can_be_alive(handle.tag())) {
-        std::string what = "a handle of generation ";
-        what += std::to_string(handle.generation());
-        what += ", which names no object, can't be a member";
-        refuse_member(container, what);
+        refuse_member(container, "a handle of generation " + std::to_string(handle.generation()) +
+                                     ", which names no object,");
     }
     require_pool(own, handle.pool_id(), container);
 }

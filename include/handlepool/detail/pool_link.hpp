@@ -8,8 +8,9 @@
 
 namespace handlepool::detail {
 
-/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)`. Its hooks
-/// hold the address of a word that names the container, which may move.
+/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)`, and some
+/// time before, in most cases, its `prefetch(handle)`. Its hooks hold the address of a word that names the
+/// container, which may move.
 template <class Container>
 class pool_link {
 public:
@@ -18,8 +19,7 @@ public:
     template <class Pool>
     void attach(Pool& pool, Container& container) {
         auto whom = std::make_unique<Container*>(&container);
-        hook_ =
-            pool.on_erase([to = whom.get(), &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
+        hook_ = pool.on_erase(end_hook<Pool>{whom.get(), &pool});
         whom_ = std::move(whom);
         remember(pool);
     }
@@ -28,8 +28,7 @@ public:
     void attach(Pool& pool, Container& container, What what) {
         auto whom = std::make_unique<Container*>(&container);
         Container** const to = whom.get();
-        scoped_hook erase =
-            pool.on_erase([to, &pool](auto handle, auto&&...) { (*to)->forget(handle, pool); });
+        scoped_hook erase = pool.on_erase(end_hook<Pool>{to, &pool});
         births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
             (*to)->born(handle, object, what);
         });
@@ -57,6 +56,22 @@ public:
     }
 
 private:
+    /// Called for objects that end; before, where that is known, so that what will be needed is on its way.
+    template <class Pool>
+    struct end_hook {
+        template <class Handle, class... Object>
+        void operator()(Handle handle, Object&&...) const {
+            (*to)->forget(handle, *pool);
+        }
+        template <class Handle>
+        [[gnu::always_inline]] void announce(Handle handle) const noexcept {
+            (*to)->prefetch(handle);
+        }
+
+        Container** to;
+        Pool* pool;
+    };
+
     template <class Pool>
     void remember(const Pool& pool) noexcept {
         pool_ = &pool;

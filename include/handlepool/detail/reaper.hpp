@@ -190,7 +190,9 @@ private:
             parts_.slots.prefetch_slot(removals_[i + slots_ahead].slot);
         }
         if (i + objects_ahead < last) {
-            const location where = parts_.slots.location_of(removals_[i + objects_ahead].slot);
+            const removal& ahead = removals_[i + objects_ahead];
+            hooks_.announce(parts_.slots.handle_of(ahead.slot, ahead.tag));
+            const location where = parts_.slots.location_of(ahead.slot);
             if (parts_.objects.is_dense(where)) {
                 parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
             } else {

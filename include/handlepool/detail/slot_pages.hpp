@@ -1,5 +1,7 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +45,14 @@ public:
             return {};
         }
         return pages_[at]->entries[slot % page_size];
+    }
+
+    /// For an access that comes soon.
+    [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
+        const std::uint64_t at = slot / page_size;
+        if (at < pages_.size() && pages_[at] != nullptr) {
+            detail::prefetch(pages_[at]->entries, slot % page_size);
+        }
     }
 
     /// Makes the slot's page, so that set() can follow. Constant, amortized, but for new pages before it.
