@@ -20,12 +20,12 @@ namespace {
 
 using value_type = std::uint64_t;
 using queue_type = removal_queue<pool_config<default_layout, default_policy>>;
-using chain_type = removal_chain<default_policy>;
+using removals_chain = removal_chain<default_policy>;
 using records = std::vector<value_type>;
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-std::size_t push(queue_type& queue, chain_type& lane, value_type first, value_type last) {
+std::size_t push(queue_type& queue, removals_chain& lane, value_type first, value_type last) {
     std::size_t pushed = 0;
     for (; first != last; ++first) {
         pushed += queue.push(lane, first) ? 1U : 0U;
@@ -33,7 +33,7 @@ std::size_t push(queue_type& queue, chain_type& lane, value_type first, value_ty
     return pushed;
 }
 
-records drain(queue_type& queue, chain_type& lane) {
+records drain(queue_type& queue, removals_chain& lane) {
     records drained;
     queue.drain(lane, [&](value_type record) { drained.push_back(record); });
     return drained;
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(chunks_of, removal_queue_test, testing::Values(1, 2, 3,
 
 TEST_P(removal_queue_test, records_come_out_in_the_order_in_which_they_went_in) {
     queue_type queue("queue", 100, chunk_size, unlimited);
-    chain_type lane;
+    removals_chain lane;
     EXPECT_EQ(push(queue, lane, 0, 10), 10U);
     EXPECT_EQ(drain(queue, lane), sequence(0, 10));
     EXPECT_EQ(drain(queue, lane), records{});
@@ -64,7 +64,7 @@ TEST_P(removal_queue_test, records_come_out_in_the_order_in_which_they_went_in) 
 TEST_P(removal_queue_test, a_push_past_the_limit_fails_and_leaves_the_others_alone) {
     for (const std::size_t limit : {1U, 2U, 5U}) {
         queue_type queue("queue", 100, chunk_size, limit);
-        chain_type lane;
+        removals_chain lane;
         for (int round = 0; round != 5; ++round) {
             EXPECT_EQ(push(queue, lane, 0, 20), limit);
             EXPECT_FALSE(queue.push(lane, 99));
@@ -76,8 +76,8 @@ TEST_P(removal_queue_test, a_push_past_the_limit_fails_and_leaves_the_others_alo
 
 TEST_P(removal_queue_test, each_lane_has_the_limit_for_itself) {
     queue_type queue("queue", 100, chunk_size, 3);
-    chain_type one;
-    chain_type other;
+    removals_chain one;
+    removals_chain other;
     EXPECT_EQ(push(queue, one, 0, 9), 3U);
     EXPECT_EQ(push(queue, other, 10, 19), 3U);
     EXPECT_EQ(drain(queue, other), sequence(10, 13));
@@ -86,7 +86,7 @@ TEST_P(removal_queue_test, each_lane_has_the_limit_for_itself) {
 
 TEST_P(removal_queue_test, a_push_fails_when_the_memory_is_used_up_and_works_again_after_recycle) {
     queue_type queue("queue", 4, chunk_size, unlimited);
-    chain_type lane;
+    removals_chain lane;
     const std::size_t all = 4 * chunk_size;
     EXPECT_EQ(push(queue, lane, 0, all + 5), all);
     EXPECT_EQ(drain(queue, lane), sequence(0, all));
@@ -98,7 +98,7 @@ TEST_P(removal_queue_test, a_push_fails_when_the_memory_is_used_up_and_works_aga
 
 TEST_P(removal_queue_test, memory_is_used_again_for_ever) {
     queue_type queue("queue", 5, chunk_size, unlimited);
-    chain_type lanes[2];
+    removals_chain lanes[2];
     for (value_type round = 0; round != 200; ++round) {
         for (auto& lane : lanes) {
             ASSERT_EQ(push(queue, lane, round, round + chunk_size), chunk_size);
@@ -112,7 +112,7 @@ TEST_P(removal_queue_test, memory_is_used_again_for_ever) {
 
 TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
     queue_type queue("queue", 100, chunk_size, unlimited);
-    chain_type lane;
+    removals_chain lane;
     push(queue, lane, 0, 5);
     records drained;
     queue.drain(lane, [&](value_type record) {
@@ -125,7 +125,7 @@ TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
 
 TEST_P(removal_queue_test, after_reset_it_is_empty) {
     queue_type queue("queue", 4, chunk_size, unlimited);
-    chain_type lane;
+    removals_chain lane;
     push(queue, lane, 0, 1000);
     queue.reset();
     lane.records.reset();
@@ -138,7 +138,7 @@ TEST_P(removal_queue_test, after_reset_it_is_empty) {
 TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_order) {
     constexpr value_type count = 20'000;
     queue_type queue("queue", 8, chunk_size, 50);
-    chain_type lane;
+    removals_chain lane;
     // Plain: the queue carries it from the producer to the consumer.
     std::vector<value_type> payload(count);
     std::jthread producer([&] {

@@ -22,7 +22,7 @@ struct ship {
     int crew;
 };
 
-constexpr raw_type three_bytes{.size = 3, .alignment = 1};
+constexpr raw_type type_of_three_bytes{.size = 3, .alignment = 1};
 
 TEST(try_add_pool, adds_a_pool) {
     service world;
@@ -31,7 +31,7 @@ TEST(try_add_pool, adds_a_pool) {
     ASSERT_NE(ships, nullptr);
     EXPECT_EQ(ships, world.find_pool<ship>("ships"));
     EXPECT_EQ(error, "");
-    EXPECT_NE(world.try_add_raw_pool("raw", three_bytes, {.capacity = 100}, error), nullptr);
+    EXPECT_NE(world.try_add_raw_pool("raw", type_of_three_bytes, {.capacity = 100}, error), nullptr);
     EXPECT_EQ(world.size(), 2U);
 }
 

@@ -24,7 +24,7 @@
 namespace handlepool::stress {
 namespace {
 
-class recorder : public testing::Test {
+class recording : public testing::Test {
 protected:
     record_options options_for(std::vector<std::string> command) const {
         return {.command = std::move(command),
@@ -89,7 +89,7 @@ protected:
     trace trace_;
 };
 
-TEST_F(recorder, records_objects_that_cross_threads) {
+TEST_F(recording, records_objects_that_cross_threads) {
     const record_result result = record_fixture("cross");
     EXPECT_EQ(result.exit_status, 0);
     EXPECT_EQ(result.signal, std::nullopt);
@@ -103,7 +103,7 @@ TEST_F(recorder, records_objects_that_cross_threads) {
     EXPECT_GE(result.summary.cross_thread_frees, std::uint64_t{fixture::crossing_objects});
 }
 
-TEST_F(recorder, records_threads_that_come_and_go) {
+TEST_F(recording, records_threads_that_come_and_go) {
     const record_result result = record_fixture("many");
     EXPECT_EQ(result.exit_status, 0);
     constexpr int threads = fixture::rounds * fixture::threads_in_round;
@@ -114,7 +114,7 @@ TEST_F(recorder, records_threads_that_come_and_go) {
     EXPECT_EQ(result.dropped_frees, 0u);
 }
 
-TEST_F(recorder, records_every_function) {
+TEST_F(recording, records_every_function) {
     const record_result result = record_fixture("functions");
     EXPECT_EQ(result.exit_status, 0);
     for (std::size_t size :
@@ -127,7 +127,7 @@ TEST_F(recorder, records_every_function) {
     EXPECT_EQ(result.dropped_frees, 0u);
 }
 
-TEST_F(recorder, does_not_record_children) {
+TEST_F(recording, does_not_record_children) {
     const record_result result = record_fixture("fork");
     EXPECT_EQ(result.exit_status, 0) << "1 says that a child has inherited LD_PRELOAD";
     expect_times(fixture::parent_size, 200);
@@ -136,7 +136,7 @@ TEST_F(recorder, does_not_record_children) {
     EXPECT_EQ(result.inferred_frees, 0u);
 }
 
-TEST_F(recorder, survives_every_end_of_the_program) {
+TEST_F(recording, survives_every_end_of_the_program) {
     for (const auto& [what, status] : {std::pair{"fail", 3}, {"exit", 4}, {"_exit", 5}, {"quick_exit", 6}}) {
         const record_result result = record_fixture(what);
         EXPECT_EQ(result.exit_status, status) << what;
@@ -148,7 +148,7 @@ TEST_F(recorder, survives_every_end_of_the_program) {
     expect_times(fixture::malloc_size, 100);
 }
 
-TEST_F(recorder, stops_at_the_limit) {
+TEST_F(recording, stops_at_the_limit) {
     record_options options = options_for({HANDLEPOOL_RECORD_FIXTURE, "cross"});
     options.event_limit = 1000;
     const record_result result = record(options);
@@ -161,20 +161,20 @@ TEST_F(recorder, stops_at_the_limit) {
     EXPECT_LT(recorded.header.duration_ns, recorded.events.back().time_ns() + options.time_resolution_ns);
 }
 
-TEST_F(recorder, finds_the_program_in_the_path) {
+TEST_F(recording, finds_the_program_in_the_path) {
     const record_result result = record(options_for({"sh", "-c", "exit 9"}));
     EXPECT_EQ(result.exit_status, 9);
     EXPECT_GT(result.summary.allocations, 0u);
 }
 
-TEST_F(recorder, refuses_a_program_that_cannot_be_run) {
+TEST_F(recording, refuses_a_program_that_cannot_be_run) {
     EXPECT_EQ(error_of(options_for({"no-such-program"})),
               "cannot run no-such-program: No such file or directory");
     EXPECT_EQ(error_of(options_for({"/"})), "cannot run /: Permission denied");
     EXPECT_EQ(error_of(options_for({})), "no program to record");
 }
 
-TEST_F(recorder, refuses_an_output_that_cannot_be_written) {
+TEST_F(recording, refuses_an_output_that_cannot_be_written) {
     const std::filesystem::path ran = directory_ / "ran";
     record_options options = options_for({"touch", ran.string()});
     options.output = "/nonexistent/trace.zst";
@@ -188,13 +188,13 @@ TEST_F(recorder, refuses_an_output_that_cannot_be_written) {
     EXPECT_FALSE(std::filesystem::exists(ran)) << "the program was run";
 }
 
-TEST_F(recorder, refuses_a_library_that_cannot_be_loaded) {
+TEST_F(recording, refuses_a_library_that_cannot_be_loaded) {
     record_options options = options_for({"true"});
     options.library = "/nonexistent/lib.so";
     EXPECT_EQ(error_of(options), "the recording library /nonexistent/lib.so does not exist");
 }
 
-TEST_F(recorder, loads_a_library_whose_path_has_spaces_and_colons) {
+TEST_F(recording, loads_a_library_whose_path_has_spaces_and_colons) {
     record_options options = options_for({HANDLEPOOL_RECORD_FIXTURE, "cross"});
     std::filesystem::create_directory(directory_ / "a path: with spaces");
     options.library = directory_ / "a path: with spaces" / "library.so";
@@ -203,7 +203,7 @@ TEST_F(recorder, loads_a_library_whose_path_has_spaces_and_colons) {
     EXPECT_GT(read_trace(options.output).events.size(), 0U);
 }
 
-TEST_F(recorder, refuses_limits_out_of_range) {
+TEST_F(recording, refuses_limits_out_of_range) {
     record_options options = options_for({"true"});
     options.event_limit = 0;
     EXPECT_NE(error_of(options).find("event limit is 0"), std::string::npos);
@@ -213,7 +213,7 @@ TEST_F(recorder, refuses_limits_out_of_range) {
 }
 
 #ifdef HANDLEPOOL_STATIC_FIXTURE
-TEST_F(recorder, says_that_a_static_program_was_not_recorded) {
+TEST_F(recording, says_that_a_static_program_was_not_recorded) {
     EXPECT_NE(error_of(options_for({HANDLEPOOL_STATIC_FIXTURE})).find("statically linked"),
               std::string::npos);
 }

@@ -21,7 +21,7 @@ namespace handlepool::stress {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t ways = 3; // to look a dead object up: contains, find and erase
+constexpr std::uint64_t ways_to_look = 3; // to look a dead object up: contains, find and erase
 
 trace made_of(std::vector<trace_event> events) {
     const std::uint64_t end = events.empty() ? 0 : events.back().time_ns();
@@ -43,11 +43,11 @@ void expect_consistent(const report& result, const trace& recorded) {
     EXPECT_EQ(result.all.content_mismatches, 0U);
     // Each erasure looks for the object before and after it, and at the end each object is looked for.
     EXPECT_GE(result.all.live_lookups, sum.allocations);
-    EXPECT_GE(result.all.stale_lookups, 2 * ways * sum.frees);
+    EXPECT_GE(result.all.stale_lookups, 2 * ways_to_look * sum.frees);
     EXPECT_EQ(result.all.operations,
               result.all.created + result.all.erased + result.all.live_lookups + result.all.stale_lookups);
     EXPECT_EQ(result.timed_operations,
-              result.all.operations - (sum.allocations - sum.frees) - ways * sum.frees);
+              result.all.operations - (sum.allocations - sum.frees) - ways_to_look * sum.frees);
     EXPECT_EQ(result.all.checked, result.all.operations);
 }
 
@@ -87,7 +87,7 @@ TEST(replay, frees_by_another_thread) {
     EXPECT_EQ(result.frames, 1U);
     EXPECT_EQ(result.alive_peak, 0U) << "at the end of the only frame";
     EXPECT_EQ(result.all.live_lookups, 2U);
-    EXPECT_EQ(result.all.stale_lookups, 4 * ways);
+    EXPECT_EQ(result.all.stale_lookups, 4 * ways_to_look);
 }
 
 TEST(replay, threads_take_over_those_of_others) {
@@ -143,7 +143,7 @@ TEST(replay, frames_without_events) {
     EXPECT_EQ(result.alive_peak, 2U);
     // Frames 3 to 98 find an object of each thread. In the last one thread 0 has none any more.
     EXPECT_EQ(result.all.live_lookups, 5U * (96 + 97) + 1 + 1);
-    EXPECT_EQ(result.all.stale_lookups, 2 * ways);
+    EXPECT_EQ(result.all.stale_lookups, 2 * ways_to_look);
 }
 
 TEST(replay, dead_objects_are_looked_up_in_later_frames) {
@@ -151,7 +151,7 @@ TEST(replay, dead_objects_are_looked_up_in_later_frames) {
                                     trace_event::allocate(95 * ms, 0, 1, 8)});
     const report result = replay_checked(recorded, {.frame_ms = 10, .lookups = 5});
     EXPECT_EQ(result.frames, 10U);
-    EXPECT_EQ(result.all.stale_lookups, (5U * 9 + 2) * ways);
+    EXPECT_EQ(result.all.stale_lookups, (5U * 9 + 2) * ways_to_look);
 }
 
 TEST(replay, one_frame_may_hold_more_than_is_ever_alive) {
