@@ -231,18 +231,16 @@ void bag_store::forget(const bag_owner& owner) noexcept {
 }
 
 bool bag_store::raise_unless_done(outcome came, const bag_owner& owner) const {
-    switch (came) {
-    case outcome::no_slot:
+    if (came == outcome::no_slot) {
         raise(std::length_error(fmt::format("property_store: slot {} is beyond the {} that its option "
                                             "`slots` allows",
                                             owner.slot, table_.size())));
-    case outcome::foreign:
+    }
+    if (came == outcome::foreign) {
         require_pool(pool_id(), owner.pool_id, "property_store");
-        break;
-    case outcome::full:
+    }
+    if (came == outcome::full) {
         raise(property_store_full(bytes()));
-    default:
-        break;
     }
     return came == outcome::done;
 }
