@@ -17,11 +17,10 @@ namespace handlepool::stress {
 
 namespace {
 
-using handle_type = handle<tracked_object>;
-
 // The place of one living object. Its share's thread writes it; the others read it in later frames.
+template <class Handle>
 struct seat {
-    handle_type handle;
+    Handle handle;
     std::uint64_t number = 0;
 };
 
@@ -34,8 +33,11 @@ struct churn_size {
 template <class Pool>
 class worker {
 public:
-    worker(const churn_size& size, test_run& run, std::size_t thread, std::vector<std::vector<seat>>& shares,
-           const std::vector<handle_type>& contested, Pool& pool)
+    using handle_type = typename Pool::handle_type;
+    using seat_type = seat<handle_type>;
+
+    worker(const churn_size& size, test_run& run, std::size_t thread,
+           std::vector<std::vector<seat_type>>& shares, const std::vector<handle_type>& contested, Pool& pool)
         : size_(size),
           thread_(thread),
           shares_(shares),
@@ -44,12 +46,12 @@ public:
           random_(run.random(thread)) {}
 
     void run_frame(std::size_t frame) {
-        std::vector<seat>& share = shares_[(thread_ + frame) % shares_.size()];
+        std::vector<seat_type>& share = shares_[(thread_ + frame) % shares_.size()];
         for (const handle_type victim : contested_) {
             mine_.erase(victim); // all threads do: one wins
         }
         if (frame == 0) {
-            for (seat& one : share) {
+            for (seat_type& one : share) {
                 create(one);
             }
         } else {
@@ -59,10 +61,10 @@ public:
     }
 
 private:
-    void replace(std::vector<seat>& share) {
+    void replace(std::vector<seat_type>& share) {
         owed_ += size_.churn * static_cast<double>(share.size());
         for (; owed_ >= 1; owed_ -= 1) {
-            seat& one = share[random_() % share.size()];
+            seat_type& one = share[random_() % share.size()];
             mine_.look_up(one.handle, one.number);
             mine_.erase_living(one.handle);
             dead_.push_back(one.handle);
@@ -75,15 +77,15 @@ private:
         }
     }
 
-    void create(seat& one) {
+    void create(seat_type& one) {
         one.number = mine_.next_number();
         one.handle = mine_.create_numbered(one.number);
     }
 
-    void look_around(const std::vector<seat>& share) {
+    void look_around(const std::vector<seat_type>& share) {
         for (std::size_t i = 0; i < size_.lookups; ++i) {
             if (!share.empty()) {
-                const seat& one = share[random_() % share.size()];
+                const seat_type& one = share[random_() % share.size()];
                 mine_.look_up(one.handle, one.number);
             }
             if (!dead_.empty()) {
@@ -96,7 +98,7 @@ private:
 
     const churn_size& size_;
     std::size_t thread_;
-    std::vector<std::vector<seat>>& shares_;
+    std::vector<std::vector<seat_type>>& shares_;
     const std::vector<handle_type>& contested_;
     typename Pool::client_type& mine_;
     std::mt19937_64& random_;
@@ -114,7 +116,8 @@ void run_frames(test_run& run, const churn_size& size, const std::function<bool(
     pool_type pool(run, {.name = "churn", .capacity = size.alive + replaced + contested_count});
 
     // Frame 0 fills one share a thread: all of them.
-    std::vector<std::vector<seat>> shares(run.threads());
+    using handle_type = typename pool_type::handle_type;
+    std::vector<std::vector<seat<handle_type>>> shares(run.threads());
     for (std::size_t i = 0; i < shares.size(); ++i) {
         shares[i].resize(size.alive / shares.size() + (i < size.alive % shares.size() ? 1 : 0));
     }
@@ -135,7 +138,7 @@ void run_frames(test_run& run, const churn_size& size, const std::function<bool(
     run.stop_clock();
 
     for (const auto& share : shares) {
-        for (const seat& one : share) {
+        for (const auto& one : share) {
             if (one.handle) {
                 pool.by_main().look_up(one.handle, one.number);
             }

@@ -3,6 +3,7 @@
 #include "neighbours.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/recorder.hpp"
+#include "placements.hpp"
 #include "tracked_object.hpp"
 
 #include <handlepool/detail/virtual_array.hpp>
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <random>
 #include <utility>
@@ -26,15 +26,9 @@ using namespace detail;
 // erased yet. Relaxed: a mark that comes too late, or is an old one, makes the reuse distance look larger.
 using erase_marks = virtual_array<std::atomic<std::uint64_t>>;
 
-template <class Pool>
-inline constexpr bool is_stable = false;
-template <class T, class Layout, class Policy, template <class> class Freelist>
-inline constexpr bool is_stable<stable_pool<T, Layout, Policy, Freelist>> = true;
-
 // Complains about an object of a stable pool that is not where it was made.
 template <class Pool>
-void check_place(const typename Pool::value_type& object, typename Pool::handle_type handle,
-                 findings& counts) {
+void check_place(const tracked_object& object, typename Pool::handle_type handle, findings& counts) {
     if (is_stable<Pool> && object.place() != object.birthplace()) {
         counts.violate(fmt::format("the object of handle {} was made at {}, and is at {}", handle,
                                    object.birthplace(), object.place()));
@@ -68,7 +62,9 @@ public:
     template <class... Args>
     handle_type create_numbered(std::uint64_t number, Args&&... args) {
         const time_stamp begin = now();
-        const handle_type handle = pool_.emplace(objects_, number, std::forward<Args>(args)...);
+        const handle_type handle = with_arguments<Pool>(
+            [this](auto&&... all) { return pool_.emplace(std::forward<decltype(all)>(all)...); }, objects_,
+            number, std::forward<Args>(args)...);
         add_creation(handle, number, begin, now());
         return handle;
     }
@@ -76,7 +72,9 @@ public:
     handle_type try_create() {
         const std::uint64_t number = next_number_++;
         const time_stamp begin = now();
-        const handle_type handle = pool_.try_emplace(objects_, number);
+        const handle_type handle = with_arguments<Pool>(
+            [this](auto&&... all) { return pool_.try_emplace(std::forward<decltype(all)>(all)...); },
+            objects_, number);
         const time_stamp end = now();
         if (handle) {
             add_creation(handle, number, begin, end);
@@ -90,8 +88,9 @@ public:
         const std::size_t before = made.size();
         const std::uint64_t number = next_number_++;
         const time_stamp begin = now();
-        pool_.emplace_n(count, std::back_inserter(made), std::ref(objects_), number,
-                        std::forward<Args>(args)...);
+        with_arguments<Pool>(
+            [&](const auto&... all) { pool_.emplace_n(count, std::back_inserter(made), all...); }, objects_,
+            number, std::forward<Args>(args)...);
         const time_stamp end = now();
         for (std::size_t i = before; i < made.size(); ++i) {
             add_creation(made[i], number, begin, end);
@@ -107,7 +106,7 @@ public:
     // The caller knows that the object lives, and that its number is this.
     void look_up(handle_type handle, std::uint64_t number) {
         ++counts().live_lookups;
-        const auto* const found = find(handle, answer::alive);
+        const tracked_object* const found = find(handle, answer::alive);
         if (found != nullptr && found->number() != number && !recorder_.keeps(handle.index())) {
             ++counts().content_mismatches;
             counts().violate(
@@ -194,13 +193,14 @@ private:
         return found;
     }
 
-    const typename Pool::value_type* find(handle_type handle, answer expected) {
+    const tracked_object* find(handle_type handle, answer expected) {
         const time_stamp begin = now();
-        const auto* const found = service_.template find<typename Pool::value_type>(handle);
+        const auto seen = service_.template find<typename named_by<handle_type>::type>(handle);
         const time_stamp end = now();
+        const tracked_object* const found = object_in(seen);
         std::uint64_t number = 0;
         if (found != nullptr) {
-            number = found->is(found->number()) ? found->number() : torn;
+            number = is_whole(seen) ? found->number() : torn;
             if (number != torn) {
                 check_place<Pool>(*found, handle, counts());
             }

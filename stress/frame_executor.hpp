@@ -20,11 +20,12 @@ constexpr std::string_view name_of(executor_kind kind) noexcept {
     return executor_names[static_cast<std::size_t>(kind)];
 }
 
-// Where the watched pool keeps its objects; see the library's placement.hpp.
-enum class placement_kind : std::uint8_t { dense, stable };
+// Where the watched pool keeps its objects: see placements.hpp, here and in the library.
+enum class placement_kind : std::uint8_t { dense, stable, columns };
 
-inline constexpr std::array<std::string_view, 2> placement_names{"dense", "stable"};
-inline constexpr std::array placements{placement_kind::dense, placement_kind::stable};
+inline constexpr std::array<std::string_view, 3> placement_names{"dense", "stable", "columns"};
+inline constexpr std::array placements{placement_kind::dense, placement_kind::stable,
+                                       placement_kind::columns};
 
 constexpr std::string_view name_of(placement_kind kind) noexcept {
     return placement_names[static_cast<std::size_t>(kind)];

@@ -261,7 +261,7 @@ void add_run(CLI::App& app, command_line& line) {
               "  handlepool-stress run soak --seconds 3600 --sample 16\n";
     command.footer(footer);
     CLI::Option& placement = *command.get_option("--placement");
-    placement.description(placement.get_description() + "; 'soak' and 'all' try both if this is left out");
+    placement.description(placement.get_description() + "; 'soak' and 'all' try each if this is left out");
     command.callback([&line, &placement] {
         line.run = run_scenarios;
         line.one_placement = placement.count() != 0;

@@ -98,12 +98,12 @@ schedule plan(const trace& recorded, const replay_options& options) {
     return result;
 }
 
-using handle_type = handle<tracked_object>;
-
 // One thread's way through the trace.
 template <class Pool>
 class worker {
 public:
+    using handle_type = typename Pool::handle_type;
+
     worker(const schedule& planned, std::size_t thread, shared_handles<handle_type>& handles, Pool& pool,
            test_run& run, std::size_t lookups)
         : plan_(planned),
@@ -193,7 +193,7 @@ template <class Placement>
 void run_frames(test_run& run, const schedule& planned, std::size_t lookups) {
     using pool_type = watched_pool<Placement>;
     pool_type pool(run, {.name = "replay", .capacity = std::max<std::size_t>(planned.capacity, 1)});
-    shared_handles<handle_type> handles(planned.dies.size());
+    shared_handles<typename pool_type::handle_type> handles(planned.dies.size());
     std::vector<std::unique_ptr<worker<pool_type>>> workers; // apart from each other
     for (std::size_t thread = 0; thread < planned.threads; ++thread) {
         workers.push_back(std::make_unique<worker<pool_type>>(planned, thread, handles, pool, run, lookups));

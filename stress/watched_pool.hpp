@@ -3,6 +3,7 @@
 #include "client.hpp"
 #include "neighbours.hpp"
 #include "oracle/history.hpp"
+#include "placements.hpp"
 #include "report.hpp"
 #include "test_run.hpp"
 #include "tracked_object.hpp"
@@ -29,7 +30,7 @@ template <class Placement = dense_placement, class Policy = default_policy, clas
 class watched_pool final : public watched {
 public:
     using service_type = basic_service<Layout>;
-    using pool_type = pool<Object, Layout, Policy, fifo_freelist, Placement>;
+    using pool_type = pool_with<Placement, Object, Layout, Policy>;
     using handle_type = typename pool_type::handle_type;
     using client_type = client<pool_type>;
 
@@ -240,6 +241,8 @@ std::size_t watched_pool<Placement, Policy, Object, Layout>::list_objects() {
             listed_.push_back(&each);
         }
         return listed_.size();
+    } else if constexpr (named_by<handle_type>::is_row) {
+        return pool_->template items<0>().size();
     } else {
         return pool_->items().size();
     }
@@ -249,6 +252,8 @@ template <class Placement, class Policy, class Object, class Layout>
 const Object& watched_pool<Placement, Policy, Object, Layout>::object_at(std::size_t position) const {
     if constexpr (is_stable<pool_type>) {
         return *listed_[position];
+    } else if constexpr (named_by<handle_type>::is_row) {
+        return pool_->template items<0>()[position];
     } else {
         return pool_->items()[position];
     }
@@ -269,9 +274,10 @@ void watched_pool<Placement, Policy, Object, Layout>::check_positions(std::size_
     for (std::size_t position = first; position != last; ++position) {
         const Object& object = object_at(position);
         const handle_type handle = handle_at(position);
-        if (pool_->find(handle) != &object) {
+        const auto found = pool_->find(handle);
+        if (object_in(found) != &object) {
             mine.violate(fmt::format("position {} and its handle {} disagree", position, handle));
-        } else if (!object.is(object.number())) {
+        } else if (!is_whole(found)) {
             ++mine.content_mismatches;
             mine.violate(fmt::format("the object at position {}, handle {}, is torn", position, handle));
         } else {
@@ -338,7 +344,7 @@ void watched_pool<Placement, Policy, Object, Layout>::add_findings() {
     }
 }
 
-// Calls `body` with the placement of the run's pools, a type of the library's.
+// Calls `body` with the placement of the run's pools, a type.
 template <class Body>
 void with_placement(const test_run& run, const Body& body) {
     switch (run.options().service.placement) {
@@ -346,10 +352,13 @@ void with_placement(const test_run& run, const Body& body) {
         return body(dense_placement());
     case placement_kind::stable:
         return body(stable_placement());
+    case placement_kind::columns:
+        return body(columns_placement());
     }
 }
 
-// What several scenarios use is compiled once, in watched_pool.cpp and watched_stable_pool.cpp.
+// What several scenarios use is compiled once, in watched_pool.cpp, watched_stable_pool.cpp and
+// watched_columns.cpp.
 extern template class watched_pool<dense_placement>;
 extern template class watched_pool<dense_placement, support::tiny_policy<1>>;
 extern template class watched_pool<dense_placement, support::tiny_policy<2>>;
@@ -362,5 +371,11 @@ extern template class watched_pool<stable_placement, support::tiny_policy<2>>;
 extern template class client<watched_pool<stable_placement>::pool_type>;
 extern template class client<watched_pool<stable_placement, support::tiny_policy<1>>::pool_type>;
 extern template class client<watched_pool<stable_placement, support::tiny_policy<2>>::pool_type>;
+extern template class watched_pool<columns_placement>;
+extern template class watched_pool<columns_placement, support::tiny_policy<1>>;
+extern template class watched_pool<columns_placement, support::tiny_policy<2>>;
+extern template class client<watched_pool<columns_placement>::pool_type>;
+extern template class client<watched_pool<columns_placement, support::tiny_policy<1>>::pool_type>;
+extern template class client<watched_pool<columns_placement, support::tiny_policy<2>>::pool_type>;
 
 } // namespace handlepool::stress

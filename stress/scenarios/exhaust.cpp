@@ -37,7 +37,7 @@ template <class Placement, class Policy>
 void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
     watched_pool<Placement, Policy> pool(
         run, {.name = "exhaust", .capacity = capacity, .reuse_delay = capacity / 4});
-    std::vector<std::vector<handle<tracked_object>>> held(run.threads());
+    std::vector<std::vector<typename watched_pool<Placement, Policy>::handle_type>> held(run.threads());
     for (std::size_t time = 0; time < times && (time == 0 || run.more()); ++time) {
         run.together([&](std::size_t thread) {
             while (const auto handle = pool.by(thread).try_create()) {

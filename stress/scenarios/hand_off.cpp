@@ -18,7 +18,7 @@ template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
     // What a thread has to know of an object that another made.
     struct parcel {
-        handle<tracked_object> object;
+        typename watched_pool<Placement, Policy>::handle_type object;
         std::uint64_t number;
         std::size_t journeys;
     };

@@ -22,7 +22,7 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
                                                .capacity = 2 * share * run.threads(),
                                                .reuse_delay = 16,
                                                .removal_queue_size = 2});
-    std::vector<std::vector<handle<tracked_object>>> held(run.threads());
+    std::vector<std::vector<typename watched_pool<Placement, Policy>::handle_type>> held(run.threads());
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
             auto& mine = pool.by(thread);
@@ -45,7 +45,7 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
 template <class Placement>
 void run_bursts(test_run& run, double part, std::size_t burst) {
     watched_pool<Placement> pool(run, {.name = "bursts", .capacity = burst, .reuse_delay = 0});
-    std::vector<handle<tracked_object>> all(burst);
+    std::vector<typename watched_pool<Placement>::handle_type> all(burst);
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = thread; i < burst; i += run.threads()) {

@@ -17,12 +17,12 @@ namespace handlepool::stress {
 namespace {
 
 template <class Pool>
-void use(Pool& pool, std::size_t thread, shared_handles<handle<tracked_object>>& shared,
+void use(Pool& pool, std::size_t thread, shared_handles<typename Pool::handle_type>& shared,
          std::mt19937_64& random, std::size_t steps) {
     auto& mine = pool.by(thread);
     // Where objects never move, one that nobody erases may be looked at while compactions run, without a
     // guard.
-    handle<tracked_object> own;
+    typename Pool::handle_type own;
     if (is_stable<typename Pool::pool_type>) {
         own = mine.try_create();
     }
@@ -69,7 +69,7 @@ template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive) {
     watched_pool<Placement, Policy> pool(
         run, {.name = "overlap", .capacity = 2 * alive + 4096, .reuse_delay = 64});
-    shared_handles<handle<tracked_object>> shared(alive);
+    shared_handles<typename watched_pool<Placement, Policy>::handle_type> shared(alive);
     const std::size_t users = std::max<std::size_t>(run.threads() - 1, 1);
     while (run.more(part)) {
         std::atomic<std::size_t> at_work = users;

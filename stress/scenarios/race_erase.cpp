@@ -18,7 +18,7 @@ void run_until(test_run& run, double part, std::size_t victims) {
     constexpr std::size_t bundle = 16;
     watched_pool<Placement, Policy> pool(run,
                                          {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
-    std::vector<handle<tracked_object>> handles(victims);
+    std::vector<typename watched_pool<Placement, Policy>::handle_type> handles(victims);
     while (run.more(part)) {
         run.together([&](std::size_t thread) {
             for (std::size_t i = thread; i < victims; i += run.threads()) {

@@ -20,7 +20,7 @@ void run_until(test_run& run, double part, std::size_t alive) {
     const std::size_t steps = std::clamp<std::size_t>(alive / run.threads(), 1024, 4096);
     watched_pool<Placement, Policy> pool(
         run, {.name = "race-find", .capacity = alive + steps * run.threads(), .reuse_delay = 16});
-    shared_handles<handle<tracked_object>> shared(alive);
+    shared_handles<typename watched_pool<Placement, Policy>::handle_type> shared(alive);
     for (std::size_t seat = 0; seat < alive; ++seat) {
         shared.put(seat, pool.by_main().create());
     }

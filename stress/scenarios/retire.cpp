@@ -19,7 +19,6 @@ namespace handlepool::stress {
 namespace {
 
 using narrow_layout = handle_layout<32, 5, 27>; // a slot has 15 lives
-using handle_type = handle<tracked_object, narrow_layout>;
 constexpr std::uint64_t lives = (narrow_layout::last_generation + 1) / 2;
 
 template <class Placement, class Policy>
@@ -27,7 +26,9 @@ std::uint64_t use_up(test_run& run) {
     constexpr std::size_t slot_limit = 600;
     constexpr std::size_t capacity = 128;
     constexpr std::size_t reuse_delay = 8;
-    watched_pool<Placement, Policy, tracked_object, narrow_layout> pool(
+    using pool_type = watched_pool<Placement, Policy, tracked_object, narrow_layout>;
+    using handle_type = typename pool_type::handle_type;
+    pool_type pool(
         run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
     std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;

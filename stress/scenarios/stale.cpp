@@ -17,11 +17,11 @@ namespace handlepool::stress {
 
 namespace {
 
-using handle_type = handle<tracked_object>;
-
 template <class Client>
 class holder {
 public:
+    using handle_type = typename Client::handle_type;
+
     holder(Client& mine, shared_handles<handle_type>& dead, std::size_t alive, std::mt19937_64& random)
         : mine_(mine), dead_(dead), most_alive_(alive), random_(random) {}
 
@@ -69,7 +69,8 @@ void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
     watched_pool<Placement, Policy> pool(
         run, {.name = "stale", .capacity = (share + 1 + steps) * run.threads(), .reuse_delay = reuse_delay});
-    shared_handles<handle_type> dead(std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
+    shared_handles<typename watched_pool<Placement, Policy>::handle_type> dead(
+        std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
     std::vector<holder<typename watched_pool<Placement, Policy>::client_type>> holders;
     for (std::size_t thread = 0; thread < run.threads(); ++thread) {
         holders.emplace_back(pool.by(thread), dead, share, run.random(thread));

@@ -3,6 +3,7 @@
 
 #include "scenarios/stopped.hpp"
 
+#include "placements.hpp"
 #include "scenarios.hpp"
 #include "tracked_object.hpp"
 #include "watched_pool.hpp"
@@ -49,7 +50,7 @@ private:
 template <class Placement, class Policy>
 class unwatched_pool {
 public:
-    using pool_type = pool<halting, default_layout, Policy, fifo_freelist, Placement>;
+    using pool_type = pool_with<Placement, halting, default_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
 
     unwatched_pool(test_run& run, const pool_options& options, std::size_t /*threads*/)
@@ -58,15 +59,22 @@ public:
     pool_type& get() noexcept { return pool_; }
     unwatched_pool& by(std::size_t /*thread*/) noexcept { return *this; }
 
-    handle_type create(bool halts) { return pool_.emplace(objects_, next_number_++, halts); }
+    handle_type create(bool halts) {
+        return with_arguments<pool_type>(
+            [this](auto&&... all) { return pool_.emplace(std::forward<decltype(all)>(all)...); }, objects_,
+            next_number_++, halts);
+    }
     void create_several(std::size_t count, std::vector<handle_type>& made, bool halts) {
-        pool_.emplace_n(count, std::back_inserter(made), std::ref(objects_), next_number_++, halts);
+        with_arguments<pool_type>(
+            [&](const auto&... all) { pool_.emplace_n(count, std::back_inserter(made), all...); }, objects_,
+            next_number_++, halts);
     }
     bool erase(handle_type handle) { return pool_.erase(handle); }
     bool contains(handle_type handle) { return pool_.contains(handle); }
     bool find(handle_type handle) {
-        const halting* const found = pool_.find(handle);
-        return found != nullptr && found->is(found->number()) &&
+        const auto seen = pool_.find(handle);
+        const halting* const found = object_in(seen);
+        return found != nullptr && is_whole(seen) &&
                (!is_stable<pool_type> || found->place() == found->birthplace());
     }
 
@@ -74,7 +82,7 @@ public:
         pool_.compact();
         const pool_stats stats = pool_.stats();
         std::size_t visited = 0;
-        pool_.for_each([&visited](const halting&) { ++visited; });
+        pool_.for_each([&visited](const auto&...) { ++visited; });
         if (stats.alive != visited || stats.destroyed != objects_.deaths() ||
             stats.created != stats.alive + stats.destroyed || objects_.misuses() != 0) {
             run_.violate(fmt::format("of {} objects {} live, and a loop visits {}; {} were "

@@ -25,7 +25,7 @@ std::uint64_t run_until(test_run& run, double part) {
     const std::size_t workers = run.threads() * at_once;
     watched_pool<Placement, Policy> pool(
         run, {.name = "threads", .capacity = 100 * workers, .reuse_delay = 16}, workers);
-    std::vector<std::vector<handle<tracked_object>>> held(workers);
+    std::vector<std::vector<typename watched_pool<Placement, Policy>::handle_type>> held(workers);
     std::atomic<std::uint64_t> born = 0;
     for (std::uint64_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {

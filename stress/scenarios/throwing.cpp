@@ -71,7 +71,7 @@ private:
         const std::size_t count = 2 + random_() % 8;
         const std::size_t failing = random_() % 16; // often after the last
         std::size_t until_failure = failing;
-        std::vector<handle<fragile>> made;
+        std::vector<typename Client::handle_type> made;
         try {
             mine_.create_several(count, made, &until_failure);
         } catch (const failure&) {
@@ -88,7 +88,7 @@ private:
     Client& mine_;
     std::size_t alive_;
     std::mt19937_64& random_;
-    std::vector<handle<fragile>> held_;
+    std::vector<typename Client::handle_type> held_;
     std::uint64_t failures_ = 0;
 };
 

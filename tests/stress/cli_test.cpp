@@ -230,12 +230,13 @@ TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
     EXPECT_THAT(result.errors, IsEmpty());
     EXPECT_THAT(result.output,
                 AllOf(StartsWith("scenario "), HasSubstr("\nchurn "), HasSubstr("\nchurn, stable "),
-                      HasSubstr("\nhand-off, stable "), HasSubstr("\nviolations                   0\n")));
+                      HasSubstr("\nhand-off, columns "), HasSubstr("\nviolations                   0\n")));
     const nlohmann::json json = json_in(path("result.json"));
-    ASSERT_EQ(json["scenarios"].size(), 2 * 13U);
+    constexpr std::array placements{"dense", "stable", "columns"};
+    ASSERT_EQ(json["scenarios"].size(), placements.size() * 13U);
     for (std::size_t i = 0; i < json["scenarios"].size(); ++i) {
         const auto& each = json["scenarios"][i];
-        EXPECT_EQ(each["parameters"]["placement"], i % 2 == 0 ? "dense" : "stable");
+        EXPECT_EQ(each["parameters"]["placement"], placements[i % placements.size()]);
         EXPECT_EQ(each["violations"], 0);
         EXPECT_TRUE(each.contains("stale_lookups") && each.contains("stale_accepted"));
         EXPECT_GT(each["operations"], 0);
@@ -276,18 +277,20 @@ TEST_F(command_line, all_scenarios_with_one_placement) {
     }
 }
 
-TEST_F(command_line, churn_and_replay_pass_on_a_stable_pool) {
-    for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
-        const support::run_result result =
-            run_stress(line + arguments{"--placement", "stable", "--json", path("result.json")});
-        EXPECT_EQ(result.status, 0) << result.output;
-        EXPECT_EQ(json_in(path("result.json"))["parameters"]["placement"], "stable");
+TEST_F(command_line, churn_and_replay_pass_with_other_placements) {
+    for (const std::string placement : {"stable", "columns"}) {
+        for (const arguments& line : {short_churn, arguments{"replay", small_trace()}}) {
+            const support::run_result result =
+                run_stress(line + arguments{"--placement", placement, "--json", path("result.json")});
+            EXPECT_EQ(result.status, 0) << result.output;
+            EXPECT_EQ(json_in(path("result.json"))["parameters"]["placement"], placement);
+        }
     }
 }
 
 TEST_F(command_line, placements_that_cannot_be) {
     expect_error({"run", "churn", "--placement", "sparse"},
-                 AllOf(HasSubstr("--placement"), HasSubstr("sparse"), HasSubstr("dense,stable")));
+                 AllOf(HasSubstr("--placement"), HasSubstr("sparse"), HasSubstr("dense,stable,columns")));
     expect_error({"churn", "--placement", "both"}, HasSubstr("--placement"));
 }
 

@@ -193,7 +193,7 @@ struct placed_pool {
     typename watched_pool<Placement>::client_type& mine = pool.by(0);
 
     // The same object, made elsewhere and moved to where it is.
-    void bring_from_elsewhere(handle<tracked_object> object, std::uint64_t number) {
+    void bring_from_elsewhere(typename watched_pool<Placement>::handle_type object, std::uint64_t number) {
         tracked_object elsewhere(mine.objects(), number);
         tracked_object& here = *pool.get().find(object);
         {
@@ -259,6 +259,64 @@ TEST(watched_stable_pool, an_object_that_a_loop_does_not_visit_is_a_violation) {
     at.pool.finish();
     EXPECT_THAT(at.run.result().all.messages,
                 Contains("pool 'placed': the number of objects that a loop visits is 0, expected 1"));
+}
+
+// ---- A pool of rows
+
+TEST(watched_columns, right_answers_are_no_violation) {
+    for (const std::size_t count : {100U, 6000U}) { // the larger number is checked by all threads
+        placed_pool<columns_placement> at;
+        std::vector<watched_pool<columns_placement>::handle_type> made;
+        at.mine.create_several(count / 2, made);
+        while (made.size() < count) {
+            made.push_back(made.size() % 2 == 0 ? at.mine.create() : at.mine.try_create());
+        }
+        at.pool.end_frame();
+        for (std::size_t i = 0; i < count; i += 3) {
+            at.mine.erase_living(made[i]);
+        }
+        at.pool.end_frame();
+        EXPECT_TRUE(at.mine.find(made[1]));
+        at.pool.finish();
+        EXPECT_TRUE(at.run.result().passed()) << to_text(at.run.result());
+        EXPECT_EQ(at.run.result().pool.alive, 2 * count / 3);
+    }
+}
+
+TEST(watched_columns, a_row_of_elements_that_do_not_belong_together_is_a_violation) {
+    placed_pool<columns_placement> at;
+    const auto found = at.mine.create_numbered(1);
+    at.pool.get().find(found)->get<1>() = 2;
+    at.mine.look_up(found, 1);
+    at.pool.finish();
+    EXPECT_GT(at.run.result().all.content_mismatches, 0U);
+
+    placed_pool<columns_placement> unseen;
+    unseen.mine.create_numbered(1);
+    const auto torn = unseen.mine.create_numbered(2);
+    unseen.pool.end_frame();
+    unseen.pool.get().find(torn)->get<std::uint64_t>() = 1;
+    unseen.pool.end_frame();
+    unseen.pool.finish();
+    EXPECT_THAT(unseen.run.result().all.messages,
+                Contains(fmt::format("the object at position 1, handle {}, is torn", torn)));
+}
+
+TEST(watched_columns, an_object_that_is_not_at_its_row_is_a_violation) {
+    placed_pool<columns_placement> at;
+    const auto one = at.mine.create_numbered(1);
+    const auto other = at.mine.create_numbered(2);
+    at.pool.end_frame();
+    auto rows = at.pool.get().mutable_items<tracked_object>();
+    tracked_object first(std::move(rows[0]));
+    std::destroy_at(&rows[0]);
+    std::construct_at(&rows[0], std::move(rows[1]));
+    std::destroy_at(&rows[1]);
+    std::construct_at(&rows[1], std::move(first));
+    at.mine.look_up(one, 1);
+    at.mine.look_up(other, 2);
+    at.pool.finish();
+    EXPECT_GE(at.run.result().all.content_mismatches, 2U);
 }
 
 TEST(watched_pool, objects_of_a_dense_pool_move) {
