@@ -50,6 +50,8 @@ public:
     double finds(std::size_t passes);
 
     Contender& contender() { return contender_; }
+    /// Of all objects, in random order.
+    std::span<const typename Contender::handle_type> handles() const { return handles_; }
 
 private:
     using handle_type = typename Contender::handle_type;

@@ -41,6 +41,10 @@ table::table() {
         "1 thread, churn (create + erase + compaction, a replaced object) against the bare "
         "packed array, ";
     const std::string find = "1 thread, find in random order, against the bare packed array, ";
+    const std::string look_up =
+        "1 thread, find of an object_lookup in random order, against the bare packed array, ";
+    const std::string batch_with_work =
+        "the same with 60 multiplications an object, each of which waits for the one before, ";
     const std::string column =
         "1 thread, iteration over a column of 4 bytes against rows of 64 bytes as structures, ";
     const std::string row_churn = "1 thread, churn of rows of 64 bytes in 5 columns against structures, ";
@@ -50,6 +54,13 @@ table::table() {
         at_most(churn + "1,000,000 alive", 1.1, 0.8),
         at_most(find + "100,000 alive", 1.1, 0.9),
         at_most(find + "1,000,000 alive", 1.1, 0.9),
+        at_most(look_up + "10,000 alive", 1.0, 0.8),
+        at_most(look_up + "100,000 alive", 1.0, 0.8),
+        at_most(look_up + "1,000,000 alive", 1.15, 0.8, "≤ {:.2f} ×"),
+        at_most("1 thread, batch look-up, against a loop over the bare packed array, 1,000,000 alive", 0.75,
+                0.5, "≤ {:.2f} ×"),
+        at_most(batch_with_work + "100,000 alive", 0.4, 0.25, "≤ {:.2f} ×"),
+        at_most(batch_with_work + "1,000,000 alive", 0.4, 0.25, "≤ {:.2f} ×"),
         at_most("1 thread, emplace_n(1,000) against a loop of emplace", 1.0, 0.8),
         at_most("1 thread, emplace_n(100,000) against a loop of emplace", 1.0, 0.8),
         faster("2 threads, create, against the mutex", 4, 6),

@@ -19,6 +19,7 @@
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
+#include <handlepool/object_lookup.hpp>
 #include <handlepool/placement.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
@@ -71,8 +72,8 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement> {
     static_assert((std::is_nothrow_destructible_v<Cs> && ...),
                   "compaction destroys rows and can't fail half-way: columns must be nothrow destructible");
 
-    using core =
-        detail::pool_core<columns<Cs...>, detail::pool_config<typename Layout::unkeyed, Policy, Freelist>>;
+    using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist>;
+    using core = detail::pool_core<columns<Cs...>, config>;
     template <class... Args>
     using arguments = detail::row_arguments<columns<Cs...>, Args...>;
 
@@ -93,6 +94,8 @@ public:
     using policy = Policy;
     using handle_type = handle<columns<Cs...>, Layout>;
     using guard_type = access_guard<Policy>;
+    using lookup_type = object_lookup<handle_type, columns<Cs...>, config>;
+    using const_lookup_type = object_lookup<handle_type, const columns<Cs...>, config>;
     using pointer = row_pointer<Cs...>;
     using const_pointer = row_pointer<const Cs...>;
     using reference = row<Cs...>;
@@ -298,6 +301,10 @@ public:
     /// The handle's row, or null when the handle is stale.
     pointer find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const_pointer find(handle_type handle) const noexcept { return core_.find(handle.value()); }
+
+    /// What looks handles up in a loop, faster than the pool itself: see object_lookup.hpp.
+    lookup_type look_up() noexcept { return core_.template look_up<lookup_type>(); }
+    const_lookup_type look_up() const noexcept { return core_.template look_up<const_lookup_type>(); }
 
     /// The handle's row. Throws stale_handle.
     reference at(handle_type handle) { return *core_.at(handle.value()); }

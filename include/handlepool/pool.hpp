@@ -19,6 +19,7 @@
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
+#include <handlepool/object_lookup.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
@@ -74,6 +75,8 @@ public:
     using policy = Policy;
     using handle_type = handle<T, Layout>;
     using guard_type = access_guard<Policy>;
+    using lookup_type = object_lookup<handle_type, T, config>;
+    using const_lookup_type = object_lookup<handle_type, const T, config>;
     using iterator = typename placement::template iterator<T>;
     using const_iterator = typename placement::template const_iterator<T>;
     using entry_type = pool_entry<T, Layout>;
@@ -366,6 +369,12 @@ public:
     /// Progress: wait-free, constant.
     T* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const T* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
+
+    /// What looks handles up in a loop, faster than the pool itself: see object_lookup.hpp. Serves as long as
+    /// the pool lives.
+    /// Progress: wait-free, constant.
+    lookup_type look_up() noexcept { return core_.template look_up<lookup_type>(); }
+    const_lookup_type look_up() const noexcept { return core_.template look_up<const_lookup_type>(); }
 
     /// The handle's object.
     /// Progress: wait-free, constant.

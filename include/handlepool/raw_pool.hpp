@@ -15,6 +15,7 @@
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
 #include <handlepool/locked_object.hpp>
+#include <handlepool/object_lookup.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
@@ -75,8 +76,8 @@ class raw_pool {
     static_assert(!std::is_same_v<Placement, recycling_placement>,
                   "a type that is known at run time says how objects end, not how they are cleared");
     static constexpr bool dense = std::is_same_v<Placement, dense_placement>;
-    using core =
-        detail::pool_core<void, detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>>;
+    using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>;
+    using core = detail::pool_core<void, config>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -84,6 +85,8 @@ public:
     using policy = Policy;
     using handle_type = handle<void, Layout>;
     using guard_type = access_guard<Policy>;
+    using lookup_type = object_lookup<handle_type, void, config>;
+    using const_lookup_type = object_lookup<handle_type, const void, config>;
     using entry_type = raw_pool_entry<void, Layout>;
     using const_entry_type = raw_pool_entry<const void, Layout>;
 
@@ -241,6 +244,10 @@ public:
     /// The handle's object, or null when the handle is stale.
     void* find(handle_type handle) noexcept { return core_.find(handle.value()); }
     const void* find(handle_type handle) const noexcept { return core_.find(handle.value()); }
+
+    /// What looks handles up in a loop, faster than the pool itself: see object_lookup.hpp.
+    lookup_type look_up() noexcept { return core_.template look_up<lookup_type>(); }
+    const_lookup_type look_up() const noexcept { return core_.template look_up<const_lookup_type>(); }
 
     /// The handle's object. Throws stale_handle.
     void* at(handle_type handle) { return core_.at(handle.value()); }

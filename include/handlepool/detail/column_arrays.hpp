@@ -6,6 +6,7 @@
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
+#include <handlepool/detail/object_places.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/row_place.hpp>
 #include <handlepool/detail/type_list.hpp>
@@ -125,7 +126,8 @@ public:
 
     static constexpr object_type<columns<Cs...>> type() noexcept { return {}; }
 
-    pointer at(location where) const noexcept { return pointer(storage(where)); }
+    object_places<columns<Cs...>> places() const noexcept { return object_places<columns<Cs...>>(starts_); }
+    pointer at(location where) const noexcept { return places().at(where); }
     row_place storage(location where) const noexcept { return {starts_, raw(where)}; }
 
     /// Location of the row that has an element, of whatever column, at this address.

@@ -56,4 +56,15 @@ template <class Element>
     __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
 }
 
+/// The same for memory that is only read, by several threads perhaps, and for an object of any size: its
+/// first two cache lines.
+[[gnu::always_inline]] inline void prefetch_object_to_read(const void* first, std::size_t position,
+                                                           std::size_t size) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(first) + position * size;
+    __builtin_prefetch(reinterpret_cast<const void*>(address));
+    if (size > cache_line) {
+        __builtin_prefetch(reinterpret_cast<const void*>(address + cache_line));
+    }
+}
+
 } // namespace handlepool::detail

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/object_places.hpp>
 #include <handlepool/detail/object_type.hpp>
 #include <handlepool/detail/poison.hpp>
 #include <handlepool/memory_use.hpp>
@@ -41,19 +42,12 @@ public:
 
     const object_type<T>& type() const noexcept { return type_; }
 
-    /// Not const-correct on purpose: the pool decides who may change an object.
-    T* at(location where) const noexcept {
-        if constexpr (std::is_void_v<T>) {
-            return storage(where);
-        } else {
-            return std::launder(static_cast<T*>(storage(where)));
-        }
-    }
+    /// Where the objects are. Not const-correct on purpose: the pool decides who may change an object.
+    object_places<T> places() const noexcept { return {first(), type_.stride()}; }
+    T* at(location where) const noexcept { return places().at(where); }
 
     /// Raw memory for an object.
-    void* storage(location where) const noexcept {
-        return const_cast<std::byte*>(bytes_.data()) + free_bytes + raw(where) * type_.stride();
-    }
+    void* storage(location where) const noexcept { return first() + raw(where) * type_.stride(); }
 
     /// Location of the object at this address; nowhere if it is outside the array.
     location location_of(const void* object) const noexcept {
@@ -121,6 +115,8 @@ private:
         }
     }
     static constexpr std::size_t free_bytes = skew();
+
+    std::byte* first() const noexcept { return const_cast<std::byte*>(bytes_.data()) + free_bytes; }
 
     /// Saturates instead of overflowing; a reservation of that size fails anyway.
     static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {

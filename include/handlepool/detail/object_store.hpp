@@ -46,6 +46,7 @@ public:
     using array::at;
     using array::destroy;
     using array::location_of;
+    using array::places;
     using array::poison_objects;
     using array::prefetch_object;
     using array::put_in;

@@ -243,7 +243,12 @@ public:
 
     pointer find(value_type handle) const noexcept {
         expect_in_use();
-        return parts_.slots.find(handle, parts_.objects);
+        return parts_.slots.find(handle, parts_.objects.places());
+    }
+    template <class Lookup>
+    Lookup look_up() const noexcept {
+        expect_in_use();
+        return Lookup(parts_.slots.look_up(), parts_.objects.places());
     }
 
     pointer at(value_type handle) const {

@@ -3,6 +3,7 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
@@ -67,28 +68,13 @@ public:
     /// What revoking makes of the tag of a living object.
     static constexpr tag_type revoked(tag_type tag) noexcept { return tag + 2; }
 
-    /// The handle's object in the store of all objects, or null when it doesn't live. It stays there until
-    /// compaction. Wait-free.
+    /// What handles are looked up by.
+    slot_lookup<Config> look_up() const noexcept { return {slots_.data(), slots_.size()}; }
     template <class Objects>
-    auto find(value_type handle, Objects&& objects) const noexcept -> decltype(objects.at(location{})) {
-        if (!could_live(handle)) {
-            return nullptr;
-        }
-        const entry& named = slots_[layout::index_of(handle)];
-        // (2) acquire: pairs with (1), so that the object is seen complete
-        if (named.tag.load(std::memory_order::acquire) != layout::tag_of(handle)) {
-            return nullptr;
-        }
-        return objects.at(named.where.load(std::memory_order::relaxed));
+    auto find(value_type handle, const Objects& objects) const noexcept {
+        return look_up().find(handle, objects);
     }
-
-    /// Does the handle's object live? Wait-free.
-    bool is_alive(value_type handle) const noexcept {
-        return could_live(handle) &&
-               // (2)
-               slots_[layout::index_of(handle)].tag.load(std::memory_order::acquire) ==
-                   layout::tag_of(handle);
-    }
+    bool is_alive(value_type handle) const noexcept { return look_up().is_alive(handle); }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
     /// Wait-free.
@@ -238,17 +224,9 @@ public:
     memory_use memory() const noexcept { return memory_of(slots_); }
 
 private:
-    struct entry {
-        typename policy::template atomic<tag_type> tag;
-        typename policy::template atomic<location> where;
-    };
-    static_assert(!std::is_same_v<policy, default_policy> || sizeof(entry) == 8, "a slot is two words");
+    using entry = slot_entry<Config>;
 
-    /// Is the index in range, and the generation odd? Other handles never resolve.
-    bool could_live(value_type handle) const noexcept {
-        return layout::index_of(handle) < slots_.size() && layout::is_alive(layout::tag_of(handle)) &&
-               layout::fits(handle);
-    }
+    bool could_live(value_type handle) const noexcept { return look_up().could_live(handle); }
 
     typename policy::template array<entry> slots_;
 };
