@@ -31,6 +31,7 @@ class object_lookup {
     using places = detail::object_places<std::remove_const_t<Object>>;
 
 public:
+    /// What its functions take and return.
     using handle_type = Handle;
     using pointer = typename detail::object_access<Object>::pointer;
     using reference = typename detail::object_access<Object>::reference;
