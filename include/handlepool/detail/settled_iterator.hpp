@@ -27,15 +27,13 @@ public:
     settled_iterator() noexcept = default;
     /// The first object; `objects` is the first place.
     settled_iterator(const places_type& places, T* objects) noexcept
-        : places_(&places), objects_(objects), groups_(places.groups()) {
-        if (groups_ != 0) {
-            left_ = places.settled_in(0);
+        : group_(places.settled_groups()), last_(group_ + places.groups()), first_(objects) {
+        if (group_ != last_) {
+            left_ = *group_;
             skip_empty_groups();
         }
     }
-    T& operator*() const noexcept {
-        return objects_[group_ * places_type::group_size + static_cast<std::size_t>(std::countr_zero(left_))];
-    }
+    T& operator*() const noexcept { return first_[std::countr_zero(left_)]; }
     T* operator->() const noexcept { return &**this; }
     settled_iterator& operator++() noexcept {
         left_ &= left_ - 1;
@@ -57,16 +55,16 @@ public:
 
 private:
     void skip_empty_groups() noexcept {
-        while (left_ == 0 && ++group_ != groups_) {
-            left_ = places_->settled_in(group_);
+        while (left_ == 0 && ++group_ != last_) {
+            left_ = *group_;
+            first_ += places_type::group_size;
         }
     }
 
-    const places_type* places_ = nullptr;
-    T* objects_ = nullptr;
-    std::size_t groups_ = 0;
-    std::size_t group_ = 0;
-    std::uint64_t left_ = 0; // bits of the objects of the group from the current one on
+    const typename places_type::group_bits* group_ = nullptr; // bits of the current group's objects
+    const typename places_type::group_bits* last_ = nullptr;  // behind those of the last group
+    T* first_ = nullptr;                                      // the first place of the group
+    std::uint64_t left_ = 0;                                  // bits of its objects from the current one on
 };
 
 } // namespace handlepool::detail

@@ -40,6 +40,7 @@ class stable_places : private nursery<Config> {
 public:
     using typename base::chain, typename base::layout, typename base::policy, typename base::value_type;
     using batch_type = place_batch;
+    using group_bits = typename policy::template plain<std::uint64_t>;
 
     /// Places of a group: as many as lanes claim at once, and as one word has bits for.
     static constexpr std::uint32_t group_size = policy::nursery_chunk;
@@ -261,6 +262,8 @@ public:
 
     /// Settled objects of a group, a bit for each. Not during a compaction.
     std::uint64_t settled_in(std::size_t group) const noexcept { return settled_[group]; }
+    /// Those of all groups. Not during a compaction.
+    const group_bits* settled_groups() const noexcept { return settled_.data(); }
 
     bool is_settled(nursery_position place) const noexcept {
         return (settled_in(raw(place) / group_size) & bit_of(raw(place))) != 0;
@@ -435,9 +438,9 @@ protected:
         }
     }
 
-    typename policy::template array<plain<std::uint64_t>> settled_;
+    typename policy::template array<group_bits> settled_;
     // The newborns that the last scan of a group has found, until they are settled.
-    typename policy::template array<plain<std::uint64_t>> newborns_;
+    typename policy::template array<group_bits> newborns_;
     // The places that a group doesn't offer: none of a group that was never used.
     typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
     // A bit for each group: compaction owns it; it has holes that it doesn't offer.
