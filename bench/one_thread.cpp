@@ -132,6 +132,25 @@ void memory(benchmark::State& state, table& results, std::size_t alive) {
                     alive, beside, unused));
 }
 
+/// Of a pool that gets all its objects in one frame, the nursery's memory included.
+void memory_loaded(benchmark::State& state, table& results, std::size_t alive) {
+    double beside = 0;
+    for ([[maybe_unused]] const auto round : state) {
+        our_pool loaded(alive);
+        for (std::size_t i = 0; i != alive; ++i) {
+            loaded.emplace(i);
+        }
+        loaded.end_frame();
+        loaded.end_frame();
+        const auto stats = loaded.pool().stats();
+        beside = (static_cast<double>(stats.bytes_resident) - static_cast<double>(alive * sizeof(object))) /
+                 static_cast<double>(alive);
+        state.SetIterationTime(0);
+    }
+    state.counters["beside"] = beside;
+    results.record(figure::memory_loaded, beside);
+}
+
 void idle_compaction(benchmark::State& state, table& results) {
     population<our_pool> pool(1'000'000);
     constexpr int calls = 1000;
@@ -172,6 +191,8 @@ void register_one_thread(table& results, std::size_t rounds) {
         add("iteration" + alive, [&results, each](auto& state) { iteration(state, results, each.alive); });
         add("memory" + alive, [&results, each](auto& state) { memory(state, results, each.alive); });
     }
+    add("memory loaded/1000000",
+        [&results](auto& state) { memory_loaded(state, results, 1'000'000); });
     add("bulk/1000", [&results](auto& state) { bulk(state, results, figure::bulk_1k, 1000); });
     add("bulk/100000", [&results](auto& state) { bulk(state, results, figure::bulk_100k, 100'000); });
     add("idle compaction", [&results](auto& state) { idle_compaction(state, results); });

@@ -45,6 +45,7 @@ enum class figure : std::size_t {
     find_2_threads,
     iteration,
     memory,
+    memory_loaded,
     idle_compaction,
     parallel_compaction,
     small_compaction,

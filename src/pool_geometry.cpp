@@ -91,10 +91,10 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
     geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
-    if (limits.stable) {
-        // As many again, for the groups that compaction takes over, a quarter of all at the most.
-        geometry.nursery_chunks += chunks(limits.nursery_chunk, 0);
-    }
+    // For those that compaction holds: as many again, for the groups that it takes over, a quarter of all at
+    // the most; or for chunks whose memory it gives back, see chunks_to_hold().
+    geometry.nursery_chunks +=
+        limits.stable ? chunks(limits.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;
     geometry.removal_chunks = chunks(limits.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
     geometry.keep_order = options.keep_order;

@@ -1,4 +1,5 @@
 #include <handlepool/detail/chunk_store.hpp>
+#include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
@@ -17,10 +18,13 @@ using namespace detail;
 namespace {
 
 using chunks_type = chunk_store<default_policy, fifo_freelist<default_policy>>;
+using unordered_chunks =
+    chunk_store<default_policy, index_allocator<default_policy, fifo_freelist<default_policy>>>;
 using chain_type = chunk_chain<default_policy>;
 using positions = std::vector<std::uint32_t>;
 
-positions take(chunks_type& chunks, chain_type& chain, std::size_t count) {
+template <class Chunks>
+positions take(Chunks& chunks, chain_type& chain, std::size_t count) {
     positions taken;
     while (taken.size() != count) {
         const auto position = chunks.take(chain);
@@ -33,7 +37,8 @@ positions take(chunks_type& chunks, chain_type& chain, std::size_t count) {
 }
 
 /// Follows the chain over `count` positions, as a consumer does.
-positions consume(chunks_type& chunks, chain_type& chain, std::size_t count) {
+template <class Chunks>
+positions consume(Chunks& chunks, chain_type& chain, std::size_t count) {
     positions consumed;
     while (consumed.size() != count && chunks.follow(chain)) {
         consumed.push_back(chain.get);
@@ -50,10 +55,6 @@ positions pending(const chunks_type& chunks, const chain_type& chain) {
         }
     });
     return all;
-}
-
-void recycle(chunks_type& chunks) {
-    chunks.recycle([](std::uint32_t) {});
 }
 
 class chunk_store_test : public testing::TestWithParam<std::size_t> {
@@ -99,32 +100,45 @@ TEST_P(chunk_store_test, passed_chunks_come_back_with_recycle_and_not_before) {
     take(chunks, chain, 4 * chunk_size);
     consume(chunks, chain, 3 * chunk_size + 1);
     EXPECT_EQ(take(chunks, chain, 1), positions{});
-    std::vector<std::uint32_t> cleared;
-    chunks.recycle([&](std::uint32_t first) { cleared.push_back(first); });
-    EXPECT_EQ(cleared.size(), 3U);
-    for (const auto first : cleared) {
-        EXPECT_EQ(first % chunk_size, 0U);
-    }
+    chunks.recycle();
     EXPECT_EQ(take(chunks, chain, 1000).size(), 3 * chunk_size);
 }
 
 TEST_P(chunk_store_test, a_chunk_goes_out_again_only_when_it_was_cleared) {
-    take(chunks, chain, 4 * chunk_size);
-    consume(chunks, chain, 3 * chunk_size + 1);
+    constexpr std::size_t last = 150; // of three words of bits
+    unordered_chunks unordered("test", last, chunk_size);
+    take(unordered, chain, last * chunk_size);
+    consume(unordered, chain, (last - 1) * chunk_size + 1);
+    EXPECT_EQ(unordered.chunks_in_use(), last);
     chain_type other;
-    std::size_t cleared = 0;
-    chunks.recycle([&](std::uint32_t) {
-        EXPECT_EQ(take(chunks, other, 1), positions{}) << "after " << cleared << " others";
-        ++cleared;
+    std::set<std::uint32_t> cleared;
+    unordered.give_back_finished([&](std::uint32_t chunk) {
+        for (const std::uint32_t taken : take(unordered, other, 1)) {
+            EXPECT_TRUE(cleared.contains(taken / static_cast<std::uint32_t>(chunk_size)));
+            other.put = other.put_end;
+        }
+        EXPECT_TRUE(cleared.insert(chunk).second);
     });
-    EXPECT_EQ(cleared, 3U);
-    EXPECT_EQ(take(chunks, other, 1000).size(), 3 * chunk_size);
+    EXPECT_EQ(cleared.size(), last - 1);
+    take(unordered, other, 1000 * chunk_size);
+    EXPECT_EQ(unordered.chunks_in_use(), last);
+}
+
+TEST_P(chunk_store_test, chunks_without_an_order_go_out_from_the_first) {
+    unordered_chunks unordered("test", 300, chunk_size);
+    const positions all = take(unordered, chain, 200 * chunk_size);
+    consume(unordered, chain, all.size());
+    unordered.give_back_finished([](std::uint32_t) {});
+    chain_type other;
+    const positions again = take(unordered, other, 199 * chunk_size);
+    EXPECT_EQ(again, positions(all.begin(), all.end() - static_cast<std::ptrdiff_t>(chunk_size)));
+    EXPECT_EQ(unordered.chunks_in_service(), 200U);
 }
 
 TEST_P(chunk_store_test, the_chunk_that_the_consumer_stands_at_is_kept) {
     const positions taken = take(chunks, chain, chunk_size);
     consume(chunks, chain, chunk_size);
-    recycle(chunks);
+    chunks.recycle();
     // The chain still leads through it.
     const positions next = take(chunks, chain, 1);
     EXPECT_NE(next.at(0) / chunk_size, taken.at(0) / chunk_size);
@@ -155,7 +169,7 @@ TEST_P(chunk_store_test, after_reset_all_chunks_are_free) {
     consume(chunks, chain, 2 * chunk_size + 1); // some of them passed and not recycled
     chunks.reset();
     chain.reset();
-    recycle(chunks);
+    chunks.recycle();
     EXPECT_FALSE(chunks.follow(chain));
     const positions taken = take(chunks, chain, 1000);
     EXPECT_EQ(taken.size(), 4 * chunk_size);
@@ -184,7 +198,7 @@ TEST_P(chunk_store_test, random_operations_agree_with_simple_queues) {
             }
         }
         if (random.one_in(8)) {
-            recycle(many);
+            many.recycle();
         }
     }
 }

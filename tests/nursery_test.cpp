@@ -10,9 +10,11 @@
 #include <support/drain_newborns.hpp>
 #include <support/step_atomics.hpp>
 #include <support/stop_at_every_access.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -350,6 +352,109 @@ TEST_P(nursery_test, sweep_finds_neither_drained_nor_buried_objects) {
     EXPECT_TRUE(sweep().empty());
 }
 
+/// Stands for the memory of the objects: what trim() and shrink() give back of it.
+struct given_back {
+    static location location_of(nursery_position position) { return location{raw(position)}; }
+    void discard(location first, location last) {
+        for (std::uint32_t i = raw(first); i != raw(last); ++i) {
+            positions.insert(i);
+        }
+    }
+
+    std::set<std::uint32_t> positions;
+};
+
+class nursery_memory_test : public testing::TestWithParam<std::size_t> {
+protected:
+    using policy = support::tiny_policy<1>; // no chunk keeps its memory for nothing
+
+    /// A frame in which a lane makes so many objects, all of which leave the nursery.
+    void frame(newborn_chain<policy>& lane, std::uint32_t objects) {
+        for (std::uint32_t i = 0; i != objects; ++i) {
+            const auto position = newborns.take(lane);
+            ASSERT_TRUE(position);
+            ASSERT_EQ(newborns.owner(*position), 0U);
+            const auto tag = slots.next_tag(slot_index{i}, layout::make_tag(3, 0));
+            newborns.own(*position, layout::value_of(i, tag));
+            slots.publish(slot_index{i}, tag, location{raw(*position)});
+        }
+        std::uint32_t drained = 0;
+        test::drain_newborns(newborns, lane, slots, [&](nursery_position) { ++drained; });
+        ASSERT_EQ(drained, objects);
+        newborns.recycle([](nursery_position) {});
+        memory.positions.clear();
+        newborns.trim(memory);
+        for (std::uint32_t i = 0; i != objects; ++i) {
+            ASSERT_TRUE(slots.kill(layout::value_of(i, slots.tag(slot_index{i}))));
+        }
+    }
+
+    std::uint32_t chunk_size = static_cast<std::uint32_t>(GetParam());
+    slot_table<pool_config<layout, policy>> slots{"slots", 20'000, 0};
+    nursery<pool_config<layout, policy>> newborns{"nursery", 300, GetParam()};
+    newborn_chain<policy> chain;
+    given_back memory;
+};
+INSTANTIATE_TEST_SUITE_P(chunks_of, nursery_memory_test, testing::Values(1, 3, 64));
+
+TEST_P(nursery_memory_test, frames_use_the_same_chunks_again) {
+    for (int i = 0; i != 20; ++i) {
+        frame(chain, 5 * chunk_size);
+    }
+    EXPECT_LE(newborns.positions_in_service(), 7 * chunk_size);
+}
+
+TEST_P(nursery_memory_test, one_large_frame_leaves_nothing_behind) {
+    for (int i = 0; i != 10; ++i) {
+        frame(chain, 4 * chunk_size);
+    }
+    frame(chain, 200 * chunk_size);
+    EXPECT_GE(memory.positions.size(), 180 * chunk_size);
+    for (int i = 0; i != 10; ++i) {
+        frame(chain, 4 * chunk_size);
+        EXPECT_LE(memory.positions.size(), 5 * chunk_size) << "a small frame does not pay for a large one";
+    }
+}
+
+TEST_P(nursery_memory_test, what_large_frames_need_again_and_again_stays) {
+    frame(chain, 200 * chunk_size);
+    for (int i = 0; i != 20; ++i) {
+        frame(chain, 200 * chunk_size);
+        EXPECT_TRUE(memory.positions.empty());
+        frame(chain, chunk_size);
+        EXPECT_TRUE(memory.positions.empty());
+    }
+}
+
+TEST_P(nursery_memory_test, what_lanes_hold_stays_with_them) {
+    newborn_chain<policy> other;
+    other.lane = 1;
+    frame(chain, 100 * chunk_size);
+    std::set<std::uint32_t> held;
+    for (std::uint32_t i = 0; i != 20 * chunk_size; ++i) {
+        held.insert(raw(*newborns.take(other))); // not published
+    }
+    for (int i = 0; i != 10; ++i) {
+        frame(chain, 150 * chunk_size);
+        newborns.shrink(memory);
+        for (const std::uint32_t position : held) {
+            ASSERT_FALSE(memory.positions.contains(position));
+        }
+    }
+}
+
+TEST_P(nursery_memory_test, shrink_gives_back_what_no_lane_holds) {
+    frame(chain, 200 * chunk_size);
+    frame(chain, 200 * chunk_size);
+    memory.positions.clear();
+    newborns.shrink(memory);
+    EXPECT_GE(memory.positions.size(), 198 * chunk_size);
+    memory.positions.clear();
+    newborns.shrink(memory);
+    EXPECT_TRUE(memory.positions.empty());
+    frame(chain, 299 * chunk_size - 1); // all of them are there
+}
+
 TEST_P(nursery_test, after_reset_it_is_empty) {
     emplace(1);
     emplace(2);
@@ -435,7 +540,7 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
         return drained;
     };
 
-    // Frees the chunks in the order 1, 0, 2.
+    // Others free the chunks 1, 0 and 2, and a lane takes them in this order.
     chain_type one;
     one.lane = 1;
     chain_type other;
@@ -445,16 +550,15 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
     ASSERT_EQ(take(one), nursery_position{2});
     ASSERT_EQ(take(one), nursery_position{3});
     ASSERT_EQ(take(other), nursery_position{4});
+    chain_type lane;
     fill(nursery_position{1}, 1);
     drain(one);
+    const nursery_position outer = take(lane);
     fill(nursery_position{0}, 2);
     drain(other);
+    const nursery_position survivor = take(lane);
     fill(nursery_position{2}, 3);
     drain(one);
-
-    chain_type lane;
-    const nursery_position outer = take(lane);
-    const nursery_position survivor = take(lane);
     const nursery_position inner = take(lane);
     ASSERT_EQ((std::vector{raw(outer), raw(survivor), raw(inner)}), (std::vector<std::uint32_t>{1, 0, 2}));
     fill(survivor, 5);

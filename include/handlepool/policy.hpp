@@ -45,6 +45,8 @@ struct HANDLEPOOL_EXPORT default_policy {
     static constexpr std::size_t claim_divisor = 128;
     /// Positions of the nursery that a lane claims at once.
     static constexpr std::size_t nursery_chunk = 64;
+    /// Chunks of the nursery that keep their memory however rarely they are needed.
+    static constexpr std::size_t warm_chunks = 16;
     /// Records of removals that a lane claims room for at once.
     static constexpr std::size_t removal_chunk = 64;
     /// Entries of the native freelist whose memory is reused together; a power of two.

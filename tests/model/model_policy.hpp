@@ -137,6 +137,8 @@ struct model_policy : support::tiny_policy<1> {
     using array = model_array<T>;
     using mutex = model_mutex;
 
+    // Those of most models are few. See nursery_that_gives_memory_back.
+    static constexpr std::size_t warm_chunks = 16;
     // Two, so that a try that fails is followed by another and by giving up; more tries repeat that.
     static constexpr std::size_t removal_claim_tries = 2;
 

@@ -242,6 +242,78 @@ private:
     int times_ = 0;
 };
 
+/// A lane fills chunks of the nursery, which compaction drains, gives back, and takes from the lanes again to
+/// give their memory to the system. Another lane finds a place meanwhile, and keeps what it holds.
+class memory_of_the_nursery : public model {
+    struct policy : model_policy {
+        static constexpr std::size_t warm_chunks = 0;
+    };
+    using config = pool_config<default_layout, policy>;
+
+public:
+    memory_of_the_nursery() : slots_("slots", 2, 0), newborns_("nursery", 5, 1) { second_lane_.lane = 1; }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            emplace(0);
+            emplace(1);
+        } else if (index == 1) {
+            compact();
+            compact();
+        } else {
+            for (int i = 0; i != 2; ++i) {
+                take(second_lane_);
+            }
+        }
+    }
+
+    // What gives memory back takes for the objects.
+    static location location_of(nursery_position position) { return location{raw(position)}; }
+    void discard(location first, location last) {
+        for (std::uint32_t i = raw(first); i != raw(last); ++i) {
+            memory_.at(i) = 0;
+        }
+    }
+
+private:
+    nursery_position take(newborn_chain<policy>& lane) {
+        const auto mine = newborns_.take(lane);
+        require(mine.has_value(), "a lane finds a place");
+        require(newborns_.owner(*mine) == 0, "nobody has the place");
+        require(memory_.at(raw(*mine)) == 0, "the place is left empty");
+        memory_.at(raw(*mine)) = 1;
+        return *mine;
+    }
+    void emplace(std::uint32_t slot) {
+        const nursery_position mine = take(first_lane_);
+        const auto tag = slots_.next_tag(slot_index{slot}, 0);
+        newborns_.own(mine, slots_.handle_of(slot_index{slot}, tag));
+        slots_.publish(slot_index{slot}, tag, location{raw(mine)});
+    }
+    void compact() {
+        std::size_t ready = 0;
+        bool all = true;
+        newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
+            const std::uint32_t count = newborns_.scan_published(first, last, slots_);
+            ready += all ? count : 0;
+            all = all && count == last - first;
+        });
+        newborns_.drain(first_lane_, ready, [&](nursery_position newborn) {
+            require(memory_.at(raw(newborn)) == 1, "a newborn is complete");
+            newborns_.mark_gone(newborn);
+            memory_.at(raw(newborn)) = 0;
+        });
+        newborns_.recycle([](nursery_position) {});
+        newborns_.trim(*this);
+    }
+
+    slot_table<config> slots_;
+    nursery<config> newborns_;
+    newborn_chain<policy> first_lane_;
+    newborn_chain<policy> second_lane_;
+    std::array<model_plain<std::uint32_t>, 5> memory_;
+};
+
 } // namespace
 
 void add_unused_models(std::vector<model_entry>& to) {
@@ -256,6 +328,9 @@ void add_unused_models(std::vector<model_entry>& to) {
                                                   "objects created together are drained like others"));
     to.push_back(entry<batch_erased_without_a_record>(
         "batch erased without a record", 2, "a sweep finds objects as soon as others can erase them"));
+    to.push_back(entry<memory_of_the_nursery>(
+        "memory of the nursery", 3,
+        "lanes use places whose memory compaction gives back, but not meanwhile"));
     to.push_back(entry<position_left_behind>(
         "position left behind", 2, "a vacated position goes to its lane or to compaction, not to both"));
     to.push_back(entry<position_vacated_twice>(

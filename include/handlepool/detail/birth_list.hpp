@@ -3,6 +3,7 @@
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/working_list.hpp>
 #include <handlepool/hook_connection.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -31,7 +32,7 @@ public:
     template <class Hook>
     hook_connection add_hook(Hook hook, std::size_t most_newborns) {
         if (!slots_) {
-            slots_.emplace(what_for_ + " births", most_newborns, 0);
+            slots_.emplace(what_for_ + " births", most_newborns);
         }
         return hooks_.add(std::move(hook));
     }
@@ -56,6 +57,13 @@ public:
         }
     }
 
+    /// Lets the memory of the list follow its use.
+    void end_frame() noexcept {
+        if (slots_) {
+            slots_->filled(count_);
+            slots_->end_frame();
+        }
+    }
     /// Gives the memory of the list back to the system.
     void shrink() noexcept {
         if (slots_) {
@@ -71,7 +79,7 @@ private:
 
     std::string what_for_;
     hooks_type hooks_;
-    std::optional<typename policy::template array<plain<slot_index>>> slots_; // keeps its memory
+    std::optional<working_list<policy, plain<slot_index>>> slots_;
     plain<std::size_t> count_{0};
 };
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace handlepool::detail {
 
@@ -143,14 +144,35 @@ public:
         }
     }
 
-    /// Consumer: gives the chunks back that all chains have done with, after `clear(first position)` of each.
-    template <class Clear>
-    void recycle(Clear clear) {
-        take_finished([&](std::uint32_t chunk) {
-            clear(chunk * chunk_size_);
-            free_.release(chunk);
-        });
+    /// Consumer: gives the chunks back that all chains have done with, in their order.
+    void recycle() {
+        take_finished([this](std::uint32_t chunk) { free_.release(chunk); });
         free_.publish();
+    }
+
+    /// Consumer: the same without an order, as if they had not been used: lanes claim them before others, the
+    /// lowest first. Before that, calls `clear(chunk)` for each.
+    template <class Clear>
+    void give_back_finished(Clear clear) {
+        constexpr std::size_t word_size = std::remove_reference_t<decltype(given_back())>::bits_per_word;
+        std::size_t word = 0;
+        std::uint64_t bits = 0;
+        const auto give_back = [&] {
+            if (bits != 0) {
+                given_back().give_back_word(word, bits);
+            }
+        };
+        take_finished([&](std::uint32_t chunk) {
+            clear(chunk);
+            if (chunk / word_size != word) {
+                give_back();
+                word = chunk / word_size;
+                bits = 0;
+            }
+            bits |= std::uint64_t{1} << (chunk % word_size);
+        });
+        give_back();
+        given_back().rewind();
     }
 
     /// Consumer: takes the chunks for itself that all chains have done with, and calls `taken(chunk)`.
@@ -168,6 +190,12 @@ public:
     auto& given_back() noexcept { return free_.returned_words(); }
     /// Chunks ever taken are the first ones.
     std::size_t chunks_in_service() const noexcept { return free_.list().fresh(); }
+    /// Chunks that were taken and not given back.
+    std::size_t chunks_in_use() const noexcept {
+        const std::size_t unused =
+            free_.returned().waiting(); // before those in service: never more than they
+        return chunks_in_service() - unused;
+    }
 
     /// Forgets all chunks. Only while nobody else uses them; the chains must be made anew.
     void reset() noexcept {

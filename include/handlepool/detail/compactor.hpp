@@ -214,7 +214,11 @@ private:
         parts_.newborns.recycle([this](nursery_position first) {
             parts_.objects.poison_objects(parts_.objects.location_of(first), parts_.newborns.chunk_size());
         });
+        parts_.newborns.trim(parts_.objects);
         parts_.removals.recycle();
+        reaper_.end_frame();
+        births_.end_frame();
+        packer_.end_frame();
         parts_.allocator.publish();
     }
 

@@ -3,6 +3,7 @@
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/working_list.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -23,13 +24,13 @@ public:
 
     newborn_collector(std::string_view what_for, parts_type& parts)
         : parts_(parts),
-          pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks,
-                   0) {}
+          pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks) {}
 
     /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation.
     template <executor Executor, class Take>
     void collect(Executor& executor, Take take) {
         const std::size_t ranges = find_pending();
+        pending_.filled(ranges);
         executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
                             [this](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
@@ -52,6 +53,8 @@ public:
         }
     }
 
+    /// Lets the memory of the list follow its use.
+    void end_frame() noexcept { pending_.end_frame(); }
     /// Gives the memory of the list back to the system.
     void shrink() noexcept { pending_.discard(); }
 
@@ -85,8 +88,7 @@ private:
     }
 
     parts_type& parts_;
-    // Keeps its memory for the next compaction.
-    typename policy::template array<pending_range> pending_;
+    working_list<policy, pending_range> pending_;
 };
 
 } // namespace handlepool::detail

@@ -5,10 +5,13 @@
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
+#include <handlepool/detail/working_set.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,6 +60,9 @@ struct newborn_batch {
 /// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle's.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
 /// published.
+///
+/// Chunks that were drained are used again before others, the first ones first. So the nursery stays as small
+/// as the frames are, and what a large one has left behind can go back to the system: see trim().
 template <class Config>
 class nursery {
 public:
@@ -72,6 +78,8 @@ public:
           links_(std::string(what_for) + " vacated positions", chunks_.positions(), 0) {}
 
     std::size_t positions() const noexcept { return owners_.size(); }
+    /// Positions ever taken are the first ones.
+    std::size_t positions_in_service() const noexcept { return chunks_.chunks_in_service() * chunk_size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
     /// Lane: takes a position for an object. Nothing when none is left. Calls `soon(position)` for such as
@@ -287,21 +295,38 @@ public:
     /// nursery_position.
     template <class Recycled>
     void recycle(Recycled recycled) {
-        chunks_.recycle([&](std::uint32_t first) {
+        chunks_.give_back_finished([&](std::uint32_t chunk) {
+            const std::uint32_t first = chunk * chunk_size();
             for (std::uint32_t position = first; position != first + chunk_size(); ++position) {
-                owners_[position].store(empty, std::memory_order::relaxed); // carried by the freelist's tail
+                owners_[position].store(empty, std::memory_order::relaxed); // carried by (32)
             }
             recycled(nursery_position{first});
+            drained_ = drained_ + 1;
+            memory_.touch(std::size_t{chunk} + 1);
         });
+    }
+
+    /// Compaction, after recycle(): gives memory back to the system that a frame doesn't usually need. Costs
+    /// no more than the frame did.
+    template <class Objects>
+    void trim(Objects& objects) noexcept {
+        const auto cold = memory_.end_frame(drained_ + chunks_.chunks_in_use());
+        drained_ = 0;
+        discard(objects, cold.first, cold.last);
     }
 
     // Objects don't stay in a nursery, as they do in stable_places.
     static constexpr bool unsettle(nursery_position) noexcept { return false; }
     template <class Found>
     static constexpr void sweep_settled(const slot_table<Config>&, const Found&) noexcept {}
-    template <class Objects>
-    static constexpr void shrink(const Objects&) noexcept {}
     static constexpr std::size_t settled() noexcept { return 0; }
+
+    /// Compaction: gives the memory of all chunks that no lane holds back to the system.
+    template <class Objects>
+    void shrink(Objects& objects) noexcept {
+        discard(objects, 0, memory_.touched());
+        memory_.discarded();
+    }
 
     // Objects are made in raw memory and end by their destructors, unlike in recycling_places.
     template <class Objects>
@@ -325,6 +350,8 @@ public:
         chunks_.reset();
         owners_.discard();
         links_.discard();
+        memory_.discarded();
+        drained_ = 0;
     }
 
     memory_use memory() const noexcept { return memory_of(chunks_, owners_, links_); }
@@ -346,6 +373,54 @@ protected:
     static constexpr std::uint32_t positions_ahead = 8;
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
+
+    /// Compaction: gives the memory of those of the chunks that no lane holds back to the system. It takes
+    /// them from the lanes meanwhile, a few at a time, so that lanes always find others.
+    template <class Objects>
+    void discard(Objects& objects, std::size_t first, std::size_t last) noexcept {
+        constexpr std::size_t word_size = returned_indices<policy>::bits_per_word;
+        auto& free = chunks_.given_back();
+        for (std::size_t end = last; end != first;) {
+            const std::size_t word = (end - 1) / word_size;
+            const std::size_t begin =
+                max(max(first, word * word_size), end - min(end, chunks_to_hold(chunks_.chunks())));
+            const std::uint64_t taken = free.claim_word(word, bits_between(begin, end));
+            for_each_run(word * word_size, taken, [&](std::size_t run, std::size_t run_end) {
+                discard_chunks(objects, run, run_end);
+            });
+            if (taken != 0) {
+                free.give_back_word(word, taken);
+            }
+            end = begin;
+        }
+        free.rewind();
+    }
+    template <class Objects>
+    void discard_chunks(Objects& objects, std::size_t first, std::size_t last) noexcept {
+        const std::size_t begin = first * chunk_size();
+        const std::size_t end = last * chunk_size();
+        objects.discard(objects.location_of(nursery_position{static_cast<std::uint32_t>(begin)}),
+                        objects.location_of(nursery_position{static_cast<std::uint32_t>(end)}));
+        owners_.discard(begin, end);
+        links_.discard(begin, end);
+    }
+
+    /// The bits, in their word, of chunks of one word.
+    static std::uint64_t bits_between(std::size_t first, std::size_t last) noexcept {
+        constexpr std::size_t word_size = returned_indices<policy>::bits_per_word;
+        return ~std::uint64_t{0} >> (word_size - (last - first)) << (first % word_size);
+    }
+    /// Calls `visit(first, last)` for each run of set bits, counted from `start`.
+    template <class Visit>
+    static void for_each_run(std::size_t start, std::uint64_t bits, Visit visit) {
+        for (std::size_t first = start; bits != 0;) {
+            const auto gap = static_cast<unsigned>(std::countr_zero(bits));
+            const auto length = static_cast<unsigned>(std::countr_one(bits >> gap));
+            visit(first + gap, first + gap + length);
+            first += gap + length;
+            bits = gap + length == 64 ? 0 : bits >> (gap + length);
+        }
+    }
 
     /// Compaction: is the object at a position published, or the position done with? A vacated one is from
     /// here on.
@@ -407,6 +482,9 @@ protected:
     chunk_store<policy, index_allocator<policy, typename Config::freelist>> chunks_;
     typename policy::template array<typename policy::template atomic<value_type>> owners_;
     typename policy::template array<typename policy::template plain<link>> links_; // of vacated positions
+    // Of compaction: the chunks that have memory, and how many were drained since the last trim().
+    working_set<policy> memory_{policy::warm_chunks};
+    typename policy::template plain<std::size_t> drained_{0};
 };
 
 } // namespace handlepool::detail

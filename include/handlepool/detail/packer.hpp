@@ -8,6 +8,7 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>
 #include <handlepool/detail/slot_history.hpp>
+#include <handlepool/detail/working_list.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -38,7 +39,7 @@ public:
           history_(history),
           births_(births),
           newborns_(what_for, parts),
-          moves_(std::string(what_for) + " moves", parts.geometry.object_limit, 0) {}
+          moves_(std::string(what_for) + " moves", parts.geometry.object_limit) {}
 
     /// Lists the newborns that are ready, and where they go. Returns how many.
     template <executor Executor>
@@ -48,6 +49,7 @@ public:
             const std::size_t newborn = move_count_++;
             moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
         });
+        moves_.filled(move_count_);
         return move_count_;
     }
 
@@ -102,6 +104,7 @@ public:
                 moves_[move_count_++] = {location{survivor}, hole};
             }
         }
+        moves_.filled(move_count_);
         executor.for_ranges(move_count_, policy::compaction_grain,
                             [this](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
@@ -123,6 +126,11 @@ public:
         return detail::close_holes_in_order(parts_, holes);
     }
 
+    /// Lets the memory of the lists follow their use.
+    void end_frame() noexcept {
+        newborns_.end_frame();
+        moves_.end_frame();
+    }
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
         newborns_.shrink();
@@ -171,7 +179,7 @@ private:
     slot_history<policy>& history_;
     births_type& births_;
     newborn_collector<T, Config> newborns_;
-    typename policy::template array<move> moves_; // keeps its memory for the next compaction
+    working_list<policy, move> moves_;
     plain<std::size_t> move_count_{0};
 };
 

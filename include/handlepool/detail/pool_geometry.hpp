@@ -42,6 +42,11 @@ constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::
     return capacity / divisor / lanes;
 }
 
+/// The chunks of a nursery of so many that compaction may hold at a time, to give their memory back.
+constexpr std::size_t chunks_to_hold(std::size_t chunks) noexcept {
+    return chunks < 64 ? 1 : chunks / 32;
+}
+
 /// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
 /// its value and what is allowed.
 HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);

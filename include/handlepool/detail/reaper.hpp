@@ -5,6 +5,7 @@
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/slot_history.hpp>
+#include <handlepool/detail/working_list.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -46,9 +47,9 @@ public:
         : parts_(parts),
           history_(history),
           // More than there are objects: records that come late, after a sweep, are among them.
-          removals_(std::string(what_for) + " removals", most_removals(parts), 0),
-          locations_(std::string(what_for) + " removed objects", most_removals(parts), 0),
-          holes_(std::string(what_for) + " holes", parts.geometry.object_limit, 0) {}
+          removals_(std::string(what_for) + " removals", most_removals(parts)),
+          locations_(std::string(what_for) + " removed objects", most_removals(parts)),
+          holes_(std::string(what_for) + " holes", parts.geometry.object_limit) {}
 
     hooks_type& hooks() noexcept { return hooks_; }
 
@@ -140,7 +141,18 @@ public:
     std::size_t hole_count() const noexcept { return hole_count_; }
     dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
 
-    void forget_holes() noexcept { hole_count_ = 0; }
+    void forget_holes() noexcept {
+        holes_.filled(hole_count_);
+        hole_count_ = 0;
+    }
+
+    /// Lets the memory of the lists follow their use.
+    void end_frame() noexcept {
+        holes_.filled(hole_count_);
+        removals_.end_frame();
+        locations_.end_frame();
+        holes_.end_frame();
+    }
 
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
@@ -237,6 +249,8 @@ private:
     /// holes.
     reaped free_slots() {
         reaped done;
+        removals_.filled(removal_count_);
+        locations_.filled(removal_count_);
         for (std::size_t i = 0; i != removal_count_; ++i) {
             free_slot(removals_[i].slot, removals_[i].tag, locations_[i], done);
         }
@@ -267,10 +281,9 @@ private:
     parts_type& parts_;
     slot_history<policy>& history_;
     hooks_type hooks_;
-    // The lists keep their memory for the next compaction.
-    typename policy::template array<removal> removals_;
-    typename policy::template array<plain<location>> locations_; // of the removals' objects
-    typename policy::template array<plain<dense_position>> holes_;
+    working_list<policy, removal> removals_;
+    working_list<policy, plain<location>> locations_; // of the removals' objects
+    working_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};
     plain<std::size_t> hole_count_{0};
 };

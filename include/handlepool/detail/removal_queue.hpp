@@ -81,9 +81,7 @@ public:
     }
 
     /// Compaction: gives the drained chunks back.
-    void recycle() {
-        chunks_.recycle([](std::uint32_t) {});
-    }
+    void recycle() { chunks_.recycle(); }
 
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
     void reset() noexcept { chunks_.reset(); }

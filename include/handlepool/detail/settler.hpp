@@ -7,6 +7,7 @@
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>
 #include <handlepool/detail/slot_history.hpp>
+#include <handlepool/detail/working_list.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -34,7 +35,7 @@ public:
           history_(history),
           births_(births),
           newborns_(what_for, parts),
-          born_(std::string(what_for) + " newborns", parts.geometry.object_limit, 0) {}
+          born_(std::string(what_for) + " newborns", parts.geometry.object_limit) {}
 
     /// Settles the newborns that are ready. Returns how many.
     template <executor Executor>
@@ -49,6 +50,7 @@ public:
                 born_count_ = born_count_ + 1;
             });
         }
+        born_.filled(born_count_);
         return parts_.newborns.settled() - before;
     }
 
@@ -73,6 +75,11 @@ public:
 
     static std::size_t close_holes_in_order(reaper_type&) noexcept { return 0; }
 
+    /// Lets the memory of the lists follow their use.
+    void end_frame() noexcept {
+        newborns_.end_frame();
+        born_.end_frame();
+    }
     /// Gives the memory of the lists back to the system.
     void shrink() noexcept {
         newborns_.shrink();
@@ -89,7 +96,7 @@ private:
     slot_history<policy>& history_;
     births_type& births_;
     newborn_collector<T, Config> newborns_;
-    typename policy::template array<plain<value_type>> born_; // keeps its memory for the next compaction
+    working_list<policy, plain<value_type>> born_;
     plain<std::size_t> born_count_{0};
 };
 

@@ -236,6 +236,10 @@ public:
         base::chunks_.given_back().rewind();
     }
 
+    // shrink() gives memory back: objects would stand in the way of most of it anyway.
+    template <class Objects>
+    static constexpr void trim(const Objects&) noexcept {}
+
     /// Compaction: gives the memory after the last object back to the system, except that of groups which a
     /// lane holds.
     template <class Objects>

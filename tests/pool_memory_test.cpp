@@ -1,0 +1,90 @@
+#include <handlepool/pool.hpp>
+#include <handlepool/stats.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <vector>
+
+// What a pool keeps of the system's memory after frames that needed much.
+namespace handlepool::test {
+namespace {
+
+struct large_block {
+    std::array<std::size_t, 64> words{};
+};
+using pool_of_blocks = pool<large_block>;
+
+constexpr std::size_t loaded_at_once = 100'000;
+// Whole pages at the ends of ranges, and chunks that lanes hold.
+constexpr std::size_t page_rounding = std::size_t{2} << 20;
+
+std::size_t in_objects(const pool_of_blocks& pool) {
+    return pool.stats().bytes_resident_in_objects;
+}
+std::size_t beside_objects(const pool_of_blocks& pool) {
+    const pool_stats now = pool.stats();
+    return now.bytes_resident - now.bytes_resident_in_objects;
+}
+
+class pool_memory_test : public testing::Test {
+protected:
+    void load(std::size_t objects = loaded_at_once) { pool.emplace_n(objects, std::back_inserter(handles)); }
+
+    pool_of_blocks pool{{.name = "blocks", .capacity = 2 * loaded_at_once}};
+    std::vector<handle<large_block>> handles;
+};
+
+TEST_F(pool_memory_test, a_bulk_load_leaves_no_nursery_behind) {
+    load();
+    pool.compact();
+    EXPECT_LE(in_objects(pool), loaded_at_once * sizeof(large_block) + page_rounding);
+    EXPECT_LE(beside_objects(pool), loaded_at_once * 18 + page_rounding);
+}
+
+TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {
+    load();
+    pool.compact();
+    const std::size_t before = beside_objects(pool);
+    pool.erase(std::span(handles));
+    pool.compact();
+    EXPECT_EQ(pool.size(), 0U);
+    // Slots that wait in the freelist, and the records in their queue.
+    EXPECT_LE(beside_objects(pool), before + loaded_at_once * (4 + 8) + page_rounding);
+}
+
+TEST_F(pool_memory_test, frames_that_need_it_again_find_their_memory) {
+    std::size_t after = 0;
+    for (int frame = 0; frame != 4; ++frame) {
+        load(loaded_at_once / 2);
+        pool.erase(std::span(handles));
+        handles.clear();
+        pool.compact();
+        after = in_objects(pool);
+    }
+    EXPECT_GE(after, loaded_at_once / 2 * sizeof(large_block));
+}
+
+TEST_F(pool_memory_test, shrink_to_fit_leaves_the_objects_alone) {
+    for (int frame = 0; frame != 3; ++frame) { // so that nothing goes by itself
+        load(loaded_at_once / 4);
+        pool.erase(std::span(handles));
+        handles.clear();
+        pool.compact();
+    }
+    load(1000);
+    pool.compact();
+    EXPECT_GE(in_objects(pool), loaded_at_once / 4 * sizeof(large_block));
+    pool.shrink_to_fit();
+    EXPECT_LE(in_objects(pool), 1000 * sizeof(large_block) + page_rounding);
+    EXPECT_EQ(pool.size(), 1000U);
+    for (const auto handle : handles) {
+        EXPECT_TRUE(pool.contains(handle));
+    }
+}
+
+} // namespace
+} // namespace handlepool::test
