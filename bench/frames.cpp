@@ -109,6 +109,40 @@ comparison small_compaction(benchmark::State& state) {
         [&] { return some(other, handlepool::inline_executor()); });
 }
 
+/// A compaction of 10,000 removals, of 1,000,000 that wait, against one of all that wait, 10,000.
+comparison budgeted_compaction(benchmark::State& state) {
+    constexpr std::size_t alive = 1'000'000;
+    constexpr std::size_t some = 10'000;
+    pool full({.name = "bench", .capacity = alive, .removal_queue_size = alive});
+    pool short_of_it({.name = "bench", .capacity = alive + some});
+    std::vector<handle> handles;
+    std::mt19937_64 random(1);
+    const auto fill = [&](pool& one) {
+        handles.clear();
+        one.emplace_n(alive, std::back_inserter(handles), std::uint64_t{7});
+        one.compact();
+        std::shuffle(handles.begin(), handles.end(), random);
+    };
+    fill(short_of_it);
+    const std::vector<handle> alive_there = handles;
+    std::size_t next = 0;
+    return compare(
+        state,
+        [&] {
+            if (full.idle()) {
+                fill(full);
+                full.erase(handles);
+            }
+            return nanoseconds_of([&] { full.compact_some(some); });
+        },
+        [&] {
+            for (std::size_t i = 0; i != some; ++i, next = (next + 1) % alive) {
+                short_of_it.erase(alive_there[next]);
+            }
+            return nanoseconds_of([&] { short_of_it.compact(); });
+        });
+}
+
 void touch(object& one) {
     for (std::uint64_t& word : one.words) {
         word = word * 3 + 1;
@@ -248,6 +282,10 @@ void register_frames(table& results, std::size_t rounds) {
     });
     add(figure::small_compaction, [](benchmark::State& state, figure place, table& into) {
         const auto outcome = small_compaction(state);
+        into.record(place, outcome.ratio.median, outcome.ratio.spread());
+    });
+    add(figure::budgeted_compaction, [](benchmark::State& state, figure place, table& into) {
+        const comparison outcome = budgeted_compaction(state);
         into.record(place, outcome.ratio.median, outcome.ratio.spread());
     });
     add(figure::parallel_for_each, [](benchmark::State& state, figure place, table& into) {

@@ -191,8 +191,7 @@ void register_one_thread(table& results, std::size_t rounds) {
         add("iteration" + alive, [&results, each](auto& state) { iteration(state, results, each.alive); });
         add("memory" + alive, [&results, each](auto& state) { memory(state, results, each.alive); });
     }
-    add("memory loaded/1000000",
-        [&results](auto& state) { memory_loaded(state, results, 1'000'000); });
+    add("memory loaded/1000000", [&results](auto& state) { memory_loaded(state, results, 1'000'000); });
     add("bulk/1000", [&results](auto& state) { bulk(state, results, figure::bulk_1k, 1000); });
     add("bulk/100000", [&results](auto& state) { bulk(state, results, figure::bulk_100k, 100'000); });
     add("idle compaction", [&results](auto& state) { idle_compaction(state, results); });

@@ -49,6 +49,7 @@ enum class figure : std::size_t {
     idle_compaction,
     parallel_compaction,
     small_compaction,
+    budgeted_compaction,
     parallel_for_each,
     routed_erase,
     idle_pools,

@@ -103,6 +103,8 @@ public:
     /// Compacts the pool; try_compact() returns nothing when it can't start at once.
     virtual compaction_stats compact(executor_ref executor) = 0;
     virtual std::optional<compaction_stats> try_compact(executor_ref executor) = 0;
+    /// Takes at most `budget` removals and newborns, and leaves the others to the next compactions.
+    virtual compaction_stats compact_some(std::size_t budget, executor_ref executor) = 0;
 
     /// Would a compaction find nothing to do?
     virtual bool idle() const noexcept = 0;
@@ -133,9 +135,13 @@ protected:
     template <class AnyLayout, class Policy>
     friend class detail::service_compactor;
 
-    /// Like compact(), for a service: lets guards pass `outer` while it waits for its own, and returns a
+    /// Removals and newborns that wait for a compaction.
+    virtual std::size_t waiting() const noexcept = 0;
+
+    /// Like compact_some(), for a service: lets guards pass `outer` while it waits for its own, and returns a
     /// refusal instead of throwing it.
-    virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor) = 0;
+    virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor,
+                                                      std::size_t budget) = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
     virtual detail::row_place find_row(handle_type handle) noexcept = 0;

@@ -457,6 +457,11 @@ public:
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
     }
+    /// Takes at most `budget` removals and newborns, and leaves the others to the next compactions.
+    template <executor Executor = inline_executor>
+    compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {
+        return core_.compact(executor, budget);
+    }
 
     /// Sorts the dense store: `compare(a, b)` says of two rows, each a const_reference, whether a comes
     /// before b. All columns get the same order.

@@ -560,6 +560,19 @@ public:
         return core_.try_compact(executor);
     }
 
+    /// A part of a compaction, for frames without the time for a whole one: takes at most `budget` removals
+    /// and newborns together, half of each where both wait, and leaves the others to the next compactions, in
+    /// their order. What it leaves stays as it is: newborns are found but not in items(), and erased objects
+    /// are not destroyed. No thread's objects wait longer than a frame for each thread more than those of the
+    /// others. The budget is not for objects that threads take() out, nor for a sweep, which looks at all
+    /// objects after an erase that could leave no record: see pool_options::removal_queue_size. With
+    /// `keep_order`, what lies behind the first hole moves besides.
+    /// Progress: like compact(), but linear in the budget and the lanes. Throws like compact().
+    template <executor Executor = inline_executor>
+    compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {
+        return core_.compact(executor, budget);
+    }
+
     /// Sorts the dense store: `compare(a, b)` says of two objects, each a `const T&`, whether a comes before
     /// b. Equal objects keep their order. Handles may be used meanwhile, and stay right. Objects that were
     /// created since the last compaction take no part yet, those that were erased since then still do; what

@@ -361,6 +361,11 @@ public:
     std::optional<compaction_stats> try_compact(Executor&& executor) {
         return core_.try_compact(executor);
     }
+    /// Takes at most `budget` removals and newborns, and leaves the others to the next compactions.
+    template <executor Executor = inline_executor>
+    compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {
+        return core_.compact(executor, budget);
+    }
 
     /// Sorts the dense store: `compare(a, b)` says of two objects, `const void*`, whether a comes before b.
     template <class Compare, executor Executor = inline_executor>

@@ -327,6 +327,17 @@ public:
         return try_compact(executor_ref(executor));
     }
 
+    /// The same with at most `budget` removals and newborns of all pools together, in equal shares where
+    /// there are more; see pool::compact_some. Removed pools are destroyed whole.
+    service_compaction compact_some(std::size_t budget) { return compact_some(budget, inline_executor()); }
+    service_compaction compact_some(std::size_t budget, executor_ref executor) {
+        return compactor_.compact(executor, budget);
+    }
+    template <executor Executor>
+    service_compaction compact_some(std::size_t budget, Executor&& executor) {
+        return compact_some(budget, executor_ref(executor));
+    }
+
     /// Compactions so far. Any thread, at any time; wait-free, constant.
     std::uint64_t frames() const noexcept { return compactor_.frames(); }
 

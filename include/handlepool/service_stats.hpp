@@ -27,6 +27,8 @@ struct service_compaction {
     std::size_t born = 0;
     std::size_t moved = 0;
     std::size_t retired = 0;
+    std::size_t waiting_removals = 0;
+    std::size_t waiting_newborns = 0;
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 

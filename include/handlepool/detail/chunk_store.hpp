@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
@@ -126,14 +127,20 @@ public:
     }
 
     /// Consumer: calls `visit(first, last)` for the ranges of positions that the producer may have taken and
-    /// the consumer has not passed.
+    /// the consumer has not passed, as far as the first `most` of them.
     template <class Visit>
-    void for_pending(const chain& queue, Visit visit) const {
+    void for_pending(const chain& queue, Visit visit,
+                     std::size_t most = std::numeric_limits<std::size_t>::max()) const {
         std::uint32_t first = queue.get;
         std::uint32_t last = queue.get_end;
         while (true) {
-            if (first != last) {
-                visit(first, last);
+            const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, most));
+            if (count != 0) {
+                visit(first, first + count);
+            }
+            most -= count;
+            if (most == 0) {
+                return;
             }
             const link next = link_after(queue, last);
             if (next == link::none) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <handlepool/detail/birth_list.hpp>
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/packer.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -69,16 +71,17 @@ public:
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 
-    /// Only while the gate is closed.
+    /// Only while the gate is closed. A budget is for removals and newborns together, but not for takings,
+    /// nor for a sweep.
     template <executor Executor>
-    compaction_stats run(Executor& executor) noexcept {
-        return run(executor, [](auto&&) {});
+    compaction_stats run(Executor& executor, std::size_t budget = unlimited) noexcept {
+        return run(executor, budget, [](auto&&) {});
     }
 
     /// The same; `hand_out(end)` may end more objects, killed before, by `end(handle, deliver)`, which calls
     /// `deliver(object)`.
     template <executor Executor, class HandOut>
-    compaction_stats run(Executor& executor, HandOut hand_out) noexcept {
+    compaction_stats run(Executor& executor, std::size_t budget, HandOut hand_out) noexcept {
         const std::uint64_t start = policy::now();
         const std::uint64_t frame = runs();
         compaction_stats stats;
@@ -89,7 +92,10 @@ public:
         reaper_.hooks().prune();
         births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
-        reaper_.collect();
+        const parts_of_budget most = divide(budget);
+        // Another lane comes first each time, where the budget is smaller than the number of lanes.
+        const auto first_lane = static_cast<std::size_t>(frame);
+        reaper_.collect(most.removals, first_lane);
         begin(executor, compaction_phase::destroy);
         count(reaper_.reap(executor, frame), stats);
         const auto end = [&](value_type handle, auto deliver) {
@@ -122,7 +128,7 @@ public:
             stats.moved = packer_.close_holes_in_order(reaper_);
         }
         begin(executor, compaction_phase::collect_newborns);
-        stats.born = packer_.collect_newborns(executor, reaper_);
+        stats.born = packer_.collect_newborns(executor, reaper_, most.newborns, first_lane);
         add(left_nursery_, stats.born);
         begin(executor, compaction_phase::place_newborns);
         packer_.place_newborns(executor, reaper_, frame);
@@ -140,8 +146,29 @@ public:
         add(destroyed_, stats.removed);
         add(runs_, 1);
         stats.size = parts_.settled();
+        if (budget != unlimited) {
+            stats.waiting_removals = waiting_removals();
+            stats.waiting_newborns = waiting_newborns();
+        }
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
+    }
+
+    /// Records of removals, and objects in the nursery, erased ones among them. Any thread, a moment's view.
+    std::size_t waiting_removals() const noexcept {
+        std::size_t sum = 0;
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            sum += parts_.lanes[i].removals.waiting();
+        }
+        return sum;
+    }
+    std::size_t waiting_newborns() const noexcept {
+        const std::uint64_t left = left_nursery(); // before those created, which are no fewer
+        std::uint64_t created = 0;
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            created += parts_.lanes[i].created.load(std::memory_order::relaxed);
+        }
+        return static_cast<std::size_t>(created - left);
     }
 
     /// Has nothing happened since the last run that another one would act on? Any thread, wait-free; exact
@@ -201,6 +228,22 @@ private:
         if constexpr (phase_listener<Executor>) {
             executor.begin_phase(phase);
         }
+    }
+
+    struct parts_of_budget {
+        std::size_t removals;
+        std::size_t newborns;
+    };
+
+    /// Each kind gets half of a budget, and what the other one leaves. The odd one goes to each in turn.
+    parts_of_budget divide(std::size_t budget) const noexcept {
+        if (budget == unlimited) {
+            return {unlimited, unlimited};
+        }
+        const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
+        const std::size_t removals =
+            min(waiting_removals(), max(half, budget - min(budget, waiting_newborns())));
+        return {removals, budget - removals};
     }
 
     void count(const reaped& done, compaction_stats& stats) noexcept {

@@ -124,7 +124,7 @@ public:
         parts_.for_living_in(0, parts_.objects.size(), take);
         parts_.for_living_newborns_in(0, slots, take);
         inline_executor executor;
-        compactor_.run(executor, [&](auto end) {
+        compactor_.run(executor, unlimited, [&](auto end) {
             for (std::size_t i = 0; i != count; ++i) {
                 end(taken[i], [&](pointer object) { sink(taken[i], object); });
             }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -26,10 +27,11 @@ public:
         : parts_(parts),
           pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks) {}
 
-    /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation.
+    /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation: for
+    /// those in at most `budget` positions, beginning with a lane.
     template <executor Executor, class Take>
-    void collect(Executor& executor, Take take) {
-        const std::size_t ranges = find_pending();
+    void collect(Executor& executor, std::size_t budget, std::size_t first_lane, Take take) {
+        const std::size_t ranges = find_pending(budget, first_lane);
         pending_.filled(ranges);
         executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
                             [this](std::size_t first, std::size_t last) noexcept {
@@ -73,17 +75,23 @@ private:
         plain<std::uint32_t> ready;
     };
 
-    /// Lists the positions of all lanes that were not drained yet.
-    std::size_t find_pending() {
+    /// Lists the positions of lanes that were not drained yet.
+    std::size_t find_pending(std::size_t budget, std::size_t first_lane) {
         std::size_t count = 0;
-        for (std::size_t i = 0, last_lane = parts_.lanes.count(); i < last_lane; ++i) {
+        const auto list = [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
-            queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed),
-                                     std::memory_order::relaxed);
-            parts_.newborns.for_pending(queue, [&](std::uint32_t first, std::uint32_t last) {
-                pending_[count++] = {i, first, last, 0};
-            });
-        }
+            if (most == unlimited) {
+                queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed),
+                                         std::memory_order::relaxed);
+            }
+            parts_.newborns.for_pending(
+                queue,
+                [&](std::uint32_t first, std::uint32_t last) { pending_[count++] = {i, first, last, 0}; },
+                most);
+        };
+        share_among(
+            parts_.lanes.count(), first_lane, budget,
+            [&](std::size_t i) { return parts_.newborns.pending(parts_.lanes[i].newborns, budget); }, list);
         return count;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/memory_of.hpp>
@@ -229,10 +230,17 @@ public:
     }
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
-    /// the lane's newborns lie that are not yet drained, in their order.
+    /// the lane's newborns lie that are not yet drained, in their order, as far as the first `most`
+    /// positions.
     template <class Visit>
-    void for_pending(const chain& lane, Visit visit) const {
-        chunks_.for_pending(lane.positions, visit);
+    void for_pending(const chain& lane, Visit visit, std::size_t most = unlimited) const {
+        chunks_.for_pending(lane.positions, visit, most);
+    }
+    /// Compaction: how many positions those are.
+    std::size_t pending(const chain& lane, std::size_t most) const {
+        std::size_t count = 0;
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) { count += last - first; }, most);
+        return count;
     }
 
     /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is

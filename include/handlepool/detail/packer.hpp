@@ -41,11 +41,13 @@ public:
           newborns_(what_for, parts),
           moves_(std::string(what_for) + " moves", parts.geometry.object_limit) {}
 
-    /// Lists the newborns that are ready, and where they go. Returns how many.
+    /// Lists the newborns that are ready, and where they go: those in at most `budget` positions, beginning
+    /// with those of a lane. Returns how many.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type& holes) {
+    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::size_t budget = unlimited,
+                                 std::size_t first_lane = 0) {
         move_count_ = 0;
-        newborns_.collect(executor, [&](nursery_position position) {
+        newborns_.collect(executor, budget, first_lane, [&](nursery_position position) {
             const std::size_t newborn = move_count_++;
             moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
         });

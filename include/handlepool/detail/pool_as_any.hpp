@@ -66,12 +66,16 @@ public:
     std::optional<compaction_stats> try_compact(executor_ref executor) override {
         return pool_.try_compact(executor);
     }
+    compaction_stats compact_some(std::size_t budget, executor_ref executor) override {
+        return pool_.compact_some(budget, executor);
+    }
     bool idle() const noexcept override { return pool_.idle(); }
     void skip_frame() noexcept override { pool_.skip_frame(); }
 
 protected:
-    compaction_attempt compact_inside(outer_gate* outer, executor_ref executor) override {
-        return pool_.core_.compact_inside(outer, executor);
+    std::size_t waiting() const noexcept override { return pool_.core_.waiting(); }
+    compaction_attempt compact_inside(outer_gate* outer, executor_ref executor, std::size_t budget) override {
+        return pool_.core_.compact_inside(outer, executor, budget);
     }
     row_place find_row([[maybe_unused]] handle_type handle) noexcept override {
         if constexpr (has_rows) {

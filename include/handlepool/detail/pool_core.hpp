@@ -371,8 +371,8 @@ public:
     // ---- Frames
 
     template <executor Executor>
-    compaction_stats compact(Executor& executor) {
-        const compaction_attempt attempt = compact_inside(nullptr, executor);
+    compaction_stats compact(Executor& executor, std::size_t budget = unlimited) {
+        const compaction_attempt attempt = compact_inside(nullptr, executor, budget);
         throw_refused(gate_.owner(), attempt.refusal);
         return attempt.done;
     }
@@ -380,13 +380,13 @@ public:
     /// The same, as a part of what another gate keeps guards from: while it waits for guards of this pool,
     /// those of `outer` may pass. Says why instead of throwing.
     template <executor Executor>
-    compaction_attempt compact_inside(outer_gate* outer, Executor& executor) {
+    compaction_attempt compact_inside(outer_gate* outer, Executor& executor, std::size_t budget) {
         expect_in_use();
         if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
             return {.refusal = refusal, .done = {}};
         }
         const closed_gate closed(gate_);
-        return {.refusal = gate_refusal::none, .done = compact_alone(executor)};
+        return {.refusal = gate_refusal::none, .done = compact_alone(executor, budget)};
     }
 
     template <executor Executor>
@@ -396,7 +396,7 @@ public:
             return std::nullopt;
         }
         const closed_gate closed(gate_);
-        return compact_alone(executor);
+        return compact_alone(executor, unlimited);
     }
 
     /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
@@ -414,6 +414,9 @@ public:
         return compactor_.idle();
     }
     /// Instead of a compaction, when the pool is idle: counts the frame.
+    std::size_t waiting() const noexcept {
+        return compactor_.waiting_removals() + compactor_.waiting_newborns();
+    }
     void skip_frame() noexcept { compactor_.skip(); }
 
     // ---- The whole pool
@@ -487,14 +490,14 @@ private:
 
     /// The gate is closed.
     template <executor Executor>
-    compaction_stats compact_alone(Executor& executor) {
+    compaction_stats compact_alone(Executor& executor, std::size_t budget) {
         if constexpr (phase_listener<Executor>) {
             executor.begin_compaction(name_);
-            const compaction_stats stats = compactor_.run(executor);
+            const compaction_stats stats = compactor_.run(executor, budget);
             executor.end_compaction(stats);
             return stats;
         } else {
-            return compactor_.run(executor);
+            return compactor_.run(executor, budget);
         }
     }
 

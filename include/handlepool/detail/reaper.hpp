@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/numbers.hpp>
@@ -53,14 +54,17 @@ public:
 
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Takes a snapshot of all removal queues.
-    void collect() {
+    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a lane.
+    void collect(std::size_t budget = unlimited, std::size_t first_lane = 0) {
         removal_count_ = 0;
         hole_count_ = 0;
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.removals.drain(parts_.lanes[i].removals,
-                                  [this](value_type handle) { add_removal(handle); });
-        }
+        share_among(
+            parts_.lanes.count(), first_lane, budget,
+            [this](std::size_t i) { return parts_.lanes[i].removals.waiting(); },
+            [this](std::size_t i, std::size_t most) {
+                parts_.removals.drain(
+                    parts_.lanes[i].removals, [this](value_type handle) { add_removal(handle); }, most);
+            });
     }
 
     /// Destroys what was collected, and frees the slots in the order of the records. With hooks, which are

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -21,8 +23,10 @@ struct removal_chain {
     typename Policy::template atomic<std::uint64_t> drained{0};
 
     /// Any thread: exact for what happened before.
-    bool empty() const noexcept {
-        return queued.load(std::memory_order::relaxed) == drained.load(std::memory_order::relaxed);
+    bool empty() const noexcept { return waiting() == 0; }
+    std::size_t waiting() const noexcept {
+        const std::uint64_t before = drained.load(std::memory_order::relaxed);
+        return static_cast<std::size_t>(queued.load(std::memory_order::relaxed) - before);
     }
 
     /// Makes it as new, but for the totals. Only while nobody uses it.
@@ -65,14 +69,16 @@ public:
         return true;
     }
 
-    /// Compaction: calls `take(record)` for the records that are in the lane's queue at the time of the call.
+    /// Compaction: calls `take(record)` for the records that are in the lane's queue at the time of the call,
+    /// but for the first `most` only.
     template <class Take>
-    void drain(chain& lane, Take take) {
+    void drain(chain& lane, Take take, std::size_t most = unlimited) {
         std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
         // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction
         // up.
         const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
-        for (; drained != queued; ++drained) {
+        const std::uint64_t last = drained + min<std::uint64_t>(queued - drained, most);
+        for (; drained != last; ++drained) {
             chunks_.follow(lane.records);
             take(value_type{records_[lane.records.get]});
             lane.records.get = lane.records.get + 1;

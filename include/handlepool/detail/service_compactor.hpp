@@ -2,6 +2,7 @@
 
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/access_gate.hpp>
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pin.hpp>
@@ -31,7 +32,7 @@ public:
         : gate_(gate), pools_(pools) {}
 
     /// Waits for guards. Throws compaction_conflict as the service's compact() says.
-    service_compaction compact(executor_ref executor);
+    service_compaction compact(executor_ref executor, std::size_t budget = unlimited);
 
     /// Nothing where it can't start at once.
     std::optional<service_compaction> try_compact(executor_ref executor);
@@ -41,7 +42,7 @@ public:
 
 private:
     template <class CompactOne>
-    service_compaction compact_all(bool may_wait, CompactOne compact_one);
+    service_compaction compact_all(bool may_wait, std::size_t budget, CompactOne compact_one);
 
     access_gate<pin<Policy>>& gate_;
     pool_directory<Layout, Policy>& pools_;
@@ -53,13 +54,13 @@ extern template class service_compactor<default_layout, default_policy>;
 // -----------------------------------------------------------------------------------------------------------
 
 template <class Layout, class Policy>
-service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor) {
+service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor, std::size_t budget) {
     gate_.close_or_throw();
     const closed_gate closed(gate_);
     const pool_type* refused = nullptr;
     gate_refusal refusal = gate_refusal::none;
-    const service_compaction sum = compact_all(true, [&](pool_type& pool) -> std::optional<compaction_stats> {
-        const compaction_attempt attempt = pool.compact_inside(&gate_, executor);
+    const auto compact_one = [&](pool_type& pool, std::size_t most) -> std::optional<compaction_stats> {
+        const compaction_attempt attempt = pool.compact_inside(&gate_, executor, most);
         if (attempt.refusal == gate_refusal::none) {
             return attempt.done;
         }
@@ -68,7 +69,8 @@ service_compaction service_compactor<Layout, Policy>::compact(executor_ref execu
             refusal = attempt.refusal;
         }
         return std::nullopt;
-    });
+    };
+    const service_compaction sum = compact_all(true, budget, compact_one);
     if (refused != nullptr) {
         throw_refused(quoted_pool(refused->name()), refusal);
     }
@@ -81,39 +83,48 @@ std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact
         return std::nullopt;
     }
     const closed_gate closed(gate_);
-    return compact_all(false, [&](pool_type& pool) { return pool.try_compact(executor); });
+    return compact_all(false, unlimited,
+                       [&](pool_type& pool, std::size_t) { return pool.try_compact(executor); });
 }
 
-/// Calls `compact_one(pool)`, which may refuse, for the pools that have something to do. The gate is closed.
-/// `may_wait` says whether it may wait for threads that change or view the directory.
+/// Calls `compact_one(pool, budget)`, which may refuse, for the pools that have something to do. The gate is
+/// closed. `may_wait` says whether it may wait for threads that change or view the directory.
 template <class Layout, class Policy>
 template <class CompactOne>
-service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait, CompactOne compact_one) {
+service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait, std::size_t budget,
+                                                                  CompactOne compact_one) {
     const auto start = std::chrono::steady_clock::now();
     service_compaction sum;
     pools_.begin_frame(may_wait);
     auto& ending = pools_.ending();
     for (auto next = ending.begin(); next != ending.end();) {
-        if (compact_one(*next->pool)) {
+        if (compact_one(*next->pool, unlimited)) {
             next = ending.erase(next);
         } else {
             ++sum.skipped;
             ++next;
         }
     }
-    for (pool_type* const pool : pools_.of_frame()) {
-        if (pool->idle()) {
-            pool->skip_frame();
-        } else if (const std::optional<compaction_stats> done = compact_one(*pool)) {
+    const auto& pools = pools_.of_frame();
+    const auto compact_next = [&](std::size_t i, std::size_t most) {
+        pool_type& pool = *pools[i];
+        if (pool.idle()) {
+            pool.skip_frame();
+        } else if (const std::optional<compaction_stats> done = compact_one(pool, most)) {
             ++sum.pools;
             sum.removed += done->removed;
             sum.born += done->born;
             sum.moved += done->moved;
             sum.retired += done->retired;
+            sum.waiting_removals += done->waiting_removals;
+            sum.waiting_newborns += done->waiting_newborns;
         } else {
             ++sum.skipped;
         }
-    }
+    };
+    share_among(
+        pools.size(), static_cast<std::size_t>(frames()), budget,
+        [&](std::size_t i) { return pools[i]->waiting(); }, compact_next);
     frames_.store(frames() + 1, std::memory_order::relaxed);
     sum.duration = std::chrono::steady_clock::now() - start;
     return sum;

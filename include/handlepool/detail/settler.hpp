@@ -37,15 +37,17 @@ public:
           newborns_(what_for, parts),
           born_(std::string(what_for) + " newborns", parts.geometry.object_limit) {}
 
-    /// Settles the newborns that are ready. Returns how many.
+    /// Settles the newborns that are ready, of at most `budget` places, beginning with those of a lane.
+    /// Returns how many.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type&) {
+    std::size_t collect_newborns(Executor& executor, const reaper_type&, std::size_t budget = unlimited,
+                                 std::size_t first_lane = 0) {
         const std::size_t before = parts_.newborns.settled();
         born_count_ = 0;
         if (births_.hooks().empty() && !history_.remembers()) {
-            newborns_.collect(executor, [](nursery_position) {});
+            newborns_.collect(executor, budget, first_lane, [](nursery_position) {});
         } else {
-            newborns_.collect(executor, [this](nursery_position place) {
+            newborns_.collect(executor, budget, first_lane, [this](nursery_position place) {
                 born_[born_count_] = parts_.newborns.owner(place);
                 born_count_ = born_count_ + 1;
             });

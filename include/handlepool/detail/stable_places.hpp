@@ -55,7 +55,7 @@ public:
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,
-        base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
+        base::pending, base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
         base::prefetch_owner, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 

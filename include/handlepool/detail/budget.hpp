@@ -1,0 +1,56 @@
+#pragma once
+
+#include <handlepool/detail/min_max.hpp>
+
+#include <cstddef>
+#include <limits>
+
+namespace handlepool::detail {
+
+/// The budget of a compaction that leaves nothing to the next one.
+inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+/// Divides a budget among several who take from it one after the other: each gets what it wants, unless that
+/// would leave those after it less than they want or than an equal share. All are asked first.
+class budget_shares {
+public:
+    /// `takers` of them want something.
+    budget_shares(std::size_t budget, std::size_t takers) noexcept
+        : left_(budget), equal_(takers == 0 ? 0 : budget / takers) {}
+
+    /// One of them wants so much.
+    void expect(std::size_t wanted) noexcept { promised_ += min(wanted, equal_); }
+
+    /// How much the next of them gets. It may want more by now.
+    std::size_t take(std::size_t wanted) noexcept {
+        promised_ -= min(promised_, min(wanted, equal_));
+        const std::size_t taken = min(wanted, left_ - promised_);
+        left_ -= taken;
+        return taken;
+    }
+
+private:
+    std::size_t left_;
+    std::size_t equal_;
+    std::size_t promised_ = 0; // of what is left, to those who come later
+};
+
+/// Divides a budget among `count` things: calls `take(i, most)` for each, beginning at `first`, where `most`
+/// may be 0. `wanted(i)` says how much each wants.
+template <class Wanted, class Take>
+void share_among(std::size_t count, std::size_t first, std::size_t budget, Wanted wanted, Take take) {
+    std::size_t takers = 0;
+    for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
+        takers += wanted(i) != 0 ? 1 : 0;
+    }
+    budget_shares shares(budget, takers);
+    for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
+        shares.expect(wanted(i));
+    }
+    for (std::size_t i = 0; i != count; ++i) {
+        const std::size_t next = budget == unlimited ? i : (first + i) % count;
+        take(next, budget == unlimited ? unlimited : shares.take(wanted(next)));
+    }
+}
+
+} // namespace handlepool::detail

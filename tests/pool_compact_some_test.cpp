@@ -1,0 +1,262 @@
+// Compactions with a budget, which leave what is too much to the next ones.
+
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/stable_pool.hpp>
+#include <handlepool/thread_executor.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <support/consistency.hpp>
+#include <support/hostile_types.hpp>
+#include <support/random.hpp>
+#include <support/tiny_policy.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+
+/// What holds at every quiescent point, whatever waits.
+template <class Pool>
+void expect_nothing_lost(Pool& pool) {
+    const pool_stats now = pool.stats();
+    ASSERT_EQ(now.created, now.alive + now.waiting_removals + now.destroyed);
+    ASSERT_EQ(now.dense + now.newborn, now.alive + now.waiting_removals);
+    std::size_t visited = 0;
+    for (auto& object : pool) {
+        const auto handle = pool.handle_of(object);
+        ASSERT_TRUE(!pool.contains(handle) || pool.find(handle) == &object);
+        ++visited;
+    }
+    ASSERT_EQ(visited, now.dense);
+}
+
+template <class Pool>
+class compact_some : public testing::Test {
+protected:
+    using handle_type = typename Pool::handle_type;
+    using handles_type = std::vector<handle_type>;
+
+    handles_type load(int count) {
+        handles_type handles;
+        for (int i = 0; i != count; ++i) {
+            handles.push_back(pool.emplace(people, static_cast<std::uint64_t>(i)));
+        }
+        return handles;
+    }
+    static std::size_t taken(const compaction_stats& done) { return done.removed + done.born; }
+
+    census people;
+    Pool pool{{.name = "people", .capacity = 10'000}};
+};
+using pools = testing::Types<pool<counted>, pool<counted, default_layout, support::tiny_policy<1>>,
+                             pool<counted, default_layout, support::tiny_policy<2>>, stable_pool<counted>,
+                             stable_pool<counted, default_layout, support::tiny_policy<1>>>;
+TYPED_TEST_SUITE(compact_some, pools);
+
+TYPED_TEST(compact_some, takes_as_much_as_its_budget_and_leaves_the_rest) {
+    const auto handles = this->load(100);
+    for (std::size_t frame = 1; frame != 11; ++frame) {
+        const compaction_stats done = this->pool.compact_some(10);
+        ASSERT_EQ(done.born, 10U);
+        ASSERT_EQ(done.size, 10 * frame);
+        ASSERT_EQ(done.waiting_newborns, 100 - 10 * frame);
+        expect_nothing_lost(this->pool);
+    }
+    EXPECT_TRUE(this->pool.idle());
+    this->pool.erase(std::span(handles));
+    EXPECT_EQ(this->people.alive(), 100) << "what is erased lives until its compaction";
+    for (std::size_t frame = 1; frame != 5; ++frame) {
+        const compaction_stats done = this->pool.compact_some(30);
+        ASSERT_EQ(done.removed, std::min<std::size_t>(30, 100 - 30 * (frame - 1)));
+        ASSERT_EQ(done.waiting_removals, 100 - std::min<std::size_t>(100, 30 * frame));
+        ASSERT_EQ(this->people.alive(), 100 - std::min(100, 30 * static_cast<int>(frame)));
+        expect_nothing_lost(this->pool);
+    }
+    EXPECT_TRUE(this->pool.idle());
+}
+
+TYPED_TEST(compact_some, keeps_the_order_of_newborns_and_of_removals) {
+    const auto handles = this->load(20);
+    while (!this->pool.idle()) {
+        this->pool.compact_some(3);
+    }
+    std::vector<std::uint64_t> values;
+    for (const counted& each : this->pool) {
+        values.push_back(each.value());
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(values));
+    EXPECT_EQ(values.size(), 20U);
+
+    std::vector<std::uint64_t> ended;
+    this->pool.on_erase([&](auto, counted& each) { ended.push_back(each.value()); });
+    this->pool.erase(std::span(handles));
+    while (!this->pool.idle()) {
+        this->pool.compact_some(3);
+    }
+    EXPECT_EQ(ended, values);
+}
+
+TYPED_TEST(compact_some, a_budget_of_one_gets_on_with_both_kinds) {
+    auto handles = this->load(100);
+    this->pool.compact();
+    for (int frame = 0; frame != 40; ++frame) {
+        this->pool.erase(handles.back()); // so many come that neither kind ever ends
+        handles.pop_back();
+        handles.insert(handles.begin(), this->pool.emplace(this->people, 7U));
+    }
+    std::size_t removed = 0;
+    std::size_t born = 0;
+    for (int frame = 0; frame != 20; ++frame) {
+        const compaction_stats done = this->pool.compact_some(1);
+        ASSERT_LE(this->taken(done), 1U);
+        removed += done.removed;
+        born += done.born;
+    }
+    EXPECT_EQ(removed, 10U);
+    EXPECT_EQ(born, 10U);
+}
+
+TYPED_TEST(compact_some, what_one_kind_leaves_the_other_gets) {
+    const auto handles = this->load(100);
+    this->pool.compact();
+    this->load(100);
+    this->pool.erase(std::span(handles).first(3));
+    const compaction_stats first = this->pool.compact_some(50);
+    EXPECT_EQ(first.removed, 3U);
+    EXPECT_EQ(first.born, 47U);
+    this->pool.erase(std::span(handles).subspan(3, 90));
+    const compaction_stats second = this->pool.compact_some(50);
+    EXPECT_EQ(second.removed, 25U);
+    EXPECT_EQ(second.born, 25U);
+}
+
+TYPED_TEST(compact_some, no_thread_waits_behind_another) {
+    const auto handles = this->load(5000);
+    this->pool.compact();
+    this->pool.erase(std::span(handles).first(4000));
+    this->load(4000);
+    std::size_t left = 0;
+    std::thread([&] {
+        this->pool.erase(std::span(handles).last(5));
+        const auto few = this->load(5);
+        left = static_cast<std::size_t>(this->people.alive());
+        // Two frames for each lane, and then what they have is taken.
+        std::vector<bool> ended(5);
+        hook_connection erased = this->pool.on_erase([&](auto handle, counted&) {
+            const auto found = std::ranges::find(handles.end() - 5, handles.end(), handle);
+            if (found != handles.end()) {
+                ended[static_cast<std::size_t>(found - (handles.end() - 5))] = true;
+            }
+        });
+        std::size_t born = 0;
+        hook_connection taken_in = this->pool.on_birth(
+            [&](auto handle, counted&) { born += std::ranges::count(few, handle) != 0 ? 1 : 0; });
+        for (int frame = 0; frame != 4; ++frame) {
+            this->pool.compact_some(200);
+        }
+        EXPECT_EQ(std::ranges::count(ended, true), 5);
+        EXPECT_EQ(born, 5U);
+        erased.disconnect();
+        taken_in.disconnect();
+    }).join();
+    EXPECT_GT(left, 8000U);
+}
+
+TYPED_TEST(compact_some, without_a_budget_only_what_was_taken_goes) {
+    const auto handles = this->load(10);
+    this->pool.compact();
+    this->load(10);
+    this->pool.erase(std::span(handles).first(5));
+    std::vector<std::uint64_t> sunk;
+    EXPECT_TRUE(this->pool.take(handles[7], [&](counted&& each) { sunk.push_back(each.value()); }));
+    const compaction_stats done = this->pool.compact_some(0);
+    EXPECT_EQ(done.born, 0U);
+    EXPECT_EQ(done.removed, 1U);
+    EXPECT_THAT(sunk, ElementsAre(7U));
+    expect_nothing_lost(this->pool);
+}
+
+TYPED_TEST(compact_some, a_sweep_finds_all) {
+    TypeParam small({.name = "small", .capacity = 1000, .removal_queue_size = 1});
+    std::vector<typename TypeParam::handle_type> handles;
+    for (int i = 0; i != 100; ++i) {
+        handles.push_back(small.emplace(this->people, 1U));
+    }
+    small.compact();
+    small.erase(std::span(handles));
+    const compaction_stats done = small.compact_some(1);
+    EXPECT_EQ(done.removed, 100U);
+    EXPECT_EQ(this->people.alive(), 0);
+    EXPECT_EQ(small.compact().removed, 0U);
+}
+
+TYPED_TEST(compact_some, with_an_executor_is_the_same) {
+    random_source random;
+    TypeParam other({.name = "other", .capacity = 10'000});
+    std::vector<std::pair<typename TypeParam::handle_type, typename TypeParam::handle_type>> alive;
+    thread_executor threads(2);
+    for (int frame = 0; frame != 50; ++frame) {
+        for (std::uint64_t i = random.below(300); i != 0; --i) {
+            alive.emplace_back(this->pool.emplace(this->people, i), other.emplace(this->people, i));
+        }
+        for (std::uint64_t i = random.below(300); i != 0 && !alive.empty(); --i) {
+            std::swap(alive[random.below(alive.size())], alive.back());
+            this->pool.erase(alive.back().first);
+            other.erase(alive.back().second);
+            alive.pop_back();
+        }
+        const std::size_t budget = random.below(400);
+        const compaction_stats one = this->pool.compact_some(budget);
+        const compaction_stats two = other.compact_some(budget, threads);
+        ASSERT_EQ(this->taken(one), this->taken(two));
+        ASSERT_LE(one.removed + one.born, budget);
+        ASSERT_TRUE(std::ranges::equal(this->pool, other, {}, &counted::value, &counted::value));
+        expect_nothing_lost(this->pool);
+        for (const auto& [mine, its] : alive) {
+            ASSERT_EQ(this->pool.at(mine).value(), other.at(its).value());
+        }
+    }
+    const std::size_t size = alive.size();
+    EXPECT_EQ(this->pool.compact().size, size);
+    EXPECT_EQ(other.compact().size, size);
+    expect_consistent(this->pool);
+    expect_consistent(other);
+}
+
+TYPED_TEST(compact_some, objects_that_wait_are_found_and_can_be_erased) {
+    const auto handles = this->load(50);
+    this->pool.compact_some(20);
+    for (const auto handle : handles) {
+        EXPECT_TRUE(this->pool.contains(handle));
+    }
+    this->pool.erase(std::span(handles).last(40));
+    while (!this->pool.idle()) {
+        this->pool.compact_some(7);
+        expect_nothing_lost(this->pool);
+    }
+    EXPECT_EQ(this->pool.size(), 10U);
+    EXPECT_EQ(this->people.alive(), 10);
+}
+
+TEST(compact_some_raw, serves_raw_pools_too) {
+    raw_pool<> pool({.name = "raw", .capacity = 100}, {.size = 8, .alignment = 8});
+    for (int i = 0; i != 10; ++i) {
+        pool.emplace();
+    }
+    EXPECT_EQ(pool.compact_some(4).waiting_newborns, 6U);
+    EXPECT_EQ(pool.compact_some(100).waiting_newborns, 0U);
+}
+
+} // namespace
+} // namespace handlepool::test
