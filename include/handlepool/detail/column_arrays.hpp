@@ -97,6 +97,11 @@ public:
             this->unpoison_objects(to);
         }
     }
+    void discard(std::uint32_t first, std::uint32_t last) noexcept {
+        if constexpr (has_content) {
+            array::discard(first, last);
+        }
+    }
     /// Not further on: whoever goes from row to row is followed by the processor, and a prefetch for each
     /// column would make it wait.
     void prefetch_object(location where, std::size_t further) const noexcept {
