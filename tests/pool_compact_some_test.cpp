@@ -249,6 +249,25 @@ TYPED_TEST(compact_some, objects_that_wait_are_found_and_can_be_erased) {
     EXPECT_EQ(this->people.alive(), 10);
 }
 
+TEST(compact_some_of_vacated_places, leaves_the_pool_idle_in_the_end) {
+    for (const std::size_t budget : {1U, 3U, 1000U}) {
+        pool<re_entrant> pool({.name = "nested", .capacity = 1000});
+        const re_entrant::callback nothing = [] {};
+        const re_entrant::callback failing = [&] {
+            pool.emplace(nothing);
+            throw construction_failure();
+        };
+        for (int i = 0; i != 70; ++i) {
+            EXPECT_THROW(pool.emplace(failing), construction_failure);
+        }
+        for (int frames = 0; !pool.idle(); ++frames) {
+            ASSERT_LT(frames, 300) << budget;
+            pool.compact_some(budget);
+        }
+        EXPECT_EQ(pool.stats().dense, 70U);
+    }
+}
+
 TEST(compact_some_raw, serves_raw_pools_too) {
     raw_pool<> pool({.name = "raw", .capacity = 100}, {.size = 8, .alignment = 8});
     for (int i = 0; i != 10; ++i) {

@@ -127,9 +127,9 @@ public:
     }
 
     /// Consumer: calls `visit(first, last)` for the ranges of positions that the producer may have taken and
-    /// the consumer has not passed, as far as the first `most` of them.
+    /// the consumer has not passed, as far as the first `most` of them. Returns whether those are all.
     template <class Visit>
-    void for_pending(const chain& queue, Visit visit,
+    bool for_pending(const chain& queue, Visit visit,
                      std::size_t most = std::numeric_limits<std::size_t>::max()) const {
         std::uint32_t first = queue.get;
         std::uint32_t last = queue.get_end;
@@ -138,13 +138,13 @@ public:
             if (count != 0) {
                 visit(first, first + count);
             }
-            most -= count;
-            if (most == 0) {
-                return;
+            if (count != last - first) {
+                return false;
             }
+            most -= count;
             const link next = link_after(queue, last);
             if (next == link::none) {
-                return;
+                return true;
             }
             first = target_of(next) * chunk_size_;
             last = first + chunk_size_;

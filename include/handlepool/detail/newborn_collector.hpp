@@ -45,13 +45,18 @@ public:
             const std::size_t lane = pending_[i].lane;
             // Those before the first of the lane that is not ready.
             std::size_t ready = 0;
-            for (bool all = true; i != ranges && pending_[i].lane == lane; ++i) {
+            bool all = true;
+            for (; i != ranges && pending_[i].lane == lane; ++i) {
                 if (all) {
                     ready += pending_[i].ready;
                     all = pending_[i].ready == pending_[i].last - pending_[i].first;
                 }
             }
-            parts_.newborns.drain(parts_.lanes[lane].newborns, ready, take);
+            newborn_chain<policy>& queue = parts_.lanes[lane].newborns;
+            if (!all) { // whatever a budget has left out comes after one that is not ready
+                queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
+            }
+            parts_.newborns.drain(queue, ready, take);
         }
     }
 
@@ -80,14 +85,14 @@ private:
         std::size_t count = 0;
         const auto list = [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
-            if (most == unlimited) {
-                queue.vacated_seen.store(queue.vacated.load(std::memory_order::relaxed),
-                                         std::memory_order::relaxed);
-            }
-            parts_.newborns.for_pending(
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            const bool all = parts_.newborns.for_pending(
                 queue,
                 [&](std::uint32_t first, std::uint32_t last) { pending_[count++] = {i, first, last, 0}; },
                 most);
+            if (all) {
+                queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
+            }
         };
         share_among(
             parts_.lanes.count(), first_lane, budget,

@@ -29,8 +29,10 @@ struct newborn_chain {
     typename Policy::template plain<std::uint32_t> lane{0};
     /// Head of a linked list of vacated positions.
     typename Policy::template plain<link> vacant{link::none};
-    /// Positions ever vacated, and how many of them compaction had seen when it looked.
+    /// Positions ever vacated; how many they were when compaction looked, and when it last left none behind
+    /// that it could pass.
     typename Policy::template atomic<std::uint64_t> vacated{0};
+    typename Policy::template plain<std::uint64_t> vacated_before{0};
     typename Policy::template atomic<std::uint64_t> vacated_seen{0};
     chunk_chain<Policy> positions;
 
@@ -231,10 +233,10 @@ public:
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
     /// the lane's newborns lie that are not yet drained, in their order, as far as the first `most`
-    /// positions.
+    /// positions. Returns whether those are all.
     template <class Visit>
-    void for_pending(const chain& lane, Visit visit, std::size_t most = unlimited) const {
-        chunks_.for_pending(lane.positions, visit, most);
+    bool for_pending(const chain& lane, Visit visit, std::size_t most = unlimited) const {
+        return chunks_.for_pending(lane.positions, visit, most);
     }
     /// Compaction: how many positions those are.
     std::size_t pending(const chain& lane, std::size_t most) const {

@@ -5,6 +5,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/message.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/executor_ref.hpp>
@@ -124,7 +125,11 @@ service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait,
     };
     share_among(
         pools.size(), static_cast<std::size_t>(frames()), budget,
-        [&](std::size_t i) { return pools[i]->waiting(); }, compact_next);
+        [&](std::size_t i) {
+            // Even if nothing waits that is counted, places of newborns may be left.
+            return pools[i]->idle() ? 0 : max<std::size_t>(pools[i]->waiting(), 1);
+        },
+        compact_next);
     frames_.store(frames() + 1, std::memory_order::relaxed);
     sum.duration = std::chrono::steady_clock::now() - start;
     return sum;
