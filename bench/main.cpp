@@ -66,6 +66,7 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_look_up(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);
     handlepool_bench::register_frames(results, rounds);
+    handlepool_bench::register_guards(results, rounds);
     handlepool_bench::register_stable(results, rounds);
     handlepool_bench::register_sorting(results, rounds);
     handlepool_bench::register_columns(results, rounds);

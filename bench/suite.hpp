@@ -11,6 +11,7 @@ void register_one_thread(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);
+void register_guards(table& results, std::size_t rounds);
 void register_stable(table& results, std::size_t rounds);
 void register_sorting(table& results, std::size_t rounds);
 void register_columns(table& results, std::size_t rounds);

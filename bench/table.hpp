@@ -50,6 +50,8 @@ enum class figure : std::size_t {
     parallel_compaction,
     small_compaction,
     budgeted_compaction,
+    guarded_find,
+    waiting_compaction,
     parallel_for_each,
     routed_erase,
     idle_pools,

@@ -3,8 +3,10 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -83,8 +85,14 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
     return own_number_plus_one - 1;
 }
 
-void yield() noexcept {
-    std::this_thread::yield();
+void wait(std::uint64_t waited) noexcept {
+    constexpr std::uint64_t awake = 50'000; // nanoseconds; a sleep takes about as long at the least
+    constexpr std::uint64_t longest_sleep = 1'000'000;
+    if (waited < awake) {
+        std::this_thread::yield();
+    } else {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(waited / 8, longest_sleep)));
+    }
 }
 
 } // namespace handlepool::detail::this_thread

@@ -29,9 +29,9 @@ namespace {
 template <class Base>
 struct noticed_wait : Base {
     inline static std::atomic<int> waits{0};
-    static void wait() noexcept {
+    static void wait(std::uint64_t waited = 0) noexcept {
         ++waits;
-        Base::wait();
+        Base::wait(waited);
     }
     static void await_a_waiting_thread() {
         for (const int before = waits; waits == before;) {

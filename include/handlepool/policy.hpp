@@ -62,6 +62,10 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// compaction off for ever.
     static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
+    /// How often a compaction waits for guards that the last one kept waiting, before it goes first again.
+    /// They are awake, and need the time of a look at the gate, or a processor.
+    static constexpr std::size_t turns_for_guards = 100;
+
     /// For checkers: the numbering of the process's threads that the calling code uses.
     static std::uint64_t numbering() noexcept { return detail::this_thread::numbering(); }
     /// The calling thread's number under a numbering: that of the lane in which it works.
@@ -72,8 +76,8 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// Nanoseconds of a clock that never goes back; not 0.
     static std::uint64_t now() noexcept { return detail::monotonic_nanoseconds(); }
 
-    /// Called in loops that wait for another thread.
-    static void wait() noexcept { detail::this_thread::yield(); }
+    /// Called in loops that wait for another thread, and have done so for `waited` nanoseconds.
+    static void wait(std::uint64_t waited = 0) noexcept { detail::this_thread::wait(waited); }
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&

@@ -151,7 +151,8 @@ struct model_policy : support::tiny_policy<1> {
     static std::uint32_t thread_index(std::uint64_t) noexcept {
         return all_steps.threads_run() ? rl::thread_index() : 0;
     }
-    static void wait() noexcept {
+    static constexpr std::size_t turns_for_guards = 1;
+    static void wait(std::uint64_t = 0) noexcept {
         const own_exceptions exceptions;
         rl::ctx().yield(1, {"", "wait", 0});
     }

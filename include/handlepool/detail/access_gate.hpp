@@ -41,21 +41,8 @@ public:
     /// itself runs it, and foreign_module or too_many_threads when the thread has no pin.
     guard_type access() {
         Pin& mine = pins_.mine_or_throw(owner_);
-        std::uint64_t waits_since = 0; // for a compaction that waits
-        for (bool impatient = false; !pass(mine, impatient);) {
-            if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
-                raise(compaction_conflict(
-                    "handlepool: an access guard was asked for in a thread that is compacting"));
-            }
-            std::uint32_t state = state_.load(std::memory_order::relaxed);
-            for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
-                if (state == wanted) {
-                    const std::uint64_t now = policy::now();
-                    waits_since = waits_since == 0 ? now : waits_since;
-                    impatient = now - waits_since >= policy::guard_patience;
-                }
-                policy::wait();
-            }
+        if (!pass(mine, false)) {
+            wait_and_pass(mine);
         }
         return guard_type(mine);
     }
@@ -74,6 +61,7 @@ public:
         if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
         }
+        let_waiting_guards_pass();
         if (!try_set()) {
             return gate_refusal::running;
         }
@@ -166,6 +154,52 @@ private:
         return false;
     }
 
+    /// Guards that wait: those that the last compaction has kept waiting go before the next one.
+    class waiting_guard {
+    public:
+        explicit waiting_guard(access_gate& gate) noexcept : gate_(gate) {
+            gate_.waiting_guards_.fetch_add(1, std::memory_order::relaxed);
+        }
+        ~waiting_guard() { gate_.waiting_guards_.fetch_sub(1, std::memory_order::relaxed); }
+
+        waiting_guard(const waiting_guard&) = delete;
+        waiting_guard& operator=(const waiting_guard&) = delete;
+
+    private:
+        access_gate& gate_;
+    };
+
+    void wait_and_pass(Pin& mine) {
+        const waiting_guard waiting(*this);
+        std::uint64_t waits_since = 0; // for a compaction that waits
+        for (bool impatient = false; !pass(mine, impatient);) {
+            if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
+                raise(compaction_conflict(
+                    "handlepool: an access guard was asked for in a thread that is compacting"));
+            }
+            std::uint32_t state = state_.load(std::memory_order::relaxed);
+            for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
+                if (state == wanted) {
+                    const std::uint64_t now = policy::now();
+                    waits_since = waits_since == 0 ? now : waits_since;
+                    impatient = now - waits_since >= policy::guard_patience;
+                }
+                policy::wait(); // without sleep, or the gate would be closed again
+            }
+        }
+    }
+
+    /// While the gate is open. A guard that comes now passes without waiting, so this ends; one whose thread
+    /// does not run gives up its turn. Only for fairness: nothing relies on it.
+    void let_waiting_guards_pass() const noexcept {
+        for (std::size_t i = 0;
+             i != policy::turns_for_guards && waiting_guards_.load(std::memory_order::relaxed) != 0 &&
+             state_.load(std::memory_order::relaxed) == open_to_all;
+             ++i) {
+            policy::wait();
+        }
+    }
+
     bool try_set() noexcept {
         std::uint32_t state = open_to_all;
         // (24) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did; a failure reads
@@ -189,8 +223,8 @@ private:
     }
 
     void wait_for_guards() const noexcept {
-        while (pinned()) {
-            policy::wait();
+        for (const std::uint64_t since = policy::now(); pinned();) {
+            policy::wait(policy::now() - since);
         }
     }
 
@@ -199,6 +233,7 @@ private:
     alignas(cache_line) typename policy::template atomic<std::uint32_t> state_{open_to_all};
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
     typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
+    typename policy::template atomic<std::uint32_t> waiting_guards_{0};
 };
 
 /// Opens the gate at its end.
