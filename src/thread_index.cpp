@@ -87,7 +87,7 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
 
 void wait(std::uint64_t waited) noexcept {
     constexpr std::uint64_t awake = 50'000; // nanoseconds; a sleep takes about as long at the least
-    constexpr std::uint64_t longest_sleep = 1'000'000;
+    constexpr std::uint64_t longest_sleep = 4'000'000;
     if (waited < awake) {
         std::this_thread::yield();
     } else {

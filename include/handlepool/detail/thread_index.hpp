@@ -43,7 +43,7 @@ inline std::uint32_t index() noexcept {
 }
 
 /// Waits a little for another thread, after `waited` nanoseconds of the same: lets others run at first, and
-/// then sleeps an eighth as long as it has waited, a millisecond at most. So a long wait costs next to no
+/// then sleeps an eighth as long as it has waited, four milliseconds at most. So a long wait costs next to no
 /// time of a processor, and takes an eighth longer than it must. Behind a call, because <thread> takes longer
 /// to compile than all that includes this.
 HANDLEPOOL_EXPORT void wait(std::uint64_t waited) noexcept;
