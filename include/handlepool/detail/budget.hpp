@@ -41,7 +41,7 @@ template <class Wanted, class Take>
 void share_among(std::size_t count, std::size_t first, std::size_t budget, Wanted wanted, Take take) {
     std::size_t takers = 0;
     for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
-        takers += wanted(i) != 0 ? 1 : 0;
+        takers += wanted(i) != 0 ? 1U : 0U;
     }
     budget_shares shares(budget, takers);
     for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
