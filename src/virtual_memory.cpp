@@ -79,18 +79,30 @@ virtual_memory::~virtual_memory() {
     }
 }
 
-void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
+virtual_memory::range virtual_memory::whole_pages(std::size_t first, std::size_t last) const noexcept {
     const std::size_t first_whole = std::min(round_up(first, page_size()), last);
     // Nothing else lies in the last page of the range.
     const std::size_t end = last == size_ ? round_up(last, page_size()) : last / page_size() * page_size();
-    const std::size_t last_whole = std::max(end, first_whole);
-    std::fill(data_ + first, data_ + first_whole, std::byte{});
-    std::fill(data_ + std::min(last_whole, last), data_ + last, std::byte{});
-    if (first_whole != last_whole &&
-        madvise(data_ + first_whole, last_whole - first_whole, MADV_DONTNEED) != 0) {
-        // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
-        make_zero(data_ + first_whole, data_ + std::min(last_whole, last));
+    return {first_whole, std::max(end, first_whole)};
+}
+
+void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
+    const range whole = whole_pages(first, last);
+    std::fill(data_ + first, data_ + whole.first, std::byte{});
+    std::fill(data_ + std::min(whole.last, last), data_ + last, std::byte{});
+    if (!give_back(whole)) {
+        make_zero(data_ + whole.first, data_ + std::min(whole.last, last));
     }
+}
+
+void virtual_memory::release(std::size_t first, std::size_t last) noexcept {
+    give_back(whole_pages(first, last));
+}
+
+bool virtual_memory::give_back(range pages) noexcept {
+    // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
+    return pages.first == pages.last ||
+           madvise(data_ + pages.first, pages.last - pages.first, MADV_DONTNEED) == 0;
 }
 
 std::size_t virtual_memory::resident() const noexcept {

@@ -411,8 +411,9 @@ protected:
         const std::size_t end = last * chunk_size();
         objects.discard(objects.location_of(nursery_position{static_cast<std::uint32_t>(begin)}),
                         objects.location_of(nursery_position{static_cast<std::uint32_t>(end)}));
-        owners_.discard(begin, end);
-        links_.discard(begin, end);
+        // Its lane may still look at a position that it has vacated, and that was passed since.
+        owners_.release(begin, end);
+        links_.release(begin, end);
     }
 
     /// The bits, in their word, of chunks of one word.

@@ -339,8 +339,9 @@ protected:
                 emptied(group);
             }
             objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
-            base::owners_.discard(first * group_size, last * group_size);
-            base::links_.discard(first * group_size, last * group_size);
+            // Lanes may still look at places that they have vacated, and that were passed since.
+            base::owners_.release(first * group_size, last * group_size);
+            base::links_.release(first * group_size, last * group_size);
             for (std::size_t group = first; group != last; ++group) {
                 offer(group / groups_a_word, bit_of_group(group));
             }

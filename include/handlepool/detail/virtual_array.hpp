@@ -43,6 +43,12 @@ public:
     }
     void discard() noexcept { discard(0, size_); }
 
+    /// Gives whole pages of the elements from `first` to before `last` back to the system, where it takes
+    /// them: these elements are zero then, and the others as they were. Atomics may be in use meanwhile.
+    void release(std::size_t first, std::size_t last) noexcept {
+        memory_.release(first * sizeof(Element), last * sizeof(Element));
+    }
+
     /// Asks the system; linear in the range.
     memory_use memory() const noexcept {
         return {.reserved = memory_.size(), .resident = memory_.resident()};

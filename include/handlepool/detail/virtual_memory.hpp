@@ -42,10 +42,21 @@ public:
     /// system; where it doesn't take them, they only become zero.
     void discard(std::size_t first, std::size_t last) noexcept;
 
+    /// Gives whole pages of these bytes back to the system, where it takes them: these are zero then, and the
+    /// other bytes as they were. Writes nothing itself.
+    void release(std::size_t first, std::size_t last) noexcept;
+
     /// Bytes that are backed by memory now; 0 where the system refuses to say.
     std::size_t resident() const noexcept;
 
 private:
+    struct range {
+        std::size_t first;
+        std::size_t last;
+    };
+    range whole_pages(std::size_t first, std::size_t last) const noexcept;
+    bool give_back(range pages) noexcept;
+
     void* mapping_ = nullptr;
     std::size_t mapping_size_ = 0;
     std::byte* data_ = nullptr;
