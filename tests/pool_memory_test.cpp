@@ -1,3 +1,4 @@
+#include <handlepool/detail/poison.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stats.hpp>
 
@@ -30,6 +31,14 @@ std::size_t beside_objects(const pool_of_blocks& pool) {
     return now.bytes_resident - now.bytes_resident_in_objects;
 }
 
+bool is_closed([[maybe_unused]] const void* address) {
+#if HANDLEPOOL_ADDRESS_SANITIZER
+    return __asan_address_is_poisoned(address) != 0;
+#else
+    return false;
+#endif
+}
+
 class pool_memory_test : public testing::Test {
 protected:
     void load(std::size_t objects = loaded_at_once) { pool.emplace_n(objects, std::back_inserter(handles)); }
@@ -43,6 +52,15 @@ TEST_F(pool_memory_test, a_bulk_load_leaves_no_nursery_behind) {
     pool.compact();
     EXPECT_LE(in_objects(pool), loaded_at_once * sizeof(large_block) + page_rounding);
     EXPECT_LE(beside_objects(pool), loaded_at_once * 18 + page_rounding);
+}
+
+TEST_F(pool_memory_test, what_was_given_back_stays_poisoned) {
+    const auto handle = pool.emplace();
+    const large_block* const newborn = pool.find(handle);
+    load();
+    pool.compact();
+    ASSERT_NE(pool.find(handle), newborn);
+    EXPECT_EQ(is_closed(newborn), detail::address_sanitizer);
 }
 
 TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {

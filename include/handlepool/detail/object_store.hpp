@@ -106,7 +106,10 @@ public:
     }
 
     /// Gives the memory of locations that hold no object back to the system.
-    void discard(location first, location last) noexcept { discard_objects(raw(first), raw(last)); }
+    void discard(location first, location last) noexcept {
+        discard_objects(raw(first), raw(last));
+        poison_objects(first, raw(last) - raw(first));
+    }
 
     /// Forgets all objects without destroying them. Only while nobody else uses the pool.
     void reset() noexcept {
