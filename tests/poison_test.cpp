@@ -2,6 +2,7 @@
 #include <handlepool/detail/poison.hpp>
 
 #include <gtest/gtest.h>
+#include <support/poisoned.hpp>
 #include <support/random.hpp>
 #include <support/threads.hpp>
 
@@ -16,14 +17,6 @@ namespace handlepool::test {
 using namespace detail;
 
 namespace {
-
-bool is_poisoned([[maybe_unused]] const void* address) {
-#if HANDLEPOOL_ADDRESS_SANITIZER
-    return __asan_address_is_poisoned(address) != 0;
-#else
-    return false;
-#endif
-}
 
 /// An array of objects of some size, which are alive or dead. Those that are alive must be open, every byte.
 class herd {

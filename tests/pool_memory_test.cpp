@@ -1,8 +1,9 @@
-#include <handlepool/detail/poison.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stats.hpp>
 
 #include <gtest/gtest.h>
+#include <support/poisoned.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,14 +32,6 @@ std::size_t beside_objects(const pool_of_blocks& pool) {
     return now.bytes_resident - now.bytes_resident_in_objects;
 }
 
-bool is_closed([[maybe_unused]] const void* address) {
-#if HANDLEPOOL_ADDRESS_SANITIZER
-    return __asan_address_is_poisoned(address) != 0;
-#else
-    return false;
-#endif
-}
-
 class pool_memory_test : public testing::Test {
 protected:
     void load(std::size_t objects = loaded_at_once) { pool.emplace_n(objects, std::back_inserter(handles)); }
@@ -60,7 +53,7 @@ TEST_F(pool_memory_test, what_was_given_back_stays_poisoned) {
     load();
     pool.compact();
     ASSERT_NE(pool.find(handle), newborn);
-    EXPECT_EQ(is_closed(newborn), detail::address_sanitizer);
+    EXPECT_EQ(is_poisoned(newborn), detail::address_sanitizer);
 }
 
 TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
+#include <support/poisoned.hpp>
 #include <support/recycled_object.hpp>
 #include <support/tiny_policy.hpp>
 
@@ -416,13 +417,6 @@ TEST(recycling_pool_test, a_sweep_clears_the_dead_that_left_no_record) {
 
 TEST(recycling_pool_test, kept_objects_are_closed_to_stale_pointers) {
     strings pool({.name = "strings", .capacity = 100, .reuse_delay = 0});
-    const auto closed = [](const std::string* object) {
-#if HANDLEPOOL_ADDRESS_SANITIZER
-        return __asan_address_is_poisoned(object) != 0;
-#else
-        return object == nullptr;
-#endif
-    };
     std::vector<strings::handle_type> made;
     pool.emplace_n(100, std::back_inserter(made), long_text);
     std::vector<const std::string*> pointers;
@@ -432,10 +426,10 @@ TEST(recycling_pool_test, kept_objects_are_closed_to_stale_pointers) {
     pool.erase(made);
     pool.compact();
     for (const std::string* const pointer : pointers) {
-        EXPECT_EQ(closed(pointer), detail::address_sanitizer);
+        EXPECT_EQ(is_poisoned(pointer), detail::address_sanitizer);
     }
     for (int i = 0; i != 100; ++i) {
-        EXPECT_FALSE(closed(pool.find(pool.emplace("open again"))));
+        EXPECT_FALSE(is_poisoned(pool.find(pool.emplace("open again"))));
     }
 }
 

@@ -9,6 +9,8 @@
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 
+#include <support/drain_newborns.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -291,14 +293,7 @@ private:
         slots_.publish(slot_index{slot}, tag, location{raw(mine)});
     }
     void compact() {
-        std::size_t ready = 0;
-        bool all = true;
-        newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
-            const std::uint32_t count = newborns_.scan_published(first, last, slots_);
-            ready += all ? count : 0;
-            all = all && count == last - first;
-        });
-        newborns_.drain(first_lane_, ready, [&](nursery_position newborn) {
+        test::drain_newborns(newborns_, first_lane_, slots_, [&](nursery_position newborn) {
             require(memory_.at(raw(newborn)) == 1, "a newborn is complete");
             newborns_.mark_gone(newborn);
             memory_.at(raw(newborn)) = 0;

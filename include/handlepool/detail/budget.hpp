@@ -39,17 +39,23 @@ private:
 /// may be 0. `wanted(i)` says how much each wants.
 template <class Wanted, class Take>
 void share_among(std::size_t count, std::size_t first, std::size_t budget, Wanted wanted, Take take) {
+    if (budget == unlimited) {
+        for (std::size_t i = 0; i != count; ++i) {
+            take(i, unlimited);
+        }
+        return;
+    }
     std::size_t takers = 0;
-    for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
+    for (std::size_t i = 0; i != count; ++i) {
         takers += wanted(i) != 0 ? 1U : 0U;
     }
     budget_shares shares(budget, takers);
-    for (std::size_t i = 0; budget != unlimited && i != count; ++i) {
+    for (std::size_t i = 0; i != count; ++i) {
         shares.expect(wanted(i));
     }
     for (std::size_t i = 0; i != count; ++i) {
-        const std::size_t next = budget == unlimited ? i : (first + i) % count;
-        take(next, budget == unlimited ? unlimited : shares.take(wanted(next)));
+        const std::size_t next = (first + i) % count;
+        take(next, shares.take(wanted(next)));
     }
 }
 

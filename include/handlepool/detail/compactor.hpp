@@ -156,19 +156,14 @@ public:
 
     /// Records of removals, and objects in the nursery, erased ones among them. Any thread, a moment's view.
     std::size_t waiting_removals() const noexcept {
-        std::size_t sum = 0;
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            sum += parts_.lanes[i].removals.waiting();
-        }
-        return sum;
+        return static_cast<std::size_t>(
+            parts_.lanes.sum([](const lane<policy>& one) { return one.removals.waiting(); }));
     }
     std::size_t waiting_newborns() const noexcept {
         const std::uint64_t left = left_nursery(); // before those created, which are no fewer
-        std::uint64_t created = 0;
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            created += parts_.lanes[i].created.load(std::memory_order::relaxed);
-        }
-        return static_cast<std::size_t>(created - left);
+        return static_cast<std::size_t>(parts_.lanes.sum([](const lane<policy>& one) {
+            return one.created.load(std::memory_order::relaxed);
+        }) - left);
     }
 
     /// Has nothing happened since the last run that another one would act on? Any thread, wait-free; exact

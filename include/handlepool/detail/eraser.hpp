@@ -83,7 +83,7 @@ public:
                             [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
                                 erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
                             });
-        if (placement::stable || has_newborns()) {
+        if (placement::stable || compactor_.waiting_newborns() != 0) {
             executor.for_ranges(
                 parts_.slots_in_service(), policy::compaction_grain,
                 [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
@@ -159,13 +159,6 @@ private:
         } else {
             erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
         }
-    }
-
-    /// Are there objects that no compaction has taken into the dense store?
-    bool has_newborns() const noexcept {
-        return compactor_.left_nursery() != parts_.lanes.sum([](const lane_type& one) {
-            return one.created.load(std::memory_order::relaxed);
-        });
     }
 
     parts_type& parts_;
