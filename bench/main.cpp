@@ -62,6 +62,7 @@ int main(int argc, char** argv) try {
         file.emplace("--json", json);
     }
     handlepool_bench::table results;
+    handlepool_bench::register_machine(results, rounds);
     handlepool_bench::register_one_thread(results, rounds);
     handlepool_bench::register_look_up(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);

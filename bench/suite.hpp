@@ -17,6 +17,8 @@ void register_sorting(table& results, std::size_t rounds);
 void register_columns(table& results, std::size_t rounds);
 void register_containers(table& results, std::size_t rounds);
 void register_properties(table& results, std::size_t rounds);
+/// What two threads can do at most here.
+void register_machine(table& results, std::size_t rounds);
 /// Contenders and costs that nobody judges.
 void register_asides(std::size_t rounds);
 

@@ -101,11 +101,11 @@ public:
 
     /// The key of an object, valid until the object has another; null if it has none. Constant.
     const Key* key_of(handle_type handle) const noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         return position ? keys_[*position] : nullptr;
     }
     /// Has the object a key? Constant.
-    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
     /// How many objects have a key.
     std::size_t size() const noexcept { return members_.size(); }
@@ -127,7 +127,7 @@ public:
         if (link_.is_dead(handle)) {
             return false;
         }
-        if (const std::optional<std::size_t> rival = members_.find_slot(handle)) {
+        if (const detail::found_position rival = members_.find_slot(handle)) {
             if (handle.tag() <= members_.handles()[*rival].tag()) {
                 return false;
             }
@@ -154,7 +154,7 @@ public:
     /// std::invalid_argument for a key that does not equal itself, std::bad_alloc, and what copying, hashing
     /// and comparing keys throws; then nothing has changed.
     bool rekey(handle_type handle, Key key) {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         if (!position) {
             return false;
         }
@@ -180,11 +180,11 @@ public:
     /// Takes its key from an object. False if it has none. Constant, on average, but for the objects that
     /// share the key. Throws what hashing and comparing keys throws; then nothing has changed.
     bool erase(handle_type handle) {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         if (position) {
             remove(*position);
         }
-        return position.has_value();
+        return bool(position);
     }
 
     /// Takes the keys of all. An index that is not attached can then have objects of another pool. Linear in
@@ -262,7 +262,7 @@ private:
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) {
-        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
+        if (const detail::found_position position = members_.find_until(handle)) {
             remove(*position);
         }
     }

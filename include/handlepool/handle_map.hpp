@@ -104,7 +104,7 @@ public:
         if (link_.is_dead(handle)) {
             return {find(handle), false};
         }
-        const std::optional<std::size_t> rival = members_.find_slot(handle);
+        const detail::found_position rival = members_.find_slot(handle);
         if (!rival) {
             values_.emplace_back(std::forward<Args>(args)...);
             if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
@@ -137,23 +137,23 @@ public:
     /// Removes a member with its value; the last one takes its place in the order. False if it is none.
     /// Constant.
     bool erase(handle_type handle) noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         if (position) {
             remove(*position);
         }
-        return position.has_value();
+        return bool(position);
     }
 
     /// Is it a member? Constant.
-    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
     /// The member's value; null if the handle is none. Constant.
     V* find(handle_type handle) noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         return position ? &values_[*position] : nullptr;
     }
     const V* find(handle_type handle) const noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         return position ? &values_[*position] : nullptr;
     }
 
@@ -255,7 +255,7 @@ private:
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
-        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
+        if (const detail::found_position position = members_.find_until(handle)) {
             remove(*position);
         }
     }

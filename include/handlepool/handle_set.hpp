@@ -87,7 +87,7 @@ public:
         if (link_.is_dead(handle)) {
             return false;
         }
-        const std::optional<std::size_t> rival = members_.find_slot(handle);
+        const detail::found_position rival = members_.find_slot(handle);
         if (!rival) {
             members_.add(handle);
             return true;
@@ -101,15 +101,15 @@ public:
 
     /// Removes a member; the last one takes its place in the order. False if it is none. Constant.
     bool erase(handle_type handle) noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         if (position) {
             members_.remove(*position);
         }
-        return position.has_value();
+        return bool(position);
     }
 
     /// Is it a member? Constant.
-    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
     /// Removes all members. A set that is not attached can then have those of another pool. Linear in the
     /// members.
@@ -223,7 +223,7 @@ private:
     /// The object with this handle has ended, and with it all that had its slot before.
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
-        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
+        if (const detail::found_position position = members_.find_until(handle)) {
             members_.remove(*position, handle.index());
         }
     }

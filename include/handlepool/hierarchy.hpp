@@ -90,7 +90,7 @@ public:
     /// gone.
     bool insert(handle_type handle) {
         members_.require_own(handle, "hierarchy");
-        const std::optional<std::size_t> rival = members_.find_slot(handle);
+        const detail::found_position rival = members_.find_slot(handle);
         if (link_.is_dead(handle) || (rival && handle.tag() <= members_.handles()[*rival].tag())) {
             return false;
         }
@@ -151,11 +151,11 @@ public:
 
     /// Removes a node; its children become roots. False if it is none. Linear in its children.
     bool erase(handle_type handle) noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         if (position) {
             remove(*position);
         }
-        return position.has_value();
+        return bool(position);
     }
 
     /// Erases an object from the pool with all that is below it, and removes their nodes. Returns how many
@@ -179,7 +179,7 @@ public:
     // ---- Questions
 
     /// Is it a node? Constant.
-    bool contains(handle_type handle) const noexcept { return members_.find(handle).has_value(); }
+    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
     /// How many nodes there are.
     std::size_t size() const noexcept { return members_.size(); }
     bool empty() const noexcept { return size() == 0; }
@@ -333,7 +333,7 @@ private:
     node& node_at(std::size_t position) noexcept { return nodes_[position]; }
     node& node_of(handle_type handle) noexcept { return nodes_[*members_.find(handle)]; }
     const node* find(handle_type handle) const noexcept {
-        const std::optional<std::size_t> position = members_.find(handle);
+        const detail::found_position position = members_.find(handle);
         return position ? &nodes_[*position] : nullptr;
     }
 
@@ -423,7 +423,7 @@ private:
     }
     template <class Pool>
     void forget(handle_type handle, Pool& pool) noexcept {
-        if (const std::optional<std::size_t> position = members_.find_until(handle)) {
+        if (const detail::found_position position = members_.find_until(handle)) {
             end(handles()[*position], pool);
         }
     }

@@ -120,7 +120,7 @@ private:
     std::uint32_t shard_mask_;
     std::unique_ptr<shard[]> shards_;
 
-    mutex depot_access_;                           // to what follows
+    alignas(cache_line) mutex depot_access_;       // to what follows
     std::array<block, block_class::count> full_{}; // the first of the first magazine
     std::size_t fresh_ = unit;                     // bytes from here on were never used; no block is at 0
 };
