@@ -102,14 +102,19 @@ void sort_all(Entry* entries, Entry* spare, std::size_t count, std::uint32_t fir
     merge_sort(spare, entries, count, before, true);
 }
 
-/// How many entries, from the first on, are in order.
+/// How many entries, from the first of at least one on, are in order. Calls `entry_at(i)` once for each of
+/// them and for the next, in their order.
 template <class Before, class EntryAt>
 std::size_t ordered_prefix(std::size_t count, const Before& before, EntryAt entry_at) {
-    std::size_t ordered = 1;
-    while (ordered < count && before(entry_at(ordered - 1), entry_at(ordered))) {
-        ++ordered;
+    auto last = entry_at(std::size_t{0});
+    for (std::size_t i = 1; i != count; ++i) {
+        const auto next = entry_at(i);
+        if (!before(last, next)) {
+            return i;
+        }
+        last = next;
     }
-    return ordered;
+    return count;
 }
 
 /// Sorts entries that are nearly in order in linear time, others as fast as sort_all; `spare` has room for as

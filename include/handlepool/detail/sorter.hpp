@@ -146,15 +146,21 @@ private:
             }
         }
         scratch_array<entry> entries(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            entries[i] = make(i);
-            criterion.made(i + 1);
-        }
+        std::size_t made = 0;
+        const auto make_next = [&](std::size_t at) {
+            entries[at] = make(at);
+            criterion.made(made = at + 1);
+            return entries[at];
+        };
         if constexpr (Criterion::reads) {
-            ordered = ordered_prefix(count, before, [&](std::size_t at) { return entries[at]; });
+            // While the keys are read, which spares a second pass.
+            ordered = ordered_prefix(count, before, make_next);
             if (ordered == count) {
                 return std::nullopt;
             }
+        }
+        while (made != count) {
+            make_next(made);
         }
         scratch_array<entry> spare(count);
         sort_adaptively(entries.data(), spare.data(), count, ordered, before);
