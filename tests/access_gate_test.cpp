@@ -449,5 +449,70 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
     }
 }
 
+/// A thread that waits for a guard stays where it is until the compacting thread waits for it, and that one
+/// waits until the guard has ended.
+struct one_after_the_other : default_policy {
+    inline static std::atomic<bool> waits, may_go_on, done;
+    inline static thread_local bool compacts = false;
+
+    static void reset() {
+        waits = may_go_on = done = false;
+        compacts = true;
+    }
+    static void wait(std::uint64_t = 0) noexcept {
+        if (compacts) {
+            may_go_on = true;
+            done.wait(false);
+        } else {
+            waits = true;
+            waits.notify_all();
+            while (!may_go_on) {
+                std::this_thread::yield();
+            }
+        }
+    }
+};
+
+/// A guard that a compaction has kept waiting; its thread has not noticed yet that the gate is open.
+struct a_guard_that_waits : testing::Test {
+    using policy = one_after_the_other;
+
+    a_guard_that_waits() {
+        policy::reset();
+        gate.close_or_throw();
+        other = std::thread([this] {
+            {
+                const auto guard = gate.access();
+            }
+            policy::done = true;
+            policy::done.notify_all();
+        });
+        policy::waits.wait(false);
+        gate.open();
+    }
+    ~a_guard_that_waits() override {
+        policy::may_go_on = true;
+        other.join();
+    }
+
+    lane_table<policy> lanes{"lanes", 1000};
+    access_gate<lane<policy>> gate{lanes, "pool 'ships'"};
+    std::thread other;
+};
+
+TEST_F(a_guard_that_waits, goes_before_the_next_compaction) {
+    gate.close_or_throw();
+    EXPECT_TRUE(policy::done);
+    gate.open();
+}
+
+TEST_F(a_guard_that_waits, goes_before_an_attempt_to_compact) {
+    EXPECT_FALSE(gate.try_close());
+    policy::may_go_on = true;
+    policy::done.wait(false);
+    EXPECT_TRUE(gate.try_close());
+    gate.open();
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -53,6 +53,7 @@ positions pending(const chunks_type& chunks, const chain_type& chain) {
         for (; first != last; ++first) {
             all.push_back(first);
         }
+        return true;
     });
     return all;
 }

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <latch>
 #include <span>
 #include <thread>
 #include <utility>
@@ -275,6 +276,47 @@ TEST(compact_some_raw, serves_raw_pools_too) {
     }
     EXPECT_EQ(pool.compact_some(4).waiting_newborns, 6U);
     EXPECT_EQ(pool.compact_some(100).waiting_newborns, 0U);
+}
+
+TYPED_TEST(compact_some, is_not_shared_with_lanes_that_need_nothing) {
+    for (int i = 0; i != 8; ++i) {
+        std::thread([this] { this->load(1); }).join();
+    }
+    this->load(1);
+    std::vector<std::jthread> idle; // threads with lanes that have room left
+    std::latch made(8);
+    std::latch end(1);
+    for (int i = 0; i != 8; ++i) {
+        idle.emplace_back([&] {
+            this->load(1);
+            made.count_down();
+            end.wait();
+        });
+    }
+    made.wait();
+    this->pool.compact();
+    this->load(1000);
+    EXPECT_EQ(this->pool.compact_some(100).born, 100U);
+    end.count_down();
+}
+
+TEST(compact_some_of_a_stable_pool, is_for_objects_not_for_the_places_between_them) {
+    stable_pool<counted> pool({.name = "people", .capacity = 10'000});
+    census people;
+    std::vector<stable_pool<counted>::handle_type> handles;
+    for (std::uint64_t i = 0; i != 6400; ++i) {
+        handles.push_back(pool.emplace(people, i));
+    }
+    pool.compact();
+    for (std::size_t i = 32; i < handles.size(); i += 64) { // a hole in each group
+        pool.erase(handles[i]);
+    }
+    pool.compact();
+    for (int i = 0; i != 100; ++i) {
+        pool.emplace(people, std::uint64_t{1});
+    }
+    EXPECT_EQ(pool.compact_some(50).born, 50U);
+    EXPECT_EQ(pool.compact_some(50).born, 50U);
 }
 
 } // namespace

@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 // What a pool keeps of the system's memory after frames that needed much.
@@ -65,6 +67,36 @@ TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {
     EXPECT_EQ(pool.size(), 0U);
     // Slots that wait in the freelist, and the records in their queue.
     EXPECT_LE(beside_objects(pool), before + loaded_at_once * (4 + 8) + page_rounding);
+}
+
+/// The last of some whose constructor throws.
+struct block_that_fails : large_block {
+    explicit block_that_fails(std::size_t& left) {
+        if (--left == 0) {
+            throw std::runtime_error("no more");
+        }
+    }
+};
+
+TEST(pool_memory, a_bulk_load_that_fails_leaves_no_memory_behind) {
+    pool<block_that_fails> pool({.name = "blocks", .capacity = loaded_at_once});
+    std::vector<handle<block_that_fails>> handles;
+    const auto fail = [&] {
+        std::size_t left = loaded_at_once;
+        EXPECT_THROW(pool.emplace_n(loaded_at_once, std::back_inserter(handles), std::ref(left)),
+                     std::runtime_error);
+        EXPECT_GE(pool.stats().bytes_resident_in_objects, (loaded_at_once - 1) * sizeof(large_block));
+    };
+    fail();
+    pool.shrink_to_fit();
+    EXPECT_LE(pool.stats().bytes_resident_in_objects, page_rounding);
+    fail();
+    std::size_t left = 100'000'000;
+    for (int frame = 0; frame != 10'000; ++frame) {
+        pool.erase(pool.emplace(left));
+        pool.compact();
+    }
+    EXPECT_LE(pool.stats().bytes_resident_in_objects, page_rounding);
 }
 
 TEST_F(pool_memory_test, frames_that_need_it_again_find_their_memory) {

@@ -553,6 +553,7 @@ public:
     }
 
     /// The same, but does nothing and returns nothing when it can't start at once.
+    /// Guards that the last one has kept waiting go first.
     /// Progress: never waits for guards or for another compaction.
     std::optional<compaction_stats> try_compact() { return try_compact(inline_executor()); }
     template <executor Executor>

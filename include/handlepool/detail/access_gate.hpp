@@ -85,9 +85,10 @@ public:
 
     const std::string& owner() const noexcept { return owner_; }
 
-    /// Compaction: closes the gate, or returns false when it is closed already or a guard is held.
+    /// Compaction: closes the gate, or returns false when it is closed already, or a guard is held or was
+    /// kept waiting by the last compaction and has not passed since.
     bool try_close() noexcept {
-        if (!try_set()) {
+        if (waiting_guards_.load(std::memory_order::relaxed) != 0 || !try_set()) {
             return false;
         }
         if (pinned()) {

@@ -127,24 +127,15 @@ public:
     }
 
     /// Consumer: calls `visit(first, last)` for the ranges of positions that the producer may have taken and
-    /// the consumer has not passed, as far as the first `most` of them. Returns whether those are all.
+    /// the consumer has not passed, as long as it returns true.
     template <class Visit>
-    bool for_pending(const chain& queue, Visit visit,
-                     std::size_t most = std::numeric_limits<std::size_t>::max()) const {
+    void for_pending(const chain& queue, Visit visit) const {
         std::uint32_t first = queue.get;
         std::uint32_t last = queue.get_end;
-        while (true) {
-            const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, most));
-            if (count != 0) {
-                visit(first, first + count);
-            }
-            if (count != last - first) {
-                return false;
-            }
-            most -= count;
+        while (first == last || visit(first, last)) {
             const link next = link_after(queue, last);
             if (next == link::none) {
-                return true;
+                return;
             }
             first = target_of(next) * chunk_size_;
             last = first + chunk_size_;

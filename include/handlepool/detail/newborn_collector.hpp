@@ -28,7 +28,7 @@ public:
           pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks) {}
 
     /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation: for
-    /// those in at most `budget` positions, beginning with a lane.
+    /// those in at most `budget` positions that were used, beginning with a lane.
     template <executor Executor, class Take>
     void collect(Executor& executor, std::size_t budget, std::size_t first_lane, Take take) {
         const std::size_t ranges = find_pending(budget, first_lane);
@@ -86,17 +86,25 @@ private:
         const auto list = [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
-            const bool all = parts_.newborns.for_pending(
-                queue,
-                [&](std::uint32_t first, std::uint32_t last) { pending_[count++] = {i, first, last, 0}; },
-                most);
+            const auto add = [&](std::uint32_t first, std::uint32_t last) {
+                pending_[count++] = {i, first, last, 0};
+            };
+            bool all = true;
+            if (most == unlimited) {
+                parts_.newborns.for_pending(queue, add);
+            } else {
+                all = parts_.newborns.for_used(queue, most, add);
+            }
             if (all) {
                 queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
             }
         };
         share_among(
             parts_.lanes.count(), first_lane, budget,
-            [&](std::size_t i) { return parts_.newborns.pending(parts_.lanes[i].newborns, budget); }, list);
+            [&](std::size_t i, std::size_t most) {
+                return parts_.newborns.used(parts_.lanes[i].newborns, most);
+            },
+            list);
         return count;
     }
 

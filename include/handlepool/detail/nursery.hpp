@@ -184,6 +184,7 @@ public:
     void give_back(chain& lane, const newborn_batch& batch) noexcept {
         for (const std::uint32_t chunk : batch.chunks) {
             chunks_.give_back_chunk(chunk);
+            note_unused(chunk);
         }
         for (const std::uint32_t position : batch.vacated) {
             vacate(lane, position);
@@ -232,18 +233,22 @@ public:
     }
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
-    /// the lane's newborns lie that are not yet drained, in their order, as far as the first `most`
-    /// positions. Returns whether those are all.
+    /// the lane's newborns lie that are not yet drained, in their order.
     template <class Visit>
-    bool for_pending(const chain& lane, Visit visit, std::size_t most = unlimited) const {
-        return chunks_.for_pending(lane.positions, visit, most);
+    void for_pending(const chain& lane, Visit visit) const {
+        chunks_.for_pending(lane.positions, [&](std::uint32_t first, std::uint32_t last) {
+            visit(first, last);
+            return true;
+        });
+    }
+    /// Compaction: the same for the first `most` positions that are not empty, as far as the first that is.
+    /// Returns whether those are all before it.
+    template <class Visit>
+    bool for_used(const chain& lane, std::size_t most, Visit visit) const {
+        return for_used(lane, most, visit, for_each_in);
     }
     /// Compaction: how many positions those are.
-    std::size_t pending(const chain& lane, std::size_t most) const {
-        std::size_t count = 0;
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) { count += last - first; }, most);
-        return count;
-    }
+    std::size_t used(const chain& lane, std::size_t most) const { return used(lane, most, for_each_in); }
 
     /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is
     /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
@@ -320,6 +325,7 @@ public:
     /// no more than the frame did.
     template <class Objects>
     void trim(Objects& objects) noexcept {
+        touch_unused();
         const auto cold = memory_.end_frame(drained_ + chunks_.chunks_in_use());
         drained_ = 0;
         discard(objects, cold.first, cold.last);
@@ -334,6 +340,7 @@ public:
     /// Compaction: gives the memory of all chunks that no lane holds back to the system.
     template <class Objects>
     void shrink(Objects& objects) noexcept {
+        touch_unused();
         discard(objects, 0, memory_.touched());
         memory_.discarded();
     }
@@ -362,6 +369,7 @@ public:
         links_.discard();
         memory_.discarded();
         drained_ = 0;
+        unused_end_.store(0, std::memory_order::relaxed);
     }
 
     memory_use memory() const noexcept { return memory_of(chunks_, owners_, links_); }
@@ -379,10 +387,58 @@ protected:
     static constexpr std::uint32_t first_vacated = 2;
     static bool names_object(value_type owner) noexcept { return layout::is_alive(layout::tag_of(owner)); }
 
+    /// The public ones, where `for_places(first, last, visit)` calls `visit(position)` for the positions of a
+    /// range that the lane may take, as long as it returns true.
+    template <class Visit, class ForPlaces>
+    bool for_used(const chain& lane, std::size_t& most, Visit visit, ForPlaces for_places) const {
+        bool all = true;
+        chunks_.for_pending(lane.positions, [&](std::uint32_t first, std::uint32_t last) {
+            std::uint32_t end = last;
+            for_places(first, last, [&](std::uint32_t position) {
+                const bool is_used = owner(nursery_position{position}) != empty;
+                if (is_used && most != 0) {
+                    --most;
+                    return true;
+                }
+                all = !is_used;
+                end = position;
+                return false;
+            });
+            if (end != first) {
+                visit(first, end);
+            }
+            return end == last;
+        });
+        return all;
+    }
+    template <class ForPlaces>
+    std::size_t used(const chain& lane, std::size_t most, ForPlaces for_places) const {
+        std::size_t left = most;
+        for_used(lane, left, [](std::uint32_t, std::uint32_t) {}, for_places);
+        return most - left;
+    }
+    static constexpr auto for_each_in = [](std::uint32_t first, std::uint32_t last, auto visit) {
+        while (first != last && visit(first)) {
+            ++first;
+        }
+    };
+
     // How far ahead of the position that is taken memory is asked for.
     static constexpr std::uint32_t positions_ahead = 8;
     // How far ahead of a newborn its slot is asked for.
     static constexpr std::uint32_t slots_ahead = 16;
+
+    /// Lane: a chunk was given back that compaction has never seen. Relaxed: compaction claims the chunk
+    /// before it gives its memory back.
+    void note_unused(std::uint32_t chunk) noexcept {
+        std::uint32_t end = unused_end_.load(std::memory_order::relaxed);
+        while (end <= chunk &&
+               !unused_end_.compare_exchange_weak(end, chunk + 1, std::memory_order::relaxed)) {
+        }
+    }
+
+    /// Compaction: their memory may go back.
+    void touch_unused() noexcept { memory_.touch(unused_end_.exchange(0, std::memory_order::relaxed)); }
 
     /// Compaction: gives the memory of those of the chunks that no lane holds back to the system. It takes
     /// them from the lanes meanwhile, a few at a time, so that lanes always find others.
@@ -496,6 +552,8 @@ protected:
     // Of compaction: the chunks that have memory, and how many were drained since the last trim().
     working_set<policy> memory_{policy::warm_chunks};
     typename policy::template plain<std::size_t> drained_{0};
+    // After the last chunk that a lane gave back whole: its memory may have been touched.
+    typename policy::template atomic<std::uint32_t> unused_end_{0};
 };
 
 } // namespace handlepool::detail

@@ -3,6 +3,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/slot_history.hpp>
@@ -60,7 +61,7 @@ public:
         hole_count_ = 0;
         share_among(
             parts_.lanes.count(), first_lane, budget,
-            [this](std::size_t i) { return parts_.lanes[i].removals.waiting(); },
+            [this](std::size_t i, std::size_t most) { return min(parts_.lanes[i].removals.waiting(), most); },
             [this](std::size_t i, std::size_t most) {
                 parts_.removals.drain(
                     parts_.lanes[i].removals, [this](value_type handle) { add_removal(handle); }, most);

@@ -55,7 +55,7 @@ public:
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,
-        base::pending, base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
+        base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
         base::prefetch_owner, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
@@ -148,6 +148,15 @@ public:
             base::chunks_.append(lane.positions, group);
         }
         lane.positions.put = raw(position(batch, count - 1)) + 1;
+    }
+
+    /// Compaction: see nursery. Places that were not offered count as none.
+    template <class Visit>
+    bool for_used(const chain& lane, std::size_t most, Visit visit) const {
+        return base::for_used(lane, most, visit, offered_in());
+    }
+    std::size_t used(const chain& lane, std::size_t most) const {
+        return base::used(lane, most, offered_in());
     }
 
     /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
@@ -378,6 +387,12 @@ protected:
                 return;
             }
         }
+    }
+
+    auto offered_in() const noexcept {
+        return [this](std::uint32_t first, std::uint32_t last, auto visit) {
+            for_each_offered(first, last, visit);
+        };
     }
 
     /// Lane: takes a place of its current group, or none. Not an optional, which goes through memory here.
