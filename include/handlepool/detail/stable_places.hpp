@@ -391,7 +391,7 @@ protected:
 
     auto offered_in() const noexcept {
         return [this](std::uint32_t first, std::uint32_t last, auto visit) {
-            for_each_offered(first, last, visit);
+            this->for_each_offered(first, last, visit);
         };
     }
 
