@@ -59,5 +59,11 @@ TEST(share_among, takes_no_more_than_the_budget_when_they_want_more_each_time_th
     }
 }
 
+TEST(share_among, gives_nobody_more_than_others_because_some_did_not_want_any_at_first) {
+    std::size_t asked = 0;
+    EXPECT_EQ(shared(4, 10, [&](std::size_t) { return ++asked <= 2 ? std::size_t{0} : std::size_t{100}; }),
+              (amounts{5, 5, 0, 0}));
+}
+
 } // namespace
 } // namespace handlepool::test
