@@ -279,10 +279,6 @@ TEST(compact_some_raw, serves_raw_pools_too) {
 }
 
 TYPED_TEST(compact_some, is_not_shared_with_lanes_that_need_nothing) {
-    for (int i = 0; i != 8; ++i) {
-        std::thread([this] { this->load(1); }).join();
-    }
-    this->load(1);
     std::vector<std::jthread> idle; // threads with lanes that have room left
     std::latch made(8);
     std::latch end(1);
