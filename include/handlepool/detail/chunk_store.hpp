@@ -2,7 +2,6 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
