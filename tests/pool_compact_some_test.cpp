@@ -279,9 +279,9 @@ TEST(compact_some_raw, serves_raw_pools_too) {
 }
 
 TYPED_TEST(compact_some, is_not_shared_with_lanes_that_need_nothing) {
-    std::vector<std::jthread> idle; // threads with lanes that have room left
     std::latch made(8);
     std::latch end(1);
+    std::vector<std::jthread> idle; // threads with lanes that have room left
     for (int i = 0; i != 8; ++i) {
         idle.emplace_back([&] {
             this->load(1);
@@ -297,8 +297,8 @@ TYPED_TEST(compact_some, is_not_shared_with_lanes_that_need_nothing) {
 }
 
 TEST(compact_some_of_a_stable_pool, is_for_objects_not_for_the_places_between_them) {
-    stable_pool<counted> pool({.name = "people", .capacity = 10'000});
     census people;
+    stable_pool<counted> pool({.name = "people", .capacity = 10'000});
     std::vector<stable_pool<counted>::handle_type> handles;
     for (std::uint64_t i = 0; i != 6400; ++i) {
         handles.push_back(pool.emplace(people, i));
