@@ -99,8 +99,14 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     geometry.remember_frames = options.remember_frames;
     geometry.keep_order = options.keep_order;
 
-    const std::size_t locations =
-        (limits.stable ? 0 : geometry.object_limit) + geometry.nursery_chunks * limits.nursery_chunk;
+    if (!limits.stable) {
+        // The nursery begins with a piece, which is whole pages of objects of any size. A small one is less.
+        const std::size_t piece = chunks_of_piece * limits.nursery_chunk;
+        const std::size_t over = geometry.object_limit % piece;
+        geometry.dense_positions =
+            geometry.object_limit + (over == 0 || geometry.object_limit < piece ? 0 : piece - over);
+    }
+    const std::size_t locations = geometry.dense_positions + geometry.nursery_chunks * limits.nursery_chunk;
     if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
         return refuse("capacity", options.capacity,
                       "with max_threads = " + std::to_string(options.max_threads) + " it needs " +

@@ -518,5 +518,61 @@ TEST_F(a_guard_that_waits, goes_before_an_attempt_to_compact) {
     gate.open();
 }
 
+/// The time is what a test says; and how long a compaction has waited when it waits once more.
+struct set_clock : default_policy {
+    inline static std::atomic<std::uint64_t> time{1};
+    inline static std::atomic<std::uint64_t> step{0};
+    inline static std::atomic<std::uint64_t> longest_wait{0};
+
+    static std::uint64_t now() noexcept { return time.fetch_add(step) + 1; }
+    static void wait(std::uint64_t waited = 0) noexcept {
+        if (waited > longest_wait) {
+            longest_wait = waited;
+        }
+        default_policy::wait();
+    }
+};
+
+/// A compaction that waits for a guard of the test's.
+struct a_compaction_that_waits : testing::Test, protected gate_rig<set_clock> {
+    a_compaction_that_waits() {
+        set_clock::step = 0;
+        set_clock::longest_wait = 0;
+        compaction = std::jthread([this] {
+            gate.close_or_throw();
+            gate.open();
+        });
+        policy::await_a_waiting_thread();
+    }
+    ~a_compaction_that_waits() override { held.unlock(); }
+
+    access_guard<policy> held = gate.access();
+    std::jthread compaction;
+};
+
+TEST_F(a_compaction_that_waits, says_for_how_long_so_that_it_sleeps_in_the_end) {
+    set_clock::step = 1'000'000;
+    for (int i = 0; i != 100; ++i) {
+        policy::await_a_waiting_thread();
+    }
+    EXPECT_GE(set_clock::longest_wait, 50'000'000U);
+}
+
+TEST_F(a_compaction_that_waits, goes_before_other_guards_but_not_for_ever) {
+    std::atomic<bool> entered = false;
+    std::jthread user([&] {
+        const auto guard = gate.access();
+        entered = true;
+    });
+    for (int i = 0; i != 1000; ++i) {
+        policy::await_a_waiting_thread();
+    }
+    EXPECT_FALSE(entered);
+    set_clock::time += policy::guard_patience;
+    user.join();
+    EXPECT_TRUE(entered);
+    EXPECT_TRUE(held);
+}
+
 } // namespace
 } // namespace handlepool::test

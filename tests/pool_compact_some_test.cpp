@@ -11,6 +11,7 @@
 #include <support/hostile_types.hpp>
 #include <support/random.hpp>
 #include <support/tiny_policy.hpp>
+#include <support/vacated_place.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -267,6 +268,32 @@ TEST(compact_some_of_vacated_places, leaves_the_pool_idle_in_the_end) {
         }
         EXPECT_EQ(pool.stats().dense, 70U);
     }
+}
+
+TEST(compact_some_of_vacated_places, counts_them) {
+    pool<re_entrant> pool({.name = "failing", .capacity = 1000});
+    vacate_last_place(pool);
+    pool.compact_some(default_policy::nursery_chunk - 5);
+    pool.compact_some(4);
+    EXPECT_EQ(pool.stats().newborn, 0U);
+    EXPECT_FALSE(pool.idle());
+    pool.compact_some(1);
+    EXPECT_TRUE(pool.idle());
+}
+
+TYPED_TEST(compact_some, what_comes_meanwhile_waits_whatever_the_budget) {
+    bool first = true;
+    const hook_connection hook = this->pool.on_birth([&](auto, auto&) {
+        if (first) {
+            first = false;
+            this->load(3);
+        }
+    });
+    this->load(1);
+    EXPECT_EQ(this->pool.compact_some(SIZE_MAX).waiting_newborns, 3U);
+    first = true;
+    EXPECT_EQ(this->pool.compact().waiting_newborns, 3U);
+    EXPECT_EQ(this->pool.compact().waiting_newborns, 0U);
 }
 
 TEST(compact_some_raw, serves_raw_pools_too) {

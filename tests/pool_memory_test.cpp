@@ -1,4 +1,5 @@
 #include <handlepool/detail/config.hpp>
+#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stats.hpp>
 
@@ -67,6 +68,24 @@ TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {
     EXPECT_EQ(pool.size(), 0U);
     // Slots that wait in the freelist, and the records in their queue.
     EXPECT_LE(beside_objects(pool), before + loaded_at_once * (4 + 8) + page_rounding);
+}
+
+TEST(pool_memory, of_small_objects_too_nothing_stays_in_the_nursery_nor_in_lists) {
+    constexpr std::size_t objects = 1'000'000;
+    pool<char> pool({.name = "letters", .capacity = objects});
+    const hook_connection hook = pool.on_birth([](handle<char>, char) {});
+    std::vector<handle<char>> handles;
+    pool.emplace_n(objects, std::back_inserter(handles));
+    pool.compact();
+    const pool_stats loaded = pool.stats();
+    EXPECT_LE(loaded.bytes_resident_in_objects, objects + objects / 8);
+    // Slots and owners, and what else one object needs.
+    EXPECT_LE(loaded.bytes_resident - loaded.bytes_resident_in_objects, objects * 13);
+    pool.erase(std::span(handles));
+    pool.compact();
+    const pool_stats empty = pool.stats();
+    // Slots that wait in the freelist, and the records in their queue.
+    EXPECT_LE(empty.bytes_resident - empty.bytes_resident_in_objects, objects * (13 + 4 + 8));
 }
 
 /// The last of some whose constructor throws.

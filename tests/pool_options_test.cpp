@@ -74,9 +74,9 @@ TEST(pool_options_test, the_last_place_that_a_slot_can_name_is_used) {
     }
     options.capacity = options.slot_limit = largest;
     const pool_geometry plan = plan_geometry(options, wide);
-    const std::size_t used = plan.object_limit + plan.nursery_chunks * wide.nursery_chunk;
+    const std::size_t used = plan.dense_positions + plan.nursery_chunks * wide.nursery_chunk;
     EXPECT_LE(used, places);
-    EXPECT_GT(used, places - 3 * wide.nursery_chunk);
+    EXPECT_GT(used, places - (chunks_of_piece + 3) * wide.nursery_chunk);
 }
 
 TEST(pool_options_test, a_slot_limit_below_the_capacity_or_beyond_the_layout_is_refused) {
@@ -158,7 +158,15 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
         ASSERT_LT(plan.slot_limit, 0xffff'ffffU);
         ASSERT_GE(plan.nursery_chunks * limits.nursery_chunk, plan.object_limit);
         ASSERT_GE(plan.removal_chunks * limits.removal_chunk, plan.object_limit);
-        ASSERT_LE(plan.object_limit + plan.nursery_chunks * limits.nursery_chunk, 0x8000'0000U);
+        ASSERT_LE(plan.dense_positions + plan.nursery_chunks * limits.nursery_chunk, 0x8000'0000U);
+        ASSERT_GE(plan.dense_positions, plan.object_limit);
+        // What compaction holds back, no lane misses.
+        const std::size_t needed =
+            (plan.object_limit + limits.nursery_chunk - 1) / limits.nursery_chunk + 3 * plan.max_threads;
+        ASSERT_GE(plan.nursery_chunks, needed + chunks_to_hold(plan.nursery_chunks));
+        ASSERT_GE(chunks_to_hold(plan.nursery_chunks), 1U);
+        const std::size_t piece = chunks_of_piece * limits.nursery_chunk;
+        ASSERT_TRUE(plan.object_limit < piece || plan.dense_positions % piece == 0);
     }
     EXPECT_GT(planned, 1000);
 }

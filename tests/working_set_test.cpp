@@ -94,6 +94,7 @@ TEST(working_set_test, random_frames_never_lose_what_two_of_the_last_eight_used)
         std::deque<std::size_t> sorted = last;
         std::ranges::sort(sorted, std::greater());
         if (cold.first != cold.last) {
+            ASSERT_EQ(cold.first % spare_elements, 0U);
             ASSERT_GE(cold.first, sorted.size() < 2 ? spare_elements : sorted[1]);
         }
     }

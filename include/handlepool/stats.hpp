@@ -16,8 +16,8 @@ struct compaction_stats {
     std::size_t retired = 0; ///< slots that were used up
     std::size_t swept = 0;   ///< of `removed`, those found by a sweep: an erase could leave no record
     std::size_t size = 0;    ///< objects in the dense store afterwards
-    /// After a compact_some, what waits for the next compactions: records of erased objects, and objects in
-    /// the nursery, erased ones among them.
+    /// What waits for the next compaction: records of erased objects, and objects in the nursery, erased ones
+    /// among them. Without a budget, what came meanwhile.
     std::size_t waiting_removals = 0;
     std::size_t waiting_newborns = 0;
     std::chrono::nanoseconds duration{}; ///< of the whole

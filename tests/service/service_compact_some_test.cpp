@@ -4,6 +4,7 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/vacated_place.hpp>
 
 #include <cstddef>
 #include <string>
@@ -75,6 +76,20 @@ TEST_F(compact_some_of_service, a_budget_below_the_number_of_pools_leaves_none_b
     }
     for (std::size_t i = 0; i != 4; ++i) {
         EXPECT_GE(taken(i), 10U);
+    }
+}
+
+// Nothing waits that is counted, and yet the pool is not idle.
+TEST(compact_some_of_service_with_failures, reaches_a_place_whose_constructor_threw) {
+    service world;
+    auto& failing = world.add_pool<re_entrant>("failing", {.capacity = 1000});
+    auto& other = world.add_pool<int>("other", {.capacity = 10'000});
+    vacate_last_place(failing);
+    for (int frames = 0; !failing.idle(); ++frames) {
+        ASSERT_LT(frames, 100);
+        other.emplace(frames);
+        other.emplace(frames);
+        world.compact_some(2);
     }
 }
 

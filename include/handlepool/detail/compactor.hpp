@@ -146,10 +146,8 @@ public:
         add(destroyed_, stats.removed);
         add(runs_, 1);
         stats.size = parts_.settled();
-        if (budget != unlimited) {
-            stats.waiting_removals = waiting_removals();
-            stats.waiting_newborns = waiting_newborns();
-        }
+        stats.waiting_removals = waiting_removals();
+        stats.waiting_newborns = waiting_newborns();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }

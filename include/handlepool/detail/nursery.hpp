@@ -328,7 +328,9 @@ public:
         touch_unused();
         const auto cold = memory_.end_frame(drained_ + chunks_.chunks_in_use());
         drained_ = 0;
-        discard(objects, cold.first, cold.last);
+        if (cold.first != cold.last) {
+            discard(objects, cold.first, cold.last);
+        }
     }
 
     // Objects don't stay in a nursery, as they do in stable_places.
@@ -438,13 +440,18 @@ protected:
     }
 
     /// Compaction: their memory may go back.
-    void touch_unused() noexcept { memory_.touch(unused_end_.exchange(0, std::memory_order::relaxed)); }
+    void touch_unused() noexcept {
+        if (unused_end_.load(std::memory_order::relaxed) != 0) { // rarely: the exchange is dear
+            memory_.touch(unused_end_.exchange(0, std::memory_order::relaxed));
+        }
+    }
 
     /// Compaction: gives the memory of those of the chunks that no lane holds back to the system. It takes
     /// them from the lanes meanwhile, a few at a time, so that lanes always find others.
     template <class Objects>
     void discard(Objects& objects, std::size_t first, std::size_t last) noexcept {
         constexpr std::size_t word_size = returned_indices<policy>::bits_per_word;
+        static_assert(word_size == chunks_of_piece);
         auto& free = chunks_.given_back();
         for (std::size_t end = last; end != first;) {
             const std::size_t word = (end - 1) / word_size;

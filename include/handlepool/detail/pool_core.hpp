@@ -413,10 +413,10 @@ public:
         expect_in_use();
         return compactor_.idle();
     }
-    /// Instead of a compaction, when the pool is idle: counts the frame.
     std::size_t waiting() const noexcept {
         return compactor_.waiting_removals() + compactor_.waiting_newborns();
     }
+    /// Instead of a compaction, when the pool is idle: counts the frame.
     void skip_frame() noexcept { compactor_.skip(); }
 
     // ---- The whole pool

@@ -21,6 +21,8 @@ struct pool_geometry {
     std::size_t lane_slack = 0;
     /// The most slots that are in service and not retired, and so the most objects at any time.
     std::size_t object_limit = 0;
+    /// Positions of the dense store, if there is one.
+    std::size_t dense_positions = 0;
     std::size_t nursery_chunks = 0;
     std::size_t removal_chunks = 0;
     bool remember_frames = false;
@@ -41,6 +43,9 @@ struct geometry_limits {
 constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::size_t divisor) noexcept {
     return capacity / divisor / lanes;
 }
+
+/// Chunks of the nursery whose memory goes back together.
+inline constexpr std::size_t chunks_of_piece = 64;
 
 /// The chunks of a nursery of so many that compaction may hold at a time, to give their memory back.
 constexpr std::size_t chunks_to_hold(std::size_t chunks) noexcept {

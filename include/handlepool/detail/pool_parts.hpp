@@ -33,8 +33,6 @@ struct placement_parts<Config, dense_placement> {
     using packer = detail::packer<T, Config>;
 
     static constexpr bool stable = false;
-    /// Positions of the dense store.
-    static constexpr std::size_t dense_positions(std::size_t object_limit) noexcept { return object_limit; }
 
     template <class T>
     using iterator = dense_iterator<T>;
@@ -95,8 +93,8 @@ struct pool_parts {
         : geometry(sizes),
           fresh_tag(first_tag),
           slots(quoted_pool(pool) + " slots", sizes.slot_limit, sizes.capacity),
-          objects(quoted_pool(pool), placement::dense_positions(sizes.object_limit),
-                  sizes.nursery_chunks * policy::nursery_chunk, sizes.capacity, type),
+          objects(quoted_pool(pool), sizes.dense_positions, sizes.nursery_chunks * policy::nursery_chunk,
+                  sizes.capacity, type),
           lanes(quoted_pool(pool) + " lanes", sizes.max_threads),
           allocator(quoted_pool(pool) + " freelist", sizes, slots, lanes),
           newborns(quoted_pool(pool) + " nursery", sizes.nursery_chunks, policy::nursery_chunk),

@@ -21,8 +21,6 @@ struct placement_parts<Config, stable_placement> {
     using packer = settler<T, Config>;
 
     static constexpr bool stable = true;
-    /// Positions of the dense store: there is none.
-    static constexpr std::size_t dense_positions(std::size_t) noexcept { return 0; }
 
     template <class T>
     using iterator = settled_iterator<T, Config>;

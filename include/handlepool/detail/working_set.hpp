@@ -20,7 +20,8 @@ public:
         friend bool operator==(range, range) = default;
     };
 
-    /// The first `spare` elements keep their memory anyway.
+    /// The first `spare` elements keep their memory anyway; the others lose it in multiples of as many, which
+    /// best are whole pages.
     explicit working_set(std::size_t spare) : spare_(spare) {}
 
     /// Elements before `last` may have memory now.
@@ -38,8 +39,8 @@ public:
         const std::size_t kept = used_twice() * 5 / 4 + spare_;
         const std::size_t most = max<std::size_t>(used, spare_);
         const std::size_t first = last <= kept ? last : max(kept, last - min(last, most));
-        touched_ = first;
-        return {first, last};
+        touched_ = min(round_up(first), last);
+        return {touched_, last};
     }
 
     /// Elements that may have memory are the first ones.
@@ -53,6 +54,12 @@ private:
     using plain = typename Policy::template plain<Value>;
 
     static constexpr std::size_t frames = 8;
+
+    /// To a multiple of `spare`, so that what goes back begins on a page.
+    std::size_t round_up(std::size_t first) const noexcept {
+        const std::size_t over = spare_ == 0 ? 0 : first % spare_;
+        return over == 0 ? first : first + (spare_ - over);
+    }
 
     /// What two of the last frames used.
     std::size_t used_twice() const noexcept {
