@@ -54,12 +54,12 @@ public:
     unpublished construct(std::uint64_t value) {
         const detail::slot_index slot = allocator.take(mine());
         EXPECT_NE(slot, detail::slot_index::none);
-        const auto position = newborns.take(mine().newborns);
-        EXPECT_TRUE(position);
-        const detail::location where = objects.location_of(position.value_or(detail::nursery_position{}));
+        const detail::nursery_position position = newborns.take(mine().newborns);
+        EXPECT_NE(position, detail::nursery_position::none);
+        const detail::location where = objects.location_of(position);
         objects.unpoison_objects(where);
         ::new (objects.storage(where)) counted(people, value);
-        newborns.own(*position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
+        newborns.own(position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
         return {slot, where};
     }
     value_type publish(unpublished object) {

@@ -35,8 +35,8 @@ class nursery_test : public testing::TestWithParam<std::size_t> {
 protected:
     nursery_position take() {
         const auto position = newborns.take(chain);
-        EXPECT_TRUE(position);
-        return position.value_or(nursery_position{});
+        EXPECT_NE(position, nursery_position::none);
+        return position;
     }
 
     value_type next_handle(std::uint32_t slot) const {
@@ -94,7 +94,7 @@ TEST_P(nursery_test, takes_as_many_as_it_has_positions) {
     for (int i = 0; i != 24; ++i) {
         take();
     }
-    EXPECT_FALSE(newborns.take(chain));
+    EXPECT_EQ(newborns.take(chain), nursery_position::none);
 }
 
 TEST_P(nursery_test, drain_stops_at_a_position_without_an_owner) {
@@ -317,8 +317,9 @@ TEST_P(nursery_test, recycled_positions_do_not_pass_for_newborns) {
     newborns.recycle([](nursery_position) {});
     chain_type other;
     std::vector<nursery_position> taken;
-    while (const auto position = newborns.take(other)) {
-        taken.push_back(*position);
+    for (auto position = newborns.take(other); position != nursery_position::none;
+         position = newborns.take(other)) {
+        taken.push_back(position);
     }
     EXPECT_NE(std::ranges::find(taken, first), taken.end());
     bool found = false;
@@ -372,11 +373,11 @@ protected:
     void frame(newborn_chain<policy>& lane, std::uint32_t objects) {
         for (std::uint32_t i = 0; i != objects; ++i) {
             const auto position = newborns.take(lane);
-            ASSERT_TRUE(position);
-            ASSERT_EQ(newborns.owner(*position), 0U);
+            ASSERT_NE(position, nursery_position::none);
+            ASSERT_EQ(newborns.owner(position), 0U);
             const auto tag = slots.next_tag(slot_index{i}, layout::make_tag(3, 0));
-            newborns.own(*position, layout::value_of(i, tag));
-            slots.publish(slot_index{i}, tag, location{raw(*position)});
+            newborns.own(position, layout::value_of(i, tag));
+            slots.publish(slot_index{i}, tag, location{raw(position)});
         }
         std::uint32_t drained = 0;
         test::drain_newborns(newborns, lane, slots, [&](nursery_position) { ++drained; });
@@ -432,7 +433,7 @@ TEST_P(nursery_memory_test, what_lanes_hold_stays_with_them) {
     frame(chain, 100 * chunk_size);
     std::set<std::uint32_t> held;
     for (std::uint32_t i = 0; i != 20 * chunk_size; ++i) {
-        held.insert(raw(*newborns.take(other))); // not published
+        held.insert(raw(newborns.take(other))); // not published
     }
     for (int i = 0; i != 10; ++i) {
         frame(chain, 150 * chunk_size);
@@ -478,8 +479,8 @@ struct vacated_position {
     }
     nursery_position take() {
         const auto taken = newborns.take(chain);
-        EXPECT_TRUE(taken);
-        return taken.value_or(nursery_position{});
+        EXPECT_NE(taken, nursery_position::none);
+        return taken;
     }
     void fill(std::uint32_t slot, nursery_position at) {
         const auto tag = slots.next_tag(slot_index{slot}, layout::make_tag(3, 0));
@@ -523,8 +524,8 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
     nursery_type newborns("nursery", 5, 1);
     const auto take = [&](chain_type& lane) {
         const auto position = newborns.take(lane);
-        EXPECT_TRUE(position);
-        return position.value_or(nursery_position{});
+        EXPECT_NE(position, nursery_position::none);
+        return position;
     };
     const auto fill = [&](nursery_position position, std::uint32_t slot) {
         const auto tag = slots.next_tag(slot_index{slot}, layout::make_tag(3, 0));
@@ -575,7 +576,7 @@ TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_ne
     std::vector<int> memory(newborns.positions());
     chain_type lane;
     std::jthread maker([&] {
-        const nursery_position outer = *newborns.take(lane);
+        const nursery_position outer = newborns.take(lane);
         newborns.take(lane); // by the constructor at `outer`, which then throws
         memory[raw(outer)] = 1;
         newborns.give_back(lane, outer);
@@ -587,7 +588,7 @@ TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_ne
     chain_type other;
     const auto position = newborns.take(other);
     ASSERT_EQ(position, nursery_position{0});
-    memory[raw(*position)] = 2;
+    memory[raw(position)] = 2;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Hooks that are called before objects end.
 
+#include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
@@ -256,7 +257,8 @@ TEST(erase_hook, may_be_told_some_time_before) {
         pool.compact();
         EXPECT_EQ(ended.size(), std::min(most, all.size()));
         EXPECT_GT(announced.size(), ended.size() / 2);
-        EXPECT_LT(announced.size(), ended.size() + 20) << "not after it was disconnected";
+        EXPECT_LE(announced.size(), ended.size() + default_policy::removal_chunk)
+            << "not after it was disconnected";
         EXPECT_TRUE(std::ranges::includes(all, announced)) << "in their order";
     }
 }

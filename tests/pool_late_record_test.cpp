@@ -89,17 +89,17 @@ struct bounded_policy : default_policy {
     };
 };
 
-// Calls back once, when a compaction has taken its snapshot of the queues.
-struct interrupting_executor {
+// Calls back once, when a compaction has taken its snapshot of the queues and begins its sweep.
+struct interrupting_executor : inline_executor {
     std::function<void()> once;
 
-    template <class Body>
-    void for_ranges(std::size_t count, std::size_t grain, Body&& body) {
-        if (once) {
+    void begin_compaction(std::string_view) {}
+    void begin_phase(compaction_phase phase) {
+        if (phase == compaction_phase::sweep && once) {
             std::exchange(once, nullptr)();
         }
-        inline_executor{}.for_ranges(count, grain, body);
     }
+    void end_compaction(const compaction_stats&) {}
 };
 
 TEST(late_record, of_many_does_not_overflow_the_list_of_removals) {
@@ -114,7 +114,8 @@ TEST(late_record, of_many_does_not_overflow_the_list_of_removals) {
     pool.emplace_n(capacity, std::back_inserter(handles), std::size_t{1});
     pool.compact();
     std::jthread([&] { EXPECT_TRUE(pool.erase(handles[0])); }).join(); // has no lane: a sweep
-    interrupting_executor executor{[&] { EXPECT_EQ(pool.erase(handles), capacity - 1); }};
+    interrupting_executor executor;
+    executor.once = [&] { EXPECT_EQ(pool.erase(handles), capacity - 1); };
     EXPECT_EQ(pool.compact(executor).removed, capacity)
         << "all found by the sweep, their records still queued";
 

@@ -1,13 +1,13 @@
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/packer.hpp>
 #include <handlepool/detail/reaper.hpp>
 #include <handlepool/detail/slot_history.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/compaction_setups.hpp>
 #include <support/parts_rig.hpp>
-#include <support/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +21,10 @@ using namespace detail;
 namespace {
 
 /// Objects of the dense store and of the nursery, and a reaper.
-template <class Policy>
+template <class Setup>
 class reaper_test : public testing::Test {
 protected:
+    using Policy = typename Setup::policy;
     using rig_type = parts_rig<Policy>;
     using value_type = typename rig_type::value_type;
     using positions = std::vector<std::uint32_t>;
@@ -36,9 +37,7 @@ protected:
 
     std::vector<value_type> in_dense_store(std::size_t count) {
         alive = parts.emplace_sequence(count);
-        inline_executor executor;
-        packing.collect_newborns(executor, work);
-        packing.place_newborns(executor, work, 0);
+        packing.take_newborns(work, unlimited, 0, 0);
         return alive;
     }
 
@@ -51,9 +50,13 @@ protected:
     }
 
     reaped reap() {
-        inline_executor executor;
-        work.collect();
-        return work.reap(executor, frame++);
+        if constexpr (Setup::one_pass) {
+            return work.reap(unlimited, 0, frame++);
+        } else {
+            inline_executor executor;
+            work.collect();
+            return work.reap_collected(executor, frame++);
+        }
     }
 
     reaped sweep() {
@@ -78,8 +81,7 @@ protected:
     std::uint64_t frame = 0;
 };
 
-using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
-TYPED_TEST_SUITE(reaper_test, policies);
+TYPED_TEST_SUITE(reaper_test, compaction_setups);
 
 TYPED_TEST(reaper_test, without_records_nothing_happens) {
     this->in_dense_store(3);

@@ -4,6 +4,7 @@
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/each_record.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -35,7 +36,7 @@ std::size_t push(queue_type& queue, removals_chain& lane, value_type first, valu
 
 records drain(queue_type& queue, removals_chain& lane) {
     records drained;
-    queue.drain(lane, [&](value_type record) { drained.push_back(record); });
+    queue.drain(lane, each_record([&](value_type record) { drained.push_back(record); }));
     return drained;
 }
 
@@ -115,10 +116,10 @@ TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
     removals_chain lane;
     push(queue, lane, 0, 5);
     records drained;
-    queue.drain(lane, [&](value_type record) {
-        drained.push_back(record);
-        queue.push(lane, record + 100); // a destructor that erases: else this would never end
-    });
+    queue.drain(lane, each_record([&](value_type record) {
+                    drained.push_back(record);
+                    queue.push(lane, record + 100); // a destructor that erases: else this would never end
+                }));
     EXPECT_EQ(drained, sequence(0, 5));
     EXPECT_EQ(drain(queue, lane), sequence(100, 105));
 }
@@ -153,11 +154,11 @@ TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_
     });
     value_type expected = 0;
     while (expected != count) {
-        queue.drain(lane, [&](value_type record) {
-            ASSERT_EQ(record, expected);
-            ASSERT_EQ(payload[record], record * 3);
-            ++expected;
-        });
+        queue.drain(lane, each_record([&](value_type record) {
+                        ASSERT_EQ(record, expected);
+                        ASSERT_EQ(payload[record], record * 3);
+                        ++expected;
+                    }));
         queue.recycle();
         std::this_thread::yield();
     }

@@ -33,8 +33,9 @@ protected:
 TEST_F(reservations_test, a_handle_that_finds_no_room_in_the_nursery_stays_reserved) {
     const auto handle = handles.reserve(parts.mine());
     std::vector<nursery_position> taken;
-    while (const auto position = parts.newborns.take(parts.mine().newborns)) {
-        taken.push_back(*position);
+    for (auto position = parts.newborns.take(parts.mine().newborns); position != nursery_position::none;
+         position = parts.newborns.take(parts.mine().newborns)) {
+        taken.push_back(position);
     }
     EXPECT_FALSE(taken.empty());
     EXPECT_EQ(fulfil(handle), fulfil_outcome::no_room);

@@ -12,6 +12,8 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 
+#include <support/each_record.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +51,10 @@ public:
 
 private:
     void drain() {
-        queue_.drain(lane_, [&](std::uint64_t record) {
-            require(things_.at(record) == record, "what a record is about is there");
-            drained_.push_back(record);
-        });
+        queue_.drain(lane_, test::each_record([&](std::uint64_t record) {
+                         require(things_.at(record) == record, "what a record is about is there");
+                         drained_.push_back(record);
+                     }));
         queue_.recycle();
     }
 
@@ -75,7 +77,7 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            const nursery_position outer = *newborns_.take(first_lane_);
+            const nursery_position outer = newborns_.take(first_lane_);
             newborns_.take(first_lane_);
             memory_.at(raw(outer)) = 1;
             newborns_.give_back(first_lane_, outer);
@@ -84,8 +86,9 @@ public:
             drain();
         } else {
             for (int i = 0; i != 2; ++i) {
-                if (const auto mine = newborns_.take(second_lane_)) {
-                    memory_.at(raw(*mine)) = 2;
+                const nursery_position mine = newborns_.take(second_lane_);
+                if (mine != nursery_position::none) {
+                    memory_.at(raw(mine)) = 2;
                 }
             }
         }
@@ -99,7 +102,11 @@ private:
         });
         // The second place is taken, and never owned.
         require(ready <= 1, "a drain stops at a place without an object");
-        newborns_.drain(first_lane_, ready, [](nursery_position) { require(false, "nobody was born"); });
+        newborns_.drain(first_lane_, ready, [&](nursery_position first, std::uint32_t count) {
+            for (std::uint32_t i = 0; i != count; ++i) {
+                require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
+            }
+        });
         newborns_.recycle([&](nursery_position first) { memory_.at(raw(first)) = 0; });
     }
 

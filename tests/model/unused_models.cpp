@@ -200,9 +200,9 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            vacated_ = *newborns_.take(first_lane_);
+            vacated_ = newborns_.take(first_lane_);
             newborns_.take(first_lane_);
-            for (std::optional again = vacated_; again == vacated_;) { // until it is passed
+            for (nursery_position again = vacated_; again == vacated_;) { // until it is passed
                 memory_.at(raw(vacated_)) = 1;
                 newborns_.give_back(first_lane_, vacated_);
                 if (++times_ == 2) {
@@ -215,8 +215,9 @@ public:
             drain();
         } else {
             for (int i = 0; i != 2; ++i) {
-                if (const auto mine = newborns_.take(second_lane_)) {
-                    memory_.at(raw(*mine)) = 2;
+                const nursery_position mine = newborns_.take(second_lane_);
+                if (mine != nursery_position::none) {
+                    memory_.at(raw(mine)) = 2;
                 }
             }
         }
@@ -231,7 +232,11 @@ private:
                     "a position that was taken, and not owned, is not passed");
             ready += count;
         });
-        newborns_.drain(first_lane_, ready, [](nursery_position) { require(false, "nobody was born"); });
+        newborns_.drain(first_lane_, ready, [&](nursery_position first, std::uint32_t count) {
+            for (std::uint32_t i = 0; i != count; ++i) {
+                require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
+            }
+        });
         newborns_.recycle([&](nursery_position first) { memory_.at(raw(first)) = 0; });
     }
 
@@ -280,11 +285,11 @@ public:
 private:
     nursery_position take(newborn_chain<policy>& lane) {
         const auto mine = newborns_.take(lane);
-        require(mine.has_value(), "a lane finds a place");
-        require(newborns_.owner(*mine) == 0, "nobody has the place");
-        require(memory_.at(raw(*mine)) == 0, "the place is left empty");
-        memory_.at(raw(*mine)) = 1;
-        return *mine;
+        require(mine != nursery_position::none, "a lane finds a place");
+        require(newborns_.owner(mine) == 0, "nobody has the place");
+        require(memory_.at(raw(mine)) == 0, "the place is left empty");
+        memory_.at(raw(mine)) = 1;
+        return mine;
     }
     void emplace(std::uint32_t slot) {
         const nursery_position mine = take(first_lane_);

@@ -38,12 +38,14 @@ public:
     }
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Are births wanted? Then each of them is recorded, in any order.
-    bool begin(std::size_t count) noexcept {
-        count_ = hooks_.empty() ? 0 : count;
-        return count_ != 0;
+    /// Records a compaction's births, in their order, if they are wanted.
+    void begin() noexcept { count_ = 0; }
+    void record(slot_index slot) noexcept {
+        if (!hooks_.empty()) {
+            (*slots_)[count_] = slot;
+            count_ = count_ + 1;
+        }
     }
-    void record(std::size_t i, slot_index slot) noexcept { (*slots_)[i] = slot; }
 
     /// Calls the hooks for the newborns that are still alive, in this thread. Nothing moves any more.
     void report(parts_type& parts) {

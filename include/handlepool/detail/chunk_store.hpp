@@ -66,9 +66,13 @@ public:
     /// exchanges. Wait-free with bounded tries, else lock-free.
     std::optional<std::uint32_t> take(chain& queue,
                                       std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
-        if (!has_position(queue) && !extend(queue, tries)) {
+        if (!has_position(queue) && !extend(queue, tries)) [[unlikely]] {
             return std::nullopt;
         }
+        return take_held(queue);
+    }
+    /// Producer: takes the next position of the chain's chunk, which has one.
+    static std::uint32_t take_held(chain& queue) noexcept {
         const std::uint32_t position = queue.put;
         queue.put = position + 1;
         return position;
@@ -76,7 +80,8 @@ public:
 
     /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
     /// take().
-    bool extend(chain& queue, std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+    [[gnu::noinline]] bool extend(chain& queue,
+                                  std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         const std::optional<std::uint32_t> chunk = take_chunk(tries);
         if (chunk) {
             append(queue, *chunk);

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace handlepool::detail {
@@ -95,9 +96,15 @@ public:
         const parts_of_budget most = divide(budget);
         // Another lane comes first each time, where the budget is smaller than the number of lanes.
         const auto first_lane = static_cast<std::size_t>(frame);
-        reaper_.collect(most.removals, first_lane);
-        begin(executor, compaction_phase::destroy);
-        count(reaper_.reap(executor, frame), stats);
+        if (in_one_pass<Executor>(most.removals, [this] { return waiting_removals(); }) ||
+            has_erase_hooks()) {
+            begin(executor, compaction_phase::destroy);
+            count(reaper_.reap(most.removals, first_lane, frame), stats);
+        } else {
+            reaper_.collect(most.removals, first_lane);
+            begin(executor, compaction_phase::destroy);
+            count(reaper_.reap_collected(executor, frame), stats);
+        }
         const auto end = [&](value_type handle, auto deliver) {
             count(reaper_.hand_over(handle, frame, deliver), stats);
         };
@@ -128,10 +135,15 @@ public:
             stats.moved = packer_.close_holes_in_order(reaper_);
         }
         begin(executor, compaction_phase::collect_newborns);
-        stats.born = packer_.collect_newborns(executor, reaper_, most.newborns, first_lane);
+        if (in_one_pass<Executor>(most.newborns, [this] { return waiting_newborns(); })) {
+            begin(executor, compaction_phase::place_newborns);
+            stats.born = packer_.take_newborns(reaper_, most.newborns, first_lane, frame);
+        } else {
+            stats.born = packer_.collect_newborns(executor, reaper_, frame, most.newborns, first_lane);
+            begin(executor, compaction_phase::place_newborns);
+            packer_.place_newborns(executor, reaper_);
+        }
         add(left_nursery_, stats.born);
-        begin(executor, compaction_phase::place_newborns);
-        packer_.place_newborns(executor, reaper_, frame);
         if (!keep_order) {
             begin(executor, compaction_phase::fill_holes);
             stats.moved = packer_.fill_holes(executor, reaper_);
@@ -220,6 +232,16 @@ private:
     static void begin(Executor& executor, compaction_phase phase) {
         if constexpr (phase_listener<Executor>) {
             executor.begin_phase(phase);
+        }
+    }
+
+    /// Is it one thread's work anyway, `waiting()` of which `most` are done?
+    template <executor Executor, class Waiting>
+    static bool in_one_pass(std::size_t most, Waiting waiting) noexcept {
+        if constexpr (std::is_same_v<Executor, inline_executor>) {
+            return true;
+        } else {
+            return most <= policy::compaction_grain || waiting() <= policy::compaction_grain;
         }
     }
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 /// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
@@ -23,18 +22,17 @@ class creation {
 public:
     creation(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
         slot_ = parts_.allocator.take(lane_);
-        if (slot_ == slot_index::none) {
+        if (slot_ == slot_index::none) [[unlikely]] {
             return;
         }
-        const std::optional<nursery_position> position =
-            parts_.newborns.take(lane_.newborns, [this](nursery_position soon) {
-                parts_.objects.prefetch_object(parts_.objects.location_of(soon));
-            });
-        if (!position) {
+        const nursery_position position = parts_.newborns.take(lane_.newborns, [this](nursery_position soon) {
+            parts_.objects.prefetch_object(parts_.objects.location_of(soon));
+        });
+        if (position == nursery_position::none) [[unlikely]] {
             parts_.allocator.give_back(slot_);
             return;
         }
-        where_ = parts_.objects.location_of(*position);
+        where_ = parts_.objects.location_of(position);
         parts_.objects.unpoison_objects(where_);
     }
     ~creation() {

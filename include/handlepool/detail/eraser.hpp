@@ -37,12 +37,12 @@ public:
             return false;
         }
         lane_type* const mine = parts_.lanes.mine();
-        if (mine == nullptr) {
+        if (mine == nullptr) [[unlikely]] {
             count_erased(mine);
             compactor_.demand_sweep();
             return true;
         }
-        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) {
+        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) [[unlikely]] {
             compactor_.demand_sweep();
         }
         count_erased(mine);

@@ -22,20 +22,18 @@ public:
     /// Slots that were not used yet. Relaxed: callers that must not miss a claim say what orders it.
     std::uint32_t left() const noexcept { return left_.load(std::memory_order::relaxed); }
 
-    /// The next slot, and for prefetching one that comes some calls later, or any value. Both are none when
-    /// none is left.
-    struct taken_slot {
-        slot_index slot = slot_index::none;
-        slot_index later = slot_index::none;
-    };
-    taken_slot take() noexcept {
+    /// The next slot, or none. Calls `soon(slot)` for one that comes some calls later, or any value, for
+    /// prefetching.
+    template <class Soon>
+    slot_index take(Soon soon) noexcept {
         const std::uint32_t left = this->left();
-        if (left == 0) {
-            return {};
+        if (left == 0) [[unlikely]] {
+            return slot_index::none;
         }
         left_.store(left - 1, std::memory_order::relaxed);
         const std::uint32_t next = end_ - left;
-        return {slot_index{slots_[next]}, slot_index{slots_[next + read_ahead]}};
+        soon(slot_index{slots_[next + read_ahead]});
+        return slot_index{slots_[next]};
     }
 
     /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote. Returns the

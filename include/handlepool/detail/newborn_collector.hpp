@@ -27,8 +27,21 @@ public:
         : parts_(parts),
           pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks) {}
 
-    /// Calls `take(position)` for each newborn that is ready, lane by lane, in the order of its creation: for
-    /// those in at most `budget` positions that were used, beginning with a lane.
+    /// Drains the newborns that are ready, lane by lane, in the order of their creation: those in at most
+    /// `budget` positions that were used, beginning with a lane. `take` is called as the nursery says. All in
+    /// one pass, in this thread.
+    template <class Take>
+    void drain(std::size_t budget, std::size_t first_lane, Take take) {
+        share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            if (!parts_.newborns.drain_ready(queue, most, parts_.slots, take)) {
+                see_vacated(queue);
+            }
+        });
+    }
+
+    /// The same with an executor, which finds out what is ready.
     template <executor Executor, class Take>
     void collect(Executor& executor, std::size_t budget, std::size_t first_lane, Take take) {
         const std::size_t ranges = find_pending(budget, first_lane);
@@ -54,7 +67,7 @@ public:
             }
             newborn_chain<policy>& queue = parts_.lanes[lane].newborns;
             if (!all) { // whatever a budget has left out comes after one that is not ready
-                queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
+                see_vacated(queue);
             }
             parts_.newborns.drain(queue, ready, take);
         }
@@ -96,16 +109,25 @@ private:
                 all = parts_.newborns.for_used(queue, most, add);
             }
             if (all) {
-                queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
+                see_vacated(queue);
             }
         };
+        share_among_lanes(budget, first_lane, list);
+        return count;
+    }
+
+    template <class Take>
+    void share_among_lanes(std::size_t budget, std::size_t first_lane, Take take) {
         share_among(
             parts_.lanes.count(), first_lane, budget,
-            [&](std::size_t i, std::size_t most) {
+            [this](std::size_t i, std::size_t most) {
                 return parts_.newborns.used(parts_.lanes[i].newborns, most);
             },
-            list);
-        return count;
+            take);
+    }
+
+    static void see_vacated(newborn_chain<policy>& queue) noexcept {
+        queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
     }
 
     parts_type& parts_;

@@ -13,7 +13,7 @@ enum class slot_index : std::uint32_t { none = 0xffff'ffff };
 enum class dense_position : std::uint32_t {};
 
 /// A position of the nursery.
-enum class nursery_position : std::uint32_t {};
+enum class nursery_position : std::uint32_t { none = 0xffff'ffff };
 
 /// An object's index in the array that holds the dense store, and after it the nursery; object_store knows
 /// where one ends and the other begins. There are at most 2^31 places: the upper half of the numbers says why

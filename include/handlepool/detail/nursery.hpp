@@ -85,23 +85,18 @@ public:
     std::size_t positions_in_service() const noexcept { return chunks_.chunks_in_service() * chunk_size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
-    /// Lane: takes a position for an object. Nothing when none is left. Calls `soon(position)` for such as
-    /// are probably taken some calls later, for prefetching; they may lie past the end. Lock-free.
+    /// Lane: takes a position for an object. None when no position is left. Calls `soon(position)` for such
+    /// as are probably taken some calls later, for prefetching; they may lie past the end. Lock-free.
     template <class Soon>
-    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
-        if (!chunks_.has_position(lane.positions)) {
-            if (const auto vacated = take_vacated(lane)) {
-                return nursery_position{*vacated};
-            }
+    nursery_position take(chain& lane, Soon soon) noexcept {
+        if (!chunks_.has_position(lane.positions)) [[unlikely]] {
+            return take_elsewhere(lane);
         }
-        const std::optional<std::uint32_t> position = chunks_.take(lane.positions);
-        if (!position) {
-            return std::nullopt;
-        }
-        soon(nursery_position{*position + positions_ahead});
-        return nursery_position{*position};
+        const std::uint32_t position = chunks_.take_held(lane.positions);
+        soon(nursery_position{position + positions_ahead});
+        return nursery_position{position};
     }
-    std::optional<nursery_position> take(chain& lane) noexcept {
+    nursery_position take(chain& lane) noexcept {
         return take(lane, [](nursery_position) {});
     }
 
@@ -256,9 +251,9 @@ public:
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
                                  const slot_table<Config>& slots) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            if (last - position > slots_ahead) {
-                slots.prefetch_slot(slots.slot_of(owner(nursery_position{position + slots_ahead})));
-            }
+            slots.prefetch_slot(slots.slot_of(owner(nursery_position{position})));
+        }
+        for (std::uint32_t position = first; position != last; ++position) {
             if (!pass(position, slots)) {
                 return position - first;
             }
@@ -266,19 +261,47 @@ public:
         return last - first;
     }
 
-    /// Compaction: passes the lane's next `count` positions, which are ready, and calls `take(position)` for
-    /// those of newborns.
+    /// Compaction: passes the lane's next `count` positions, which are ready, in runs of neighbours: calls
+    /// `take(first position, count)`, which calls take_out() for each.
     template <class Take>
     void drain(chain& lane, std::size_t count, Take take) {
-        for (; count != 0; --count) {
+        while (count != 0) {
             chunks_.follow(lane.positions);
-            const std::uint32_t position = lane.positions.get;
-            if (owner(nursery_position{position}) != gone) {
-                take(nursery_position{position});
-            }
-            lane.positions.get = position + 1;
+            const std::uint32_t first = lane.positions.get;
+            const auto ready =
+                static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+            take(nursery_position{first}, ready);
+            lane.positions.get = first + ready;
+            count -= ready;
         }
         chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
+    }
+    /// Compaction: leaves a position that is ready empty for its next use. Returns the handle of its newborn,
+    /// which is to be moved away; zero when there is none any more.
+    value_type take_out(nursery_position position) noexcept {
+        const value_type handle = owner(position);
+        owners_[raw(position)].store(empty, std::memory_order::relaxed); // carried by (32)
+        return handle == gone ? 0 : handle;
+    }
+
+    /// Compaction: finds out what is ready and drains it in one pass, in the first `most` positions that are
+    /// not empty. Returns whether it left out positions for that limit alone.
+    template <class Take>
+    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Take take) {
+        return drain_ready(
+            lane, most,
+            [](std::uint32_t first, std::uint32_t last, std::size_t& left) {
+                const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, left));
+                left -= count;
+                return first + count;
+            },
+            [&](std::uint32_t first, std::uint32_t last) {
+                const std::uint32_t ready = scan_published(first, last, slots);
+                take(nursery_position{first}, ready);
+                lane.positions.get = first + ready;
+                return ready;
+            },
+            for_each_in);
     }
 
     /// Has the owner's object been published, to judge from its slot's tag? A newborn's slot can't be reused
@@ -311,11 +334,7 @@ public:
     template <class Recycled>
     void recycle(Recycled recycled) {
         chunks_.give_back_finished([&](std::uint32_t chunk) {
-            const std::uint32_t first = chunk * chunk_size();
-            for (std::uint32_t position = first; position != first + chunk_size(); ++position) {
-                owners_[position].store(empty, std::memory_order::relaxed); // carried by (32)
-            }
-            recycled(nursery_position{first});
+            recycled(nursery_position{chunk * chunk_size()});
             drained_ = drained_ + 1;
             memory_.touch(std::size_t{chunk} + 1);
         });
@@ -419,6 +438,19 @@ protected:
         for_used(lane, left, [](std::uint32_t, std::uint32_t) {}, for_places);
         return most - left;
     }
+    /// The same: `limit(first, last, left)` returns the end of the first `left` such positions, which it
+    /// counts down; `pass(first, last)` drains those of a run that are ready and returns how many they are.
+    template <class Limit, class Pass, class ForPlaces>
+    bool drain_ready(chain& lane, std::size_t most, Limit limit, Pass pass, ForPlaces for_places) {
+        bool ready = true;
+        while (ready && most != 0 && chunks_.follow(lane.positions)) {
+            const std::uint32_t first = lane.positions.get;
+            const std::uint32_t last = limit(first, std::uint32_t{lane.positions.get_end}, most);
+            ready = pass(first, last) == last - first;
+        }
+        chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
+        return ready && most == 0 && used(lane, 1, for_places) != 0;
+    }
     static constexpr auto for_each_in = [](std::uint32_t first, std::uint32_t last, auto visit) {
         while (first != last && visit(first)) {
             ++first;
@@ -427,8 +459,6 @@ protected:
 
     // How far ahead of the position that is taken memory is asked for.
     static constexpr std::uint32_t positions_ahead = 8;
-    // How far ahead of a newborn its slot is asked for.
-    static constexpr std::uint32_t slots_ahead = 16;
 
     /// Lane: a chunk was given back that compaction has never seen. Relaxed: compaction claims the chunk
     /// before it gives its memory back.
@@ -526,6 +556,16 @@ protected:
         // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
         owners_[position].store(no_object(first_vacated + lane.lane), std::memory_order::release);
         add(lane.vacated, 1);
+    }
+
+    /// Lane: takes a position when its chunk has none left. Not inline, so that what is rare does not lie in
+    /// the way of what isn't.
+    [[gnu::noinline]] nursery_position take_elsewhere(chain& lane) noexcept {
+        if (const auto vacated = take_vacated(lane)) {
+            return nursery_position{*vacated};
+        }
+        return chunks_.extend(lane.positions) ? nursery_position{chunks_.take_held(lane.positions)}
+                                              : nursery_position::none;
     }
 
     /// Lane: takes the last vacated position, if compaction has not passed it.

@@ -41,85 +41,94 @@ public:
           newborns_(what_for, parts),
           moves_(std::string(what_for) + " moves", parts.geometry.object_limit) {}
 
-    /// Lists the newborns that are ready, and where they go: those in at most `budget` positions, beginning
-    /// with those of a lane. Returns how many.
-    template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::size_t budget = unlimited,
-                                 std::size_t first_lane = 0) {
-        move_count_ = 0;
-        newborns_.collect(executor, budget, first_lane, [&](nursery_position position) {
-            const std::size_t newborn = move_count_++;
-            moves_[newborn] = {parts_.objects.location_of(position), place_of(newborn, holes)};
+    /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
+    /// positions, beginning with those of a lane. Returns how many. One that was erased meanwhile moves like
+    /// the others: its removal comes with the next compaction. All in one pass, in this thread.
+    std::size_t take_newborns(const reaper_type& holes, std::size_t budget, std::size_t first_lane,
+                              std::uint64_t frame) {
+        births_.begin();
+        const bool noted = is_noted();
+        std::size_t count = 0;
+        newborns_.drain(budget, first_lane, [&](nursery_position first, std::uint32_t ready) {
+            std::size_t placed = count;
+            for (std::uint32_t i = 0; i != ready; ++i) {
+                const nursery_position position{raw(first) + i};
+                const value_type handle = parts_.newborns.take_out(position);
+                if (handle == 0) {
+                    continue;
+                }
+                const dense_position ahead = place_of(placed + objects_ahead, holes);
+                parts_.objects.prefetch_object(parts_.objects.location_of(ahead));
+                parts_.objects.prefetch_owner(ahead);
+                if (noted) {
+                    note_birth(handle, frame);
+                }
+                apply({parts_.objects.location_of(position), place_of(placed, holes),
+                       parts_.slots.slot_of(handle)});
+                ++placed;
+            }
+            count = placed;
         });
-        moves_.filled(move_count_);
-        return move_count_;
+        return end(count, holes);
     }
 
-    /// Moves them. One that was erased meanwhile moves like the others: its removal comes with the next
-    /// compaction.
+    /// The same in two steps, for an executor: lists the newborns, and where they go. Returns how many.
     template <executor Executor>
-    void place_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame) {
-        const bool recorded = births_.begin(move_count_);
-        executor.for_ranges(
-            move_count_, policy::compaction_grain, [&](std::size_t first, std::size_t last) noexcept {
-                for (std::size_t i = first; i != last; ++i) {
-                    if (i + objects_ahead < last) {
-                        const move& next = moves_[i + objects_ahead];
-                        parts_.slots.prefetch_slot(parts_.slots.slot_of(newborn_at(next.from)));
-                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
-                        parts_.objects.prefetch_owner(next.to);
-                    }
-                    const location from = moves_[i].from;
-                    const value_type handle = newborn_at(from);
-                    const slot_index slot = parts_.slots.slot_of(handle);
-                    apply(moves_[i], slot);
-                    history_.born(slot, layout::tag_of(handle), frame);
-                    if (recorded) {
-                        births_.record(i, slot);
-                    }
-                    parts_.newborns.mark_gone(parts_.objects.nursery_position_of(from));
+    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame,
+                                 std::size_t budget = unlimited, std::size_t first_lane = 0) {
+        births_.begin();
+        const bool noted = is_noted();
+        std::size_t count = 0;
+        newborns_.collect(executor, budget, first_lane, [&](nursery_position first, std::uint32_t ready) {
+            for (std::uint32_t i = 0; i != ready; ++i) {
+                const nursery_position position{raw(first) + i};
+                const value_type handle = parts_.newborns.take_out(position);
+                if (handle == 0) {
+                    continue;
                 }
-            });
-        if (move_count_ > holes.hole_count()) {
-            parts_.objects.resize(
-                static_cast<std::uint32_t>(parts_.objects.size() + (move_count_ - holes.hole_count())));
-        }
+                if (noted) {
+                    note_birth(handle, frame);
+                }
+                moves_[count] = {parts_.objects.location_of(position), place_of(count, holes),
+                                 parts_.slots.slot_of(handle)};
+                ++count;
+            }
+        });
+        moves_.filled(count);
+        newborn_count_ = count;
+        return count;
+    }
+    /// Moves them.
+    template <executor Executor>
+    void place_newborns(Executor& executor, const reaper_type& holes) {
+        apply_all(executor, newborn_count_);
+        end(newborn_count_, holes);
     }
 
     /// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store,
     /// and cuts it. Returns how many moved.
     template <executor Executor>
     std::size_t fill_holes(Executor& executor, const reaper_type& holes) {
-        const std::size_t filled = move_count_;
+        const std::size_t filled = newborn_count_;
         if (holes.hole_count() <= filled) {
             return 0;
         }
         const auto size = static_cast<std::uint32_t>(parts_.objects.size() - (holes.hole_count() - filled));
         // As many holes lie before the cut as survivors after it.
-        move_count_ = 0;
+        std::size_t moved = 0;
         std::uint32_t survivor = parts_.objects.size();
         for (std::size_t i = filled; i != holes.hole_count(); ++i) {
             if (const dense_position hole = holes.hole(i); raw(hole) < size) {
                 do {
                     --survivor;
                 } while (owner_at(survivor) == slot_index::none);
-                moves_[move_count_++] = {location{survivor}, hole};
+                moves_[moved++] = {location{survivor}, hole, owner_at(survivor)};
             }
         }
-        moves_.filled(move_count_);
-        executor.for_ranges(move_count_, policy::compaction_grain,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    if (i + objects_ahead < last) {
-                                        const move& next = moves_[i + objects_ahead];
-                                        parts_.slots.prefetch_slot(owner_of(next));
-                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
-                                    }
-                                    apply(moves_[i], owner_of(moves_[i]));
-                                }
-                            });
+        moves_.filled(moved);
+        apply_all(executor, moved);
         parts_.objects.resize(size);
-        return move_count_;
+        return moved;
     }
 
     /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
@@ -149,6 +158,7 @@ private:
     struct move {
         plain<location> from;
         plain<dense_position> to;
+        plain<slot_index> slot;
     };
 
     // How many moves ahead of the one that is applied its memory is asked for.
@@ -161,20 +171,47 @@ private:
                                                   parts_.objects.size() + (newborn - holes.hole_count()))};
     }
 
-    value_type newborn_at(location where) const noexcept {
-        return parts_.newborns.owner(parts_.objects.nursery_position_of(where));
-    }
     slot_index owner_at(std::uint32_t position) const noexcept {
         return parts_.objects.owner(dense_position{position});
     }
-    slot_index owner_of(const move& survivor) const noexcept {
-        return parts_.objects.owner(parts_.objects.dense_position_of(survivor.from));
+
+    /// Does somebody want to know of births?
+    bool is_noted() noexcept { return history_.remembers() || !births_.hooks().empty(); }
+    void note_birth(value_type handle, std::uint64_t frame) noexcept {
+        const slot_index slot = parts_.slots.slot_of(handle);
+        history_.born(slot, layout::tag_of(handle), frame);
+        births_.record(slot);
     }
 
-    void apply(const move& one, slot_index slot) noexcept {
+    /// So many newborns were placed.
+    std::size_t end(std::size_t count, const reaper_type& holes) noexcept {
+        newborn_count_ = count;
+        if (count > holes.hole_count()) {
+            parts_.objects.resize(
+                static_cast<std::uint32_t>(parts_.objects.size() + (count - holes.hole_count())));
+        }
+        return count;
+    }
+
+    void apply(const move& one) noexcept {
         const dense_position position = one.to;
         parts_.objects.relocate(one.from, parts_.objects.location_of(position));
-        parts_.own(position, slot);
+        parts_.own(position, one.slot);
+    }
+    template <executor Executor>
+    void apply_all(Executor& executor, std::size_t count) {
+        executor.for_ranges(count, policy::compaction_grain,
+                            [this](std::size_t first, std::size_t last) noexcept {
+                                for (std::size_t i = first; i != last; ++i) {
+                                    if (i + objects_ahead < last) {
+                                        const move& next = moves_[i + objects_ahead];
+                                        parts_.slots.prefetch_slot(next.slot);
+                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
+                                        parts_.objects.prefetch_owner(next.to);
+                                    }
+                                    apply(moves_[i]);
+                                }
+                            });
     }
 
     parts_type& parts_;
@@ -182,7 +219,7 @@ private:
     births_type& births_;
     newborn_collector<T, Config> newborns_;
     working_list<policy, move> moves_;
-    plain<std::size_t> move_count_{0};
+    plain<std::size_t> newborn_count_{0};
 };
 
 } // namespace handlepool::detail

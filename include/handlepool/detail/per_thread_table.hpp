@@ -32,11 +32,11 @@ public:
     /// thread's first call, which is lock-free.
     Entry* mine() noexcept {
         const std::uint32_t index = thread_index();
-        if (index >= entries_.size()) {
+        if (index >= entries_.size()) [[unlikely]] {
             return nullptr;
         }
         Entry& found = entries_[index];
-        if (!found.is_entered()) {
+        if (!found.is_entered()) [[unlikely]] {
             enter(index);
             found.enter(index);
         }

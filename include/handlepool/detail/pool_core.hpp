@@ -78,11 +78,11 @@ public:
     value_type create(Construct construct) {
         expect_in_use();
         lane_type* const mine = parts_.lanes.mine();
-        if (mine == nullptr) {
+        if (mine == nullptr) [[unlikely]] {
             return 0;
         }
         creation<T, Config> taken(parts_, *mine);
-        if (!taken.taken()) {
+        if (!taken.taken()) [[unlikely]] {
             return 0;
         }
         construct(taken.memory());

@@ -56,40 +56,45 @@ public:
     hooks_type& hooks() noexcept { return hooks_; }
 
     /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a lane.
+    /// Destroys their objects where they are, and frees the slots in the order of the records. All in one
+    /// pass, and in this thread, as hooks want it.
+    reaped reap(std::size_t budget, std::size_t first_lane, std::uint64_t frame) {
+        removal_count_ = 0;
+        hole_count_ = 0;
+        reaped done;
+        for_queues(budget, first_lane, [&](auto record, std::size_t count) {
+            prefetch(record, count);
+            done += reap_run(record, count, frame);
+        });
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    /// The same in two steps, for an executor: takes the snapshot.
     void collect(std::size_t budget = unlimited, std::size_t first_lane = 0) {
         removal_count_ = 0;
         hole_count_ = 0;
-        share_among(
-            parts_.lanes.count(), first_lane, budget,
-            [this](std::size_t i, std::size_t most) { return min(parts_.lanes[i].removals.waiting(), most); },
-            [this](std::size_t i, std::size_t most) {
-                parts_.removals.drain(
-                    parts_.lanes[i].removals, [this](value_type handle) { add_removal(handle); }, most);
-            });
+        for_queues(budget, first_lane, [this](auto record, std::size_t count) {
+            for (std::size_t i = 0; i != count; ++i) {
+                add_removal(record(i));
+            }
+        });
     }
-
-    /// Destroys what was collected, and frees the slots in the order of the records. With hooks, which are
-    /// called in this thread, without the executor.
+    /// Destroys what was collected, and frees the slots. Without hooks.
     template <executor Executor>
-    reaped reap(Executor& executor, std::uint64_t frame) {
-        if (hooks_.empty()) {
-            executor.for_ranges(removal_count_, policy::compaction_grain,
-                                [this, frame](std::size_t first, std::size_t last) noexcept {
-                                    destroy_range(first, last, frame);
-                                });
-        } else {
-            destroy_range(0, removal_count_, frame);
-        }
-        return free_slots();
+    reaped reap_collected(Executor& executor, std::uint64_t frame) {
+        executor.for_ranges(removal_count_, policy::compaction_grain,
+                            [this, frame](std::size_t first, std::size_t last) noexcept {
+                                destroy_collected(first, last, frame);
+                            });
+        return free_collected();
     }
 
     /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its
     /// slot.
     template <class Deliver>
     reaped hand_over(value_type handle, std::uint64_t frame, Deliver deliver) {
-        const slot_index slot = parts_.slots.slot_of(handle);
-        const tag_type tag = layout::tag_of(handle);
-        const location where = end_life(slot, tag, frame, [&](location object) {
+        const location where = end_life(handle, frame, [&](location object) {
             deliver(parts_.objects.at(object));
             if constexpr (std::is_void_v<T>) {
                 parts_.objects.poison_objects(object); // the sink has ended it
@@ -98,7 +103,7 @@ public:
             }
         });
         reaped done;
-        free_slot(slot, tag, where, done);
+        free_slot(handle, where, done);
         parts_.allocator.retire(done.retired);
         return done;
     }
@@ -112,7 +117,7 @@ public:
             if (slot != slot_index::none) {
                 const tag_type tag = parts_.slots.tag(slot); // (4)
                 if (!layout::is_alive(tag)) {
-                    removals_[removal_count_++] = {slot, parts_.slots.last_object(tag)};
+                    add_removal(parts_.slots.handle_of(slot, parts_.slots.last_object(tag)));
                 }
             }
         }
@@ -126,10 +131,9 @@ public:
     /// Leaves an object out of those. Returns whether it was among them.
     bool spare(value_type handle) noexcept {
         for (std::size_t i = 0; i != removal_count_; ++i) {
-            if (removals_[i].slot == parts_.slots.slot_of(handle) &&
-                removals_[i].tag == layout::tag_of(handle)) {
+            if (removals_[i] == handle) {
                 removal_count_ = removal_count_ - 1;
-                removals_[i] = removals_[removal_count_];
+                removals_[i] = value_type{removals_[removal_count_]};
                 return true;
             }
         }
@@ -138,8 +142,8 @@ public:
 
     /// Destroys what find_unrecorded() found, and frees the slots.
     reaped reap_unrecorded(std::uint64_t frame) {
-        destroy_range(0, removal_count_, frame);
-        return free_slots();
+        destroy_collected(0, removal_count_, frame);
+        return free_collected();
     }
 
     /// The holes in the dense store since collect(), until they are closed.
@@ -175,55 +179,72 @@ private:
 
     static_assert(sizeof(tag_type) == sizeof(std::uint32_t), "history has 32 bits for a tag");
 
-    struct removal {
-        plain<slot_index> slot;
-        plain<tag_type> tag; // of the object
-    };
-
-    // How many records ahead of the one that is destroyed its memory is asked for: first the slot, then what
-    // the slot leads to.
-    static constexpr std::size_t slots_ahead = 24;
-    static constexpr std::size_t objects_ahead = 16;
+    // Objects whose memory is asked for together.
+    static constexpr std::size_t batch = 64;
 
     static std::size_t most_removals(const parts_type& parts) noexcept {
         return parts.geometry.removal_chunks * policy::removal_chunk;
     }
 
-    void add_removal(value_type handle) noexcept {
-        removals_[removal_count_++] = {parts_.slots.slot_of(handle), layout::tag_of(handle)};
-    }
+    void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }
 
-    void destroy_range(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
-        for (std::size_t i = first; i != last; ++i) {
-            prefetch_for(i, last);
-            locations_[i] = end_life(removals_[i].slot, removals_[i].tag, frame, [this](location where) {
-                parts_.newborns.end_object(parts_.objects, where);
+    /// Calls `take(record, count)` for runs of the records of all lanes; see removal_queue.
+    template <class Take>
+    void for_queues(std::size_t budget, std::size_t first_lane, Take take) {
+        share_among(
+            parts_.lanes.count(), first_lane, budget,
+            [this](std::size_t i, std::size_t most) { return min(parts_.lanes[i].removals.waiting(), most); },
+            [&](std::size_t i, std::size_t most) {
+                parts_.removals.drain(parts_.lanes[i].removals, take, most);
             });
+    }
+
+    /// Asks for what destroying the objects of some records will read. Two loops: what the first one asks for
+    /// has come when the second one reads it, and so on.
+    template <class Record>
+    void prefetch(Record record, std::size_t count) const noexcept {
+        for (std::size_t i = 0; i != count; ++i) {
+            parts_.slots.prefetch_slot(parts_.slots.slot_of(record(i)));
+        }
+        for (std::size_t i = 0; i != count; ++i) {
+            prefetch_object(record(i));
         }
     }
 
-    void prefetch_for(std::size_t i, std::size_t last) const noexcept {
-        if (i + slots_ahead < last) {
-            parts_.slots.prefetch_slot(removals_[i + slots_ahead].slot);
+    template <class Record>
+    reaped reap_run(Record record, std::size_t count, std::uint64_t frame) noexcept {
+        reaped done;
+        for (std::size_t i = 0; i != count; ++i) {
+            const value_type handle = record(i);
+            free_slot(handle, destroy(handle, frame), done);
         }
-        if (i + objects_ahead < last) {
-            const removal& ahead = removals_[i + objects_ahead];
-            hooks_.announce(parts_.slots.handle_of(ahead.slot, ahead.tag));
-            const location where = parts_.slots.location_of(ahead.slot);
-            if (parts_.objects.is_dense(where)) {
-                parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
-            } else {
-                parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
-            }
-            if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
-                parts_.objects.prefetch_object(where);
-            }
+        return done;
+    }
+
+    void prefetch_object(value_type handle) const noexcept {
+        hooks_.announce(handle);
+        const location where = parts_.slots.location_of(parts_.slots.slot_of(handle));
+        if (parts_.objects.is_dense(where)) {
+            parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+        } else {
+            parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
+        }
+        if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
+            parts_.objects.prefetch_object(where);
         }
     }
 
-    /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end.
+    [[gnu::always_inline]] location destroy(value_type handle, std::uint64_t frame) noexcept {
+        return end_life(handle, frame,
+                        [this](location where) { parts_.newborns.end_object(parts_.objects, where); });
+    }
+
+    /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end. Inline,
+    /// like what calls it in a loop: the calls took a quarter of a removal's time.
     template <class End>
-    location end_life(slot_index slot, tag_type tag, std::uint64_t frame, End end) noexcept {
+    [[gnu::always_inline]] location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
+        const slot_index slot = parts_.slots.slot_of(handle);
+        const tag_type tag = layout::tag_of(handle);
         const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
         // tag has moved on; or the slot is reserved; or it is free and its location an old one, and no place
@@ -244,37 +265,23 @@ private:
             }
             parts_.newborns.mark_gone(position);
         }
-        hooks_.call(parts_.slots.handle_of(slot, tag), parts_.objects.at(where));
+        hooks_.call(handle, parts_.objects.at(where));
         end(where);
         history_.died(slot, tag, frame);
         return where;
     }
 
-    /// Frees or retires the slots of the destroyed objects, in the order of their records, and lists the
-    /// holes.
-    reaped free_slots() {
-        reaped done;
-        removals_.filled(removal_count_);
-        locations_.filled(removal_count_);
-        for (std::size_t i = 0; i != removal_count_; ++i) {
-            free_slot(removals_[i].slot, removals_[i].tag, locations_[i], done);
-        }
-        if (done.retired != 0) {
-            parts_.allocator.retire(done.retired);
-        }
-        return done;
-    }
-
-    /// The same for one object, which was at this location, except that it only counts a retired slot.
-    void free_slot(slot_index slot, tag_type tag, location where, reaped& done) {
+    /// Frees or retires the slot of an object that was destroyed at this location, and lists its hole. A
+    /// retired one it only counts.
+    [[gnu::always_inline]] void free_slot(value_type handle, location where, reaped& done) noexcept {
         if (where == location::nowhere) {
             return;
         }
         ++done.removed;
-        if (layout::generation_of(tag) == layout::last_generation) {
+        if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
             ++done.retired;
         } else {
-            parts_.allocator.release(slot);
+            parts_.allocator.release(parts_.slots.slot_of(handle));
         }
         if (parts_.objects.is_dense(where)) {
             holes_[hole_count_++] = parts_.objects.dense_position_of(where);
@@ -283,10 +290,30 @@ private:
         }
     }
 
+    void destroy_collected(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
+        for (std::size_t begin = first; begin != last;) {
+            const std::size_t end = begin + min(batch, last - begin);
+            prefetch([this, begin](std::size_t i) { return value_type{removals_[begin + i]}; }, end - begin);
+            for (; begin != end; ++begin) {
+                locations_[begin] = destroy(removals_[begin], frame);
+            }
+        }
+    }
+    reaped free_collected() noexcept {
+        removals_.filled(removal_count_);
+        locations_.filled(removal_count_);
+        reaped done;
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            free_slot(removals_[i], locations_[i], done);
+        }
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
     parts_type& parts_;
     slot_history<policy>& history_;
     hooks_type hooks_;
-    working_list<policy, removal> removals_;
+    working_list<policy, plain<value_type>> removals_;
     working_list<policy, plain<location>> locations_; // of the removals' objects
     working_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};

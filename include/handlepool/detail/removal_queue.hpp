@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace handlepool::detail {
@@ -55,35 +54,42 @@ public:
     bool push(chain& lane, value_type record) noexcept {
         const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
         // A count of drained records that is seen late only makes the queue look fuller than it is.
-        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_) {
+        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
             return false;
         }
-        const std::optional<std::uint32_t> position = chunks_.take(lane.records, policy::removal_claim_tries);
-        if (!position) {
-            return false;
+        if (!chunks_.has_position(lane.records)) [[unlikely]] {
+            if (!chunks_.extend(lane.records, policy::removal_claim_tries)) {
+                return false;
+            }
         }
-        records_[*position] = record;
+        records_[chunks_.take_held(lane.records)] = record;
         // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
         // complete
         lane.queued.store(queued + 1, std::memory_order::release);
         return true;
     }
 
-    /// Compaction: calls `take(record)` for the records that are in the lane's queue at the time of the call,
-    /// but for the first `most` only.
+    /// Compaction: takes the records that are in the lane's queue at the time of the call, but the first
+    /// `most` only, by runs of neighbours: calls `take(record, count)`, where `record(i)` is number i of a
+    /// run.
     template <class Take>
     void drain(chain& lane, Take take, std::size_t most = unlimited) {
-        std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
+        const std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
         // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction
         // up.
         const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
-        const std::uint64_t last = drained + min<std::uint64_t>(queued - drained, most);
-        for (; drained != last; ++drained) {
+        const std::uint64_t wanted = min<std::uint64_t>(queued - drained, most);
+        for (std::uint64_t left = wanted; left != 0;) {
             chunks_.follow(lane.records);
-            take(value_type{records_[lane.records.get]});
-            lane.records.get = lane.records.get + 1;
+            const std::uint32_t first = lane.records.get;
+            const auto count =
+                static_cast<std::uint32_t>(min<std::uint64_t>(left, lane.records.get_end - first));
+            const auto* const run = records_.data() + first;
+            take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count});
+            lane.records.get = first + count;
+            left -= count;
         }
-        lane.drained.store(drained, std::memory_order::relaxed);
+        lane.drained.store(drained + wanted, std::memory_order::relaxed);
     }
 
     /// Compaction: gives the drained chunks back.

@@ -48,13 +48,13 @@ public:
             refusal_ = fulfil_outcome::not_reserved;
             return;
         }
-        const std::optional<nursery_position> position = parts_.newborns.take(lane_.newborns);
-        if (!position) {
+        const nursery_position position = parts_.newborns.take(lane_.newborns);
+        if (position == nursery_position::none) {
             give_up();
             refusal_ = fulfil_outcome::no_room;
             return;
         }
-        where_ = parts_.objects.location_of(*position);
+        where_ = parts_.objects.location_of(position);
         parts_.objects.unpoison_objects(where_);
     }
     ~fulfilment() {

@@ -31,43 +31,22 @@ public:
     using births_type = birth_list<T, Config>;
 
     settler(std::string_view what_for, parts_type& parts, slot_history<policy>& history, births_type& births)
-        : parts_(parts),
-          history_(history),
-          births_(births),
-          newborns_(what_for, parts),
-          born_(std::string(what_for) + " newborns", parts.geometry.object_limit) {}
+        : parts_(parts), history_(history), births_(births), newborns_(what_for, parts) {}
 
     /// Settles the newborns that are ready, of at most `budget` places, beginning with those of a lane.
     /// Returns how many.
-    template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type&, std::size_t budget = unlimited,
-                                 std::size_t first_lane = 0) {
-        const std::size_t before = parts_.newborns.settled();
-        born_count_ = 0;
-        if (births_.hooks().empty() && !history_.remembers()) {
-            newborns_.collect(executor, budget, first_lane, [](nursery_position) {});
-        } else {
-            newborns_.collect(executor, budget, first_lane, [this](nursery_position place) {
-                born_[born_count_] = parts_.newborns.owner(place);
-                born_count_ = born_count_ + 1;
-            });
-        }
-        born_.filled(born_count_);
-        return parts_.newborns.settled() - before;
+    std::size_t take_newborns(const reaper_type&, std::size_t budget, std::size_t first_lane,
+                              std::uint64_t frame) {
+        return settle(frame, [&](auto take) { newborns_.drain(budget, first_lane, take); });
     }
-
-    /// Remembers those that somebody wants to know of.
+    /// The same with an executor.
     template <executor Executor>
-    void place_newborns(Executor&, const reaper_type&, std::uint64_t frame) noexcept {
-        const bool recorded = births_.begin(born_count_);
-        for (std::size_t i = 0; i != born_count_; ++i) {
-            const slot_index slot = parts_.slots.slot_of(born_[i]);
-            history_.born(slot, layout::tag_of(born_[i]), frame);
-            if (recorded) {
-                births_.record(i, slot);
-            }
-        }
+    std::size_t collect_newborns(Executor& executor, const reaper_type&, std::uint64_t frame,
+                                 std::size_t budget = unlimited, std::size_t first_lane = 0) {
+        return settle(frame, [&](auto take) { newborns_.collect(executor, budget, first_lane, take); });
     }
+    template <executor Executor>
+    static void place_newborns(Executor&, const reaper_type&) noexcept {}
 
     // Holes are left to the objects to come.
     template <executor Executor>
@@ -78,28 +57,35 @@ public:
     static std::size_t close_holes_in_order(reaper_type&) noexcept { return 0; }
 
     /// Lets the memory of the lists follow their use.
-    void end_frame() noexcept {
-        newborns_.end_frame();
-        born_.end_frame();
-    }
+    void end_frame() noexcept { newborns_.end_frame(); }
     /// Gives the memory of the lists back to the system.
-    void shrink() noexcept {
-        newborns_.shrink();
-        born_.discard();
-    }
+    void shrink() noexcept { newborns_.shrink(); }
 
-    memory_use memory() const noexcept { return memory_of(newborns_, born_); }
+    memory_use memory() const noexcept { return memory_of(newborns_); }
 
 private:
-    template <class Value>
-    using plain = typename policy::template plain<Value>;
+    /// `drain(take)` calls `take(place)` for each.
+    template <class Drain>
+    std::size_t settle(std::uint64_t frame, Drain drain) {
+        const std::size_t before = parts_.newborns.settled();
+        births_.begin();
+        if (births_.hooks().empty() && !history_.remembers()) {
+            drain([](nursery_position) {});
+        } else {
+            drain([this, frame](nursery_position place) {
+                const value_type handle = parts_.newborns.owner(place);
+                const slot_index slot = parts_.slots.slot_of(handle);
+                history_.born(slot, layout::tag_of(handle), frame);
+                births_.record(slot);
+            });
+        }
+        return parts_.newborns.settled() - before;
+    }
 
     parts_type& parts_;
     slot_history<policy>& history_;
     births_type& births_;
     newborn_collector<T, Config> newborns_;
-    working_list<policy, plain<value_type>> born_;
-    plain<std::size_t> born_count_{0};
 };
 
 } // namespace handlepool::detail

@@ -38,12 +38,8 @@ public:
     /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// lane has one, else lock-free.
     slot_index take(lane<policy>& mine) noexcept {
-        const auto taken = mine.claim.take();
-        if (taken.slot == slot_index::none) {
-            return refill(mine.claim);
-        }
-        slots_.prefetch_slot(taken.later);
-        return taken.slot;
+        const slot_index taken = mine.claim.take([this](slot_index later) { slots_.prefetch_slot(later); });
+        return taken != slot_index::none ? taken : refill(mine.claim);
     }
 
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
@@ -92,7 +88,11 @@ public:
     /// Compaction: the slot of a destroyed object; it goes out again after publish().
     void release(slot_index slot) noexcept { free_.release(raw(slot)); }
     /// Any thread: `count` slots were used up, and stay out for ever. Wait-free.
-    void retire(std::size_t count) noexcept { retired_.fetch_add(count, std::memory_order::relaxed); }
+    void retire(std::size_t count) noexcept {
+        if (count != 0) { // rarely: the exchange is dear
+            retired_.fetch_add(count, std::memory_order::relaxed);
+        }
+    }
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
@@ -122,7 +122,7 @@ private:
     // A claim that loses its exchange reads all entries again.
     static constexpr std::size_t most_at_once = 1024;
 
-    slot_index refill(slot_claim<policy>& mine) noexcept {
+    [[gnu::noinline]] slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
         const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
         const slot_index first =

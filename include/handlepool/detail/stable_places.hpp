@@ -59,16 +59,16 @@ public:
         base::prefetch_owner, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
-    /// Lane: takes a place for an object. Nothing when none is left. Calls `soon(place)` for such as are
+    /// Lane: takes a place for an object. None when no place is left. Calls `soon(place)` for such as are
     /// probably taken some calls later. Lock-free.
     template <class Soon>
-    std::optional<nursery_position> take(chain& lane, Soon soon) noexcept {
+    nursery_position take(chain& lane, Soon soon) noexcept {
         while (true) {
-            if (const std::uint32_t place = take_held(lane); place != none) {
+            if (const std::uint32_t place = take_held(lane); place != none) [[likely]] {
                 return nursery_position{place};
             }
             if (!base::chunks_.extend(lane.positions)) {
-                return std::nullopt;
+                return nursery_position::none;
             }
             const std::uint32_t next = base::chunks_.given_back().guess() * group_size;
             for_each_offered(next, next + group_size, [&](std::uint32_t place) {
@@ -78,7 +78,7 @@ public:
             });
         }
     }
-    std::optional<nursery_position> take(chain& lane) noexcept {
+    nursery_position take(chain& lane) noexcept {
         return take(lane, [](nursery_position) {});
     }
 
@@ -182,16 +182,35 @@ public:
         while (count != 0) {
             base::chunks_.follow(lane.positions);
             const std::uint32_t first = lane.positions.get;
-            const std::uint32_t last =
-                first + static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
-            const std::uint32_t group = first / group_size;
-            const std::uint64_t newborns = newborns_[group];
-            settle(group, newborns);
-            for_each_bit(group, newborns, born);
-            lane.positions.get = last;
-            count -= last - first;
+            const auto ready =
+                static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+            settle_ready(lane, first, ready, born);
+            count -= ready;
         }
         base::chunks_.follow(lane.positions); // so that a group is done with as soon as there is another
+    }
+    /// Compaction: see nursery. Places that were not offered count as none.
+    template <class Born>
+    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Born born) {
+        return base::drain_ready(
+            lane, most,
+            [this](std::uint32_t first, std::uint32_t last, std::size_t& left) {
+                std::uint32_t end = last;
+                if (left != unlimited) {
+                    for_each_offered(first, last, [&](std::uint32_t place) {
+                        end = left == 0 ? place : last;
+                        left -= left == 0 ? 0 : 1;
+                        return end == last;
+                    });
+                }
+                return end;
+            },
+            [&](std::uint32_t first, std::uint32_t last) {
+                const std::uint32_t ready = scan_published(first, last, slots);
+                settle_ready(lane, first, ready, born);
+                return ready;
+            },
+            offered_in());
     }
 
     /// Compaction: the object at the place was destroyed. False when it was a newborn.
@@ -299,7 +318,7 @@ protected:
     static_assert(group_size <= 64, "a group has a bit in one word for each place");
     static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
 
-    static constexpr std::uint32_t none = 0xffff'ffff;
+    static constexpr std::uint32_t none = raw(nursery_position::none);
     static constexpr std::size_t groups_a_word = returned_indices<policy>::bits_per_word;
 
     static constexpr std::size_t words_for(std::size_t groups) noexcept {
@@ -323,7 +342,7 @@ protected:
     }
     /// Calls `visit(place)` for those of a group's places whose bits are set.
     template <class Visit>
-    static void for_each_bit(std::size_t group, std::uint64_t bits, Visit visit) {
+    static void for_each_bit(std::size_t group, std::uint64_t bits, Visit&& visit) {
         const std::uint32_t first = static_cast<std::uint32_t>(group) * group_size;
         for (; bits != 0; bits &= bits - 1) {
             visit(nursery_position{first + static_cast<std::uint32_t>(std::countr_zero(bits))});
@@ -395,7 +414,7 @@ protected:
         };
     }
 
-    /// Lane: takes a place of its current group, or none. Not an optional, which goes through memory here.
+    /// Lane: takes a place of its current group, or none.
     std::uint32_t take_in_group(chain& lane) noexcept {
         const std::uint32_t last = lane.positions.put_end;
         if (lane.positions.put == last) {
@@ -415,6 +434,15 @@ protected:
         return place != none ? place : base::take_vacated(lane).value_or(none);
     }
 
+    /// Those of the lane's next `count` places, as many as were found ready, that have newborns.
+    template <class Born>
+    void settle_ready(chain& lane, std::uint32_t first, std::uint32_t count, Born& born) {
+        const std::uint32_t group = first / group_size;
+        const std::uint64_t newborns = newborns_[group];
+        settle(group, newborns);
+        for_each_bit(group, newborns, born);
+        lane.positions.get = first + count;
+    }
     void settle(std::uint32_t group, std::uint64_t newborns) noexcept {
         settled_[group] = settled_[group] | newborns;
         count(std::popcount(newborns));

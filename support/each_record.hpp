@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+namespace handlepool::test {
+
+/// Makes of `take(record)` what removal_queue::drain calls with runs of records.
+template <class Take>
+auto each_record(Take take) {
+    return [take](auto record, std::size_t count) mutable {
+        for (std::size_t i = 0; i != count; ++i) {
+            take(record(i));
+        }
+    };
+}
+
+} // namespace handlepool::test
