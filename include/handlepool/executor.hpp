@@ -25,7 +25,8 @@ concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
 };
 
 /// The phases of a compaction, in their order; with the option `keep_order`, holes are filled before newborns
-/// are collected.
+/// are collected. Where one thread does all, it collects what it destroys or places on the way, and the
+/// phases of collection are empty.
 enum class compaction_phase : std::uint8_t {
     collect_removals, ///< takes the records of removals from the lanes
     destroy,          ///< ends the lives of the removed objects, where they are
