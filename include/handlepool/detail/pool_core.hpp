@@ -181,7 +181,17 @@ public:
     template <class Handle, class Range>
     std::size_t erase_each(Range& handles) {
         std::size_t erased = 0;
+        std::size_t i = 0;
         for (const Handle each : handles) {
+            if constexpr (requires { Handle(handles.data()[i]); }) {
+                // An erase is an exchange, which no later one overtakes: without this each would wait for
+                // its slot.
+                if (i + slots_ahead < handles.size()) {
+                    parts_.slots.prefetch_slot(
+                        parts_.slots.slot_of(Handle(handles.data()[i + slots_ahead]).value()));
+                }
+                ++i;
+            }
             erased += erase(each.value()) ? 1U : 0U;
         }
         return erased;
@@ -545,6 +555,8 @@ private:
                                                        .nursery_chunk = policy::nursery_chunk,
                                                        .removal_chunk = policy::removal_chunk,
                                                        .stable = placement::stable};
+    // How far ahead of the handle that is erased its slot is asked for.
+    static constexpr std::size_t slots_ahead = 16;
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
 
     std::string name_;
