@@ -15,7 +15,7 @@ set -euo pipefail
 
 packages=(
     g++ cmake ninja-build patch pkg-config
-    libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
+    libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
 [ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source
