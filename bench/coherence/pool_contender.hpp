@@ -44,7 +44,7 @@ public:
 
 private:
     T* object_ = nullptr;
-    alignas(T) alignas(line_size) std::byte memory_[(sizeof(T) + line_size - 1) / line_size * line_size];
+    alignas(T) alignas(line_size) std::byte memory_[(sizeof(T) + line_size - 1) / line_size * line_size]{};
 };
 
 /// The pool, as it ships.

@@ -18,7 +18,7 @@ namespace handlepool::coherence {
 
 namespace {
 
-constexpr std::size_t name_width = 36;
+constexpr std::size_t name_width = 41;
 // Less is left out of the tables of arrays, but not of the JSON.
 constexpr double worth_a_line = 0.005;
 constexpr std::size_t most_kinds_of_false_sharing = 8;
