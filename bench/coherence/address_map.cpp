@@ -22,15 +22,16 @@ void address_map::add_array(const void* header, std::size_t header_bytes, const 
     }
     added.names.resize(named->element_size / word_size);
     for (const field& each : named->fields) {
-        std::fill(added.names.begin() + static_cast<std::ptrdiff_t>(each.offset / word_size), added.names.end(),
-                  number(each.name));
+        std::fill(added.names.begin() + static_cast<std::ptrdiff_t>(each.offset / word_size),
+                  added.names.end(), number(each.name));
     }
 }
 
 void address_map::add_object(const void* first, std::size_t bytes, std::string_view name) {
     range& added = add(first, bytes, name);
     added.members = true;
-    added.names.resize(bytes / word_size + 1, number(shown(added.name))); // the last one tells which have no own
+    added.names.resize(bytes / word_size + 1,
+                       number(shown(added.name))); // the last one tells which have no own
 }
 
 void address_map::remove(const void* first) {

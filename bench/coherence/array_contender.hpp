@@ -118,8 +118,7 @@ inline bool array_contender::packed_array::erase(handle_type handle) noexcept {
     return true;
 }
 
-inline std::optional<std::uint64_t>
-array_contender::packed_array::find(handle_type handle) noexcept {
+inline std::optional<std::uint64_t> array_contender::packed_array::find(handle_type handle) noexcept {
     const entry& wanted = entries[handle.index];
     return wanted.generation == handle.generation ? std::optional(item(wanted.place)->read()) : std::nullopt;
 }

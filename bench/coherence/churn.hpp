@@ -149,10 +149,10 @@ private:
     }
 
     void compact() {
-        const auto first = static_cast<std::uint32_t>(
-            options_.compacts == compactor::first
-                ? 0
-                : options_.compacts == compactor::apart ? options_.threads : frames_ % options_.threads);
+        const auto first =
+            static_cast<std::uint32_t>(options_.compacts == compactor::first   ? 0
+                                       : options_.compacts == compactor::apart ? options_.threads
+                                                                               : frames_ % options_.threads);
         machine_.run(first, first + 1, [&](std::uint32_t) {
             const doing now(operation::compact);
             contender_.end_frame();
@@ -199,7 +199,7 @@ private:
                              .busiest_lines = machine_.busiest_lines(16)};
         const auto count = [&](operation what, std::uint64_t times) {
             counted.operations[static_cast<std::size_t>(what)] = {.times = times,
-                                                                   .by_array = machine_.counts(what)};
+                                                                  .by_array = machine_.counts(what)};
         };
         count(operation::emplace, created_);
         count(operation::erase, erased_);

@@ -95,8 +95,8 @@ std::vector<false_sharing_found> machine::false_sharing() const {
     std::vector<false_sharing_found> result;
     for (const auto& [kind, lines] : falsely_) {
         const auto& [wanted, written] = kind;
-        const auto worst = std::ranges::max_element(
-            lines, {}, [](const auto& each) { return each.second.transfers; });
+        const auto worst =
+            std::ranges::max_element(lines, {}, [](const auto& each) { return each.second.transfers; });
         const false_transfer& example = worst->second.latest;
         false_sharing_found& found = result.emplace_back();
         found = {.what = operation_of(wanted),

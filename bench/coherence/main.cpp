@@ -119,9 +119,10 @@ void declare(CLI::App& app, arguments& asked) {
 /// the caches.
 int main(int argc, char** argv) try {
     using namespace handlepool::coherence;
-    CLI::App app("Runs the pool, and two contenders, by simulated threads with coherent caches (MESI), and counts\n"
-                 "how often a cache line goes from one cache to another. The same for the same seed.\n"
-                 "Exits with 1 when a figure misses what it must reach.");
+    CLI::App app(
+        "Runs the pool, and two contenders, by simulated threads with coherent caches (MESI), and counts\n"
+        "how often a cache line goes from one cache to another. The same for the same seed.\n"
+        "Exits with 1 when a figure misses what it must reach.");
     arguments asked;
     declare(app, asked);
     CLI11_PARSE(app, argc, argv);

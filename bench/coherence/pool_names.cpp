@@ -56,24 +56,25 @@ void name_parts_of_pool(address_map& memory, std::string_view pool) {
     }
     memory.rename(full("slots"), "slots");
     memory.rename(full("lanes"), "lanes");
-    memory.name_fields({.array = full("slots"),
-                        .element_size = 8,
-                        .fields = {{.offset = 0, .name = "slot tags"}, {.offset = 4, .name = "slot locations"}}});
+    memory.name_fields(
+        {.array = full("slots"),
+         .element_size = 8,
+         .fields = {{.offset = 0, .name = "slot tags"}, {.offset = 4, .name = "slot locations"}}});
 
     static const lane_type any; // for its layout
-    memory.name_fields(
-        {.array = full("lanes"),
-         .element_size = sizeof(lane_type),
-         .fields = {{.offset = 0, .name = "lanes: pin"},
-                    {.offset = offset_in(any, &any.created), .name = "lanes: counts"},
-                    {.offset = offset_in(any, &any.newborns), .name = "lanes: newborns"},
-                    {.offset = offset_in(any, &any.newborns.positions.get),
-                     .name = "lanes: newborns, compaction's end"},
-                    {.offset = offset_in(any, &any.removals), .name = "lanes: removals"},
-                    {.offset = offset_in(any, &any.removals.records.get),
-                     .name = "lanes: removals, compaction's end"},
-                    {.offset = offset_in(any, &any.removals.queued), .name = "lanes: removals queued, drained"},
-                    {.offset = offset_in(any, &any.claim), .name = "lanes: claimed slots"}}});
+    memory.name_fields({.array = full("lanes"),
+                        .element_size = sizeof(lane_type),
+                        .fields = {{.offset = 0, .name = "lanes: pin"},
+                                   {.offset = offset_in(any, &any.created), .name = "lanes: counts"},
+                                   {.offset = offset_in(any, &any.newborns), .name = "lanes: newborns"},
+                                   {.offset = offset_in(any, &any.newborns.positions.get),
+                                    .name = "lanes: newborns, compaction's end"},
+                                   {.offset = offset_in(any, &any.removals), .name = "lanes: removals"},
+                                   {.offset = offset_in(any, &any.removals.records.get),
+                                    .name = "lanes: removals, compaction's end"},
+                                   {.offset = offset_in(any, &any.removals.queued),
+                                    .name = "lanes: removals queued, drained"},
+                                   {.offset = offset_in(any, &any.claim), .name = "lanes: claimed slots"}}});
 
     memory.name_members_by(
         [](std::string_view file, std::string_view array_before, std::string_view array_after) {

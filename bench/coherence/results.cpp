@@ -68,7 +68,7 @@ std::string head_of(std::string_view title, const std::vector<std::size_t>& thre
 }
 
 nlohmann::json json_of(const tally& sum, const operation_counts& of) {
-    return {{"accesses", of.a_time(sum.accesses)},         {"transfers", of.a_time(sum.transfers)},
+    return {{"accesses", of.a_time(sum.accesses)},           {"transfers", of.a_time(sum.transfers)},
             {"false_sharing", of.a_time(sum.false_sharing)}, {"upgrades", of.a_time(sum.upgrades)},
             {"invalidations", of.a_time(sum.invalidations)}, {"memory", of.a_time(sum.memory)}};
 }
@@ -101,16 +101,11 @@ nlohmann::json json_of(const churn_result& run) {
     for (const busy_line& each : run.busiest_lines) {
         busy.push_back({{"line", each.line}, {"transfers", each.transfers}});
     }
-    return {{"contender", run.contender},
-            {"threads", run.options.threads},
-            {"alive", run.options.alive},
-            {"frames", run.options.frames},
-            {"warm_up", run.options.warm_up},
-            {"seed", run.options.seed},
-            {"erase", text_of(run.options.erased)},
-            {"compactor", text_of(run.options.compacts)},
-            {"operations", std::move(operations)},
-            {"false_sharing", std::move(falsely)},
+    return {{"contender", run.contender},           {"threads", run.options.threads},
+            {"alive", run.options.alive},           {"frames", run.options.frames},
+            {"warm_up", run.options.warm_up},       {"seed", run.options.seed},
+            {"erase", text_of(run.options.erased)}, {"compactor", text_of(run.options.compacts)},
+            {"operations", std::move(operations)},  {"false_sharing", std::move(falsely)},
             {"busiest_lines", std::move(busy)}};
 }
 
@@ -124,8 +119,8 @@ std::vector<judged_row> results::rows() const {
         if (few == nullptr || many == nullptr) {
             continue;
         }
-        const std::string_view whose = erased == victims::own ? "threads erase their own objects"
-                                                              : "threads erase any objects";
+        const std::string_view whose =
+            erased == victims::own ? "threads erase their own objects" : "threads erase any objects";
         rows.push_back({.name = fmt::format("coherence transfers an object (emplace + erase), 64 simulated "
                                             "threads against 2; {}",
                                             whose),
@@ -185,13 +180,13 @@ std::vector<std::size_t> results::thread_counts() const {
 std::string results::table_of_operations(victims erased) const {
     std::vector<std::string> contenders;
     for (const churn_result& run : runs_) {
-        if (run.options.erased == erased && std::ranges::find(contenders, run.contender) == contenders.end()) {
+        if (run.options.erased == erased &&
+            std::ranges::find(contenders, run.contender) == contenders.end()) {
             contenders.push_back(run.contender);
         }
     }
     const std::vector<std::size_t> threads = thread_counts();
-    std::string text =
-        head_of(fmt::format("transfers an operation, {} victims", text_of(erased)), threads);
+    std::string text = head_of(fmt::format("transfers an operation, {} victims", text_of(erased)), threads);
     for (const std::string& contender : contenders) {
         text += contender + "\n";
         const auto row = [&](std::string_view name, auto figure) {
@@ -210,15 +205,17 @@ std::string results::table_of_operations(victims erased) const {
                     : fmt::format("  {}", operation_names[static_cast<std::size_t>(what)]),
                 [what](const churn_result& run) { return run.of(what).transfers(); });
         }
-        row("  a frame, for each object replaced", [](const churn_result& run) { return run.transfers_of_frame(); });
+        row("  a frame, for each object replaced",
+            [](const churn_result& run) { return run.transfers_of_frame(); });
         row("  emplace + erase", [](const churn_result& run) { return of_an_object(run, transfers); });
         row("  the same, with upgrades",
             [](const churn_result& run) { return of_an_object(run, transactions); });
         row("  of it to memory", [](const churn_result& run) {
             return of_an_object(run, [](const tally& all) { return all.memory; });
         });
-        row("  copies invalidated",
-            [](const churn_result& run) { return of_an_object(run, [](const tally& all) { return all.invalidations; }); });
+        row("  copies invalidated", [](const churn_result& run) {
+            return of_an_object(run, [](const tally& all) { return all.invalidations; });
+        });
     }
     return text;
 }
@@ -243,9 +240,9 @@ std::string results::table_of_arrays(operation what, victims erased) const {
     if (sorted.empty()) {
         return {};
     }
-    std::string text = head_of(fmt::format("pool, {}: transfers + upgrades",
-                                           operation_names[static_cast<std::size_t>(what)]),
-                               threads);
+    std::string text = head_of(
+        fmt::format("pool, {}: transfers + upgrades", operation_names[static_cast<std::size_t>(what)]),
+        threads);
     for (const auto& [array, figures] : sorted) {
         text += line_of("  " + array, figures);
     }
@@ -258,9 +255,10 @@ std::string results::table_of_false_sharing(victims erased) const {
     if (run == nullptr || run->false_sharing.empty()) {
         return {};
     }
-    std::string text = fmt::format("\nfalse sharing in the pool, {} threads (transfers an operation; line with "
-                                   "most of it, with two bytes and two threads)\n",
-                                   threads.back());
+    std::string text =
+        fmt::format("\nfalse sharing in the pool, {} threads (transfers an operation; line with "
+                    "most of it, with two bytes and two threads)\n",
+                    threads.back());
     std::size_t shown = 0;
     for (const false_sharing_found& each : run->false_sharing) {
         if (shown++ == most_kinds_of_false_sharing) {

@@ -201,7 +201,7 @@ struct sim_policy : default_policy {
     static std::uint32_t thread_index(std::uint64_t) noexcept {
         const machine* const simulated = machine::current();
         return simulated == nullptr || simulated->running() == virtual_threads::none ? 0
-                                                                                      : simulated->running();
+                                                                                     : simulated->running();
     }
     static std::uint64_t now() noexcept {
         machine* const simulated = machine::current();

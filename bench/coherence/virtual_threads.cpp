@@ -1,7 +1,6 @@
 #include "virtual_threads.hpp"
 
 #include <boost/context/protected_fixedsize_stack.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,8 +70,7 @@ void virtual_threads::wake(std::uint32_t number) {
 
 /// To a thread, or back to run().
 void virtual_threads::switch_to(std::uint32_t number) {
-    switched_from_ =
-        running_ == none ? static_cast<std::uint32_t>(contexts_.size() - 1) : running_ - first_;
+    switched_from_ = running_ == none ? static_cast<std::uint32_t>(contexts_.size() - 1) : running_ - first_;
     running_ = number;
     boost::context::fiber& next = number == none ? contexts_.back() : contexts_[number - first_];
     boost::context::fiber from = std::move(next).resume();

@@ -59,7 +59,7 @@ private:
     random_sequence random_;
     std::uint32_t first_ = 0;
     std::uint32_t running_ = none;
-    std::uint32_t switched_from_ = 0; // place of the one that switched last
+    std::uint32_t switched_from_ = 0;             // place of the one that switched last
     std::vector<boost::context::fiber> contexts_; // of the threads, and last of run()
     std::vector<std::uint32_t> awake_;
     std::size_t unfinished_ = 0;

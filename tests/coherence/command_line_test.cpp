@@ -31,8 +31,8 @@ TEST(command_line, HelpHasExamples) {
 TEST(command_line, WritesATableAndJson) {
     const support::scratch_directory directory;
     const std::string file = (directory.path() / "result.json").string();
-    const auto result = run_coherence({"--threads", "1,2", "--alive", "2560", "--warm-up", "1", "--frames", "1",
-                                       "--erase", "own", "--json", file});
+    const auto result = run_coherence({"--threads", "1,2", "--alive", "2560", "--warm-up", "1", "--frames",
+                                       "1", "--erase", "own", "--json", file});
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.output, AllOf(HasSubstr("pool, emplace"), HasSubstr("packed array behind a lock"),
                                      HasSubstr("slots over one queue"), HasSubstr("slot tags")));
