@@ -28,6 +28,7 @@ def draw_contenders(axes, runs):
         axes.plot([run["threads"] for run in own], [of_object(run) for run in own], marker="o", label=contender)
     axes.set_xscale("log", base=2)
     axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
     axes.set_title("emplace + erase, all contenders")
     axes.set_ylabel("transfers between caches an object")
 

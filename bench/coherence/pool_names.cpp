@@ -76,15 +76,19 @@ void name_parts_of_pool(address_map& memory, std::string_view pool) {
                                     .name = "lanes: removals queued, drained"},
                                    {.offset = offset_in(any, &any.claim), .name = "lanes: claimed slots"}}});
 
-    memory.name_members_by(
-        [](std::string_view file, std::string_view array_before, std::string_view array_after) {
-            // Three freelists: their counters stand before their arrays, those of what came back unused
-            // after theirs.
-            const std::string_view array = file == "freelist_counters" ? array_after
-                                           : file == "index_allocator" ? array_before
-                                                                       : std::string_view();
-            return array.empty() ? std::string(file) : fmt::format("counters of {}", array);
-        });
+    memory.name_members_by([](std::string_view file, std::string_view array_before,
+                              std::string_view array_after) {
+        // Three freelists: their counters stand before their arrays, the first of which is the ring; those
+        // of what came back unused stand after theirs.
+        const std::string_view array = file == "freelist_counters" ? array_after
+                                       : file == "index_allocator" ? array_before
+                                                                   : std::string_view();
+        constexpr std::string_view ring = " ring";
+        return array.empty()
+                   ? std::string(file)
+                   : fmt::format("counters of {}",
+                                 array.ends_with(ring) ? array.substr(0, array.size() - ring.size()) : array);
+    });
 }
 
 } // namespace handlepool::coherence
