@@ -1,7 +1,7 @@
 #include "machine.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <tuple>
 #include <utility>
 
 namespace handlepool::coherence {
@@ -111,7 +111,10 @@ std::vector<false_sharing_found> machine::false_sharing() const {
             found.transfers += each.transfers;
         }
     }
-    std::ranges::stable_sort(result, std::greater{}, &false_sharing_found::transfers);
+    std::ranges::sort(result, [](const false_sharing_found& left, const false_sharing_found& right) {
+        return std::tie(right.transfers, left.what, left.wanted, left.written) <
+               std::tie(left.transfers, right.what, right.wanted, right.written);
+    });
     return result;
 }
 

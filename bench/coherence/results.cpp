@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace handlepool::coherence {
@@ -236,7 +235,9 @@ std::string results::table_of_arrays(operation what, victims erased) const {
     }
     std::vector<std::pair<std::string, std::vector<double>>> sorted(by_array.begin(), by_array.end());
     std::erase_if(sorted, [](const auto& each) { return std::ranges::max(each.second) < worth_a_line; });
-    std::ranges::stable_sort(sorted, std::greater{}, [](const auto& each) { return each.second.back(); });
+    std::ranges::sort(sorted, [](const auto& left, const auto& right) {
+        return std::tie(right.second.back(), left.first) < std::tie(left.second.back(), right.first);
+    });
     if (sorted.empty()) {
         return {};
     }

@@ -106,7 +106,7 @@ TEST(pool_contender, NamesTheArraysOfAnEmplace) {
 TEST(results, JudgeTwoThreadsAgainst64) {
     results all;
     EXPECT_TRUE(all.rows().empty());
-    for (const std::size_t threads : {2, 64}) {
+    for (const std::size_t threads : {std::size_t{2}, std::size_t{64}}) {
         churn_result made;
         made.options = small(threads);
         made.contender = pool_contender::name;
