@@ -4,7 +4,7 @@
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
 #   TOOL   what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
-#          clang-format-19, debootstrap, doxygen, dpkg-source; g++ is always installed
+#          clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures); g++ is always installed
 #   --all  all tools
 #
 # examples:
@@ -15,10 +15,10 @@ set -euo pipefail
 
 packages=(
     g++ cmake ninja-build patch pkg-config
-    libboost1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
+    libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source
+[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source matplotlib
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
@@ -30,6 +30,7 @@ for tool in "$@"; do
         clang-format-19) packages+=(clang-format-19) ;;
         debootstrap) packages+=(debootstrap debian-archive-keyring) ;;
         doxygen) packages+=(doxygen) ;;
+        matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
         dpkg-source) packages+=(dpkg-dev) ;;
         *) refuse "unknown tool '$tool'" ;;
     esac

@@ -52,7 +52,7 @@ endif()
 # These use all components, and more.
 set(handlepool_TESTS_needs GTest rapidcheck)
 set(handlepool_STRESS_needs CLI11 ZSTD)
-set(handlepool_BENCH_needs CLI11 benchmark plf_colony)
+set(handlepool_BENCH_needs CLI11 benchmark plf_colony boost_context)
 set(handlepool_MODELS_needs CLI11)
 set(handlepool_FUZZERS_needs ZSTD)
 foreach(part IN ITEMS TESTS STRESS BENCH MODELS FUZZERS)

@@ -54,6 +54,8 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"asan.sh", {"g++", "5", "more"}, "unexpected argument 'more'"},
         {"bench.sh", {"--json"}, "--json needs a value"},
         {"bench.sh", {"--rounds", "9", "more"}, "unexpected argument 'more'"},
+        {"coherence.sh", {"--picture"}, "--picture needs a value"},
+        {"coherence.sh", {"--seed", "7", "more"}, "unexpected argument 'more'"},
         {"compilers.sh", {"libc++", "more"}, "unexpected argument 'more'"},
         {"fuzz.sh", {"some"}, "SECONDS is 'some', and must be a number from 1 on"},
         {"fuzz.sh", {"5", "bag", "bug"}, "TARGET is 'bug', and must be one of bag bag_edits bag_json"},
