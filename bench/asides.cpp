@@ -54,6 +54,11 @@ void removal_queues(benchmark::State& state) {
 
     std::uint64_t sum = 0;
     const auto count = [&sum](std::uint64_t record) { sum += record; };
+    const auto count_run = [&count](auto record, std::size_t length) {
+        for (std::size_t i = 0; i != length; ++i) {
+            count(record(i));
+        }
+    };
     compare(
         state,
         [&] {
@@ -61,7 +66,7 @@ void removal_queues(benchmark::State& state) {
                 for (std::uint64_t i = 0; i != records; ++i) {
                     ours.push(lane, i);
                 }
-                ours.drain(lane, count);
+                ours.drain(lane, count_run);
                 ours.recycle();
             });
         },

@@ -7,11 +7,13 @@
 #include <handlepool/pool.hpp>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -87,6 +89,63 @@ void bulk(benchmark::State& state, table& results, figure place, std::size_t cou
             });
         });
     results.record(place, outcome.ratio.median, outcome.ratio.spread());
+}
+
+/// Nanoseconds an object for `work()`, which concerns so many.
+template <class Work>
+double time_of(std::size_t objects, Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+           static_cast<double>(objects);
+}
+
+/// Made, filled and compacted once; its end is not measured. The vectors of the packed array fill their
+/// memory before that.
+void fresh_pool(benchmark::State& state, table& results, std::size_t count) {
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024); // or the next array would get the memory of the last one
+    const auto fill = [count](auto& container) {
+        for (std::size_t i = 0; i != count; ++i) {
+            container.emplace(i);
+        }
+        container.end_frame();
+    };
+    const comparison outcome = compare(
+        state,
+        [&] {
+            std::optional<our_pool> pool;
+            return time_of(count, [&] { fill(pool.emplace(count)); });
+        },
+        [&] {
+            std::optional<bare_array> array;
+            return time_of(count, [&] { fill(array.emplace(count)); });
+        });
+    results.record(figure::fresh_pool, outcome.ratio.median, outcome.ratio.spread());
+}
+
+void clearing(benchmark::State& state, table& results, std::size_t count) {
+    using pool_type = handlepool::pool<object>;
+    pool_type pool({.name = "cleared", .capacity = count});
+    packed_array<object> array(count + 1024);
+    const comparison outcome = compare(
+        state,
+        [&] {
+            for (std::size_t i = 0; i != count; ++i) {
+                pool.emplace(i);
+            }
+            pool.compact();
+            return time_of(count, [&] {
+                pool.clear();
+                pool.compact();
+            });
+        },
+        [&] {
+            for (std::size_t i = 0; i != count; ++i) {
+                array.emplace(i);
+            }
+            return time_of(count, [&] { array.clear(); });
+        });
+    results.record(figure::clearing, outcome.ratio.median, outcome.ratio.spread());
 }
 
 /// Nanoseconds an object.
@@ -182,18 +241,25 @@ void register_one_thread(table& results, std::size_t rounds) {
         figure churn;
         figure find;
     };
-    for (const size& each : {size{100'000, figure::churn_100k, figure::find_100k},
+    add("churn/1000", [&results](auto& state) { churn(state, results, figure::churn_1k, 1000); });
+    for (const size& each : {size{10'000, figure::churn_10k, figure::find_10k},
+                             size{100'000, figure::churn_100k, figure::find_100k},
                              size{1'000'000, figure::churn_1m, figure::find_1m}}) {
         const std::string alive = fmt::format("/{}", each.alive);
         add("churn" + alive,
             [&results, each](auto& state) { churn(state, results, each.churn, each.alive); });
         add("find" + alive, [&results, each](auto& state) { find(state, results, each.find, each.alive); });
+        if (each.alive < 100'000) {
+            continue;
+        }
         add("iteration" + alive, [&results, each](auto& state) { iteration(state, results, each.alive); });
         add("memory" + alive, [&results, each](auto& state) { memory(state, results, each.alive); });
     }
     add("memory loaded/1000000", [&results](auto& state) { memory_loaded(state, results, 1'000'000); });
     add("bulk/1000", [&results](auto& state) { bulk(state, results, figure::bulk_1k, 1000); });
     add("bulk/100000", [&results](auto& state) { bulk(state, results, figure::bulk_100k, 100'000); });
+    add("fresh pool/100000", [&results](auto& state) { fresh_pool(state, results, 100'000); });
+    add("clear/100000", [&results](auto& state) { clearing(state, results, 100'000); });
     add("idle compaction", [&results](auto& state) { idle_compaction(state, results); });
 }
 

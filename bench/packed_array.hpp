@@ -57,6 +57,17 @@ public:
         return true;
     }
 
+    /// Makes all handles stale, and frees their entries in the order of the items.
+    void clear() noexcept {
+        for (std::uint32_t position = 0; position != size_; ++position) {
+            const std::uint32_t index = owners_[position];
+            ++sparse_[index].generation;
+            sparse_[last_free_].place = index;
+            last_free_ = index;
+        }
+        size_ = 0;
+    }
+
     bool contains(handle_type handle) const noexcept {
         return handle.index < sparse_.size() && sparse_[handle.index].generation == handle.generation;
     }

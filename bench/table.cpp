@@ -50,10 +50,13 @@ table::table() {
     const std::string row_churn = "1 thread, churn of rows of 64 bytes in 5 columns against structures, ";
     // In the order of `figure`.
     rows_ = {
-        at_most(churn + "100,000 alive", 1.4, 1.0),
-        at_most(churn + "1,000,000 alive", 1.1, 0.8),
-        at_most(find + "100,000 alive", 1.1, 0.9),
-        at_most(find + "1,000,000 alive", 1.1, 0.9),
+        at_most(churn + "1,000 alive", 2.4, 1.5),
+        at_most(churn + "10,000 alive", 2.4, 1.5),
+        at_most(churn + "100,000 alive", 1.15, 0.9, "≤ {:.2f} ×"),
+        at_most(churn + "1,000,000 alive", 0.65, 0.5, "≤ {:.2f} ×"),
+        at_most(find + "10,000 alive", 1.35, 1.1, "≤ {:.2f} ×"),
+        at_most(find + "100,000 alive", 1.35, 1.1, "≤ {:.2f} ×"),
+        at_most(find + "1,000,000 alive", 1.35, 1.1, "≤ {:.2f} ×"),
         at_most(look_up + "10,000 alive", 1.0, 0.8),
         at_most(look_up + "100,000 alive", 1.0, 0.8),
         at_most(look_up + "1,000,000 alive", 1.15, 0.8, "≤ {:.2f} ×"),
@@ -62,7 +65,15 @@ table::table() {
         at_most(batch_with_work + "100,000 alive", 0.4, 0.25, "≤ {:.2f} ×"),
         at_most(batch_with_work + "1,000,000 alive", 0.4, 0.25, "≤ {:.2f} ×"),
         at_most("1 thread, emplace_n(1,000) against a loop of emplace", 1.0, 0.8),
-        at_most("1 thread, emplace_n(100,000) against a loop of emplace", 1.0, 0.8),
+        at_most("1 thread, emplace_n(100,000) against a loop of emplace", 0.8, 0.6),
+        at_most(
+            "a fresh pool of 100,000: create and the first compaction, against a fresh packed array, both on "
+            "pages never touched",
+            1.3, 1.0),
+        at_most("clear() of 100,000 and the compaction after it, against the packed array's clear that keeps "
+                "generations",
+                4, 2),
+        at_most("create, nanoseconds a thread, 2 threads against 1, 100,000 alive", 1.7, 1.2),
         faster("2 threads, create, against the mutex", 4, 6),
         faster("2 threads, erase, against the mutex", 5, 10),
         faster("2 threads, find, against the mutex", 8, 12),

@@ -28,8 +28,11 @@ struct row {
 
 /// Places of the rows in the table.
 enum class figure : std::size_t {
+    churn_1k,
+    churn_10k,
     churn_100k,
     churn_1m,
+    find_10k,
     find_100k,
     find_1m,
     look_up_10k,
@@ -40,6 +43,9 @@ enum class figure : std::size_t {
     batch_work_1m,
     bulk_1k,
     bulk_100k,
+    fresh_pool,
+    clearing,
+    create_2_against_1,
     create_2_threads,
     erase_2_threads,
     find_2_threads,

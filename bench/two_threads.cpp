@@ -32,6 +32,16 @@ void against_the_mutex(benchmark::State& state, table& results, figure place, st
     }
 }
 
+/// The pool alone: what a second thread adds to the cost of an emplace.
+void create_against_one(benchmark::State& state, table& results, std::size_t alive) {
+    population<our_pool> two(alive, 2);
+    population<our_pool> one(alive, 1);
+    const std::size_t frames = 1'000'000 / alive;
+    const comparison outcome =
+        compare(state, [&] { return two.frames(frames).create; }, [&] { return one.frames(frames).create; });
+    results.record(figure::create_2_against_1, outcome.ratio.median, outcome.ratio.spread());
+}
+
 } // namespace
 
 void register_two_threads(table& results, std::size_t rounds) {
@@ -44,6 +54,11 @@ void register_two_threads(table& results, std::size_t rounds) {
             ->UseManualTime()
             ->Iterations(static_cast<benchmark::IterationCount>(rounds));
     };
+    benchmark::RegisterBenchmark(
+        "create/2 threads against 1/100000",
+        [&results](benchmark::State& state) { create_against_one(state, results, judged_alive); })
+        ->UseManualTime()
+        ->Iterations(static_cast<benchmark::IterationCount>(rounds));
     for (const std::size_t alive : {judged_alive, std::size_t{1'000'000}}) {
         const std::size_t frames = 1'000'000 / alive;
         const std::size_t passes = 1'000'000 / alive;
