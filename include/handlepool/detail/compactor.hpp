@@ -40,7 +40,8 @@ public:
     using value_type = typename Config::layout::value_type;
     using takings_type = takings<policy, value_type, typename parts_type::pointer>;
 
-    compactor(const memory_purpose& what_for, std::string_view pool, parts_type& parts)
+    /// The name of the pool must outlive it.
+    compactor(const memory_purpose& what_for, parts_type& parts, std::string_view pool = {})
         : parts_(parts),
           history_(what_for.part(" history"), parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),

@@ -489,7 +489,7 @@ private:
           parts_(memory_purpose::of_pool(name_, &plan), geometry,
                  layout::make_tag(id_.id(), id_.first_generation()), type),
           reservations_(parts_),
-          compactor_(memory_purpose::of_pool(name_, &plan).part(" compaction"), name_, parts_),
+          compactor_(memory_purpose::of_pool(name_, &plan).part(" compaction"), parts_, name_),
           gate_(parts_.lanes, quoted_pool(name_)) {
         memory_ = plan.reserve(memory_purpose::of_pool(name_).part(" memory"));
         parts_.objects.placed();
