@@ -58,7 +58,7 @@ virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
         lay_out_with_own_pages();
     }
     virtual_memory mapping;
-    mapping.map(what_for, size_, alignment_);
+    mapping.map(what_for, std::max<std::size_t>(size_, 1), alignment_);
     for (std::size_t i = 0; i != laid_out_.size(); ++i) {
         const request& one = laid_out_[i];
         const std::size_t end = i + 1 == laid_out_.size() ? mapping.extent_ : laid_out_[i + 1].offset;

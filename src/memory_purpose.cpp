@@ -7,7 +7,7 @@ namespace handlepool::detail {
 
 fixed_message memory_purpose::text() const noexcept {
     // From the end, which nobody knows the beginning of. No allocation: it is memory that is lacking.
-    std::array<char, 256> text;
+    std::array<char, 255> text; // what fits into the message
     std::size_t first = text.size();
     const auto put_before = [&](std::string_view more) {
         const std::string_view fitting =

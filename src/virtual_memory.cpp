@@ -140,10 +140,10 @@ bool virtual_memory::give_back(range pages) noexcept {
 }
 
 std::size_t virtual_memory::resident() const noexcept {
-    const std::uintptr_t begin = round_up(address_of(data_), page_size());
-    const std::uintptr_t end = round_up(address_of(data_) + extent_, page_size());
-    std::byte* const first = data_ + (begin - address_of(data_));
-    const std::size_t pages = end > begin ? (end - begin) / page_size() : 0;
+    const std::uintptr_t begin = address_of(data_) / page_size() * page_size();
+    const std::uintptr_t end = (address_of(data_) + extent_) / page_size() * page_size();
+    std::byte* const first = data_ - (address_of(data_) - begin);
+    const std::size_t pages = (end - begin) / page_size();
     std::array<unsigned char, 4096> present{};
     std::size_t count = 0;
     for (std::size_t page = 0; page < pages; page += present.size()) {

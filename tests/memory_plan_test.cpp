@@ -299,8 +299,8 @@ void make_and_destroy_many() {
     const std::size_t before = mappings();
     for (int i = 0; i != 10'000; ++i) {
         const auto pool = make();
-        pool->emplace(1);
-        if (i % 100 == 0) {
+        if (i % 20 == 0) {
+            pool->emplace(1);
             pool->compact();
         }
     }

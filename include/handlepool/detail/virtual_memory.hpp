@@ -51,7 +51,7 @@ public:
     void release(std::size_t first, std::size_t last) noexcept;
 
     /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
-    /// a plan share counts for the one in which it begins, so that it counts once in their sum.
+    /// a plan share counts for the one in which it ends, so that it counts once in their sum.
     std::size_t resident() const noexcept;
 
 private:
