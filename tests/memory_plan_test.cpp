@@ -1,8 +1,6 @@
 #include <handlepool/detail/memory_plan.hpp>
 #include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/pool.hpp>
-#include <handlepool/stable_pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +9,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -143,10 +139,10 @@ TEST(memory_plan_test, whole_pages_of_an_array_go_back) {
     const virtual_memory mapping = plan.reserve("test memory");
     std::fill(array.data(), array.data() + array.size(), std::uint8_t{1});
     before[99] = 1;
-    EXPECT_GE(array.memory().resident, 39 * page);
-    EXPECT_LE(array.memory().resident, 40 * page);
+    EXPECT_GE(array.memory().resident, 40 * page);
+    EXPECT_LE(array.memory().resident, 41 * page) << "it begins within a page";
     array.discard();
-    EXPECT_LE(array.memory().resident, page) << "the last page may be another one's";
+    EXPECT_LE(array.memory().resident, page) << "the first page is another one's too";
     EXPECT_EQ(before[99], 1);
 }
 
@@ -284,43 +280,6 @@ TEST(memory_plan_test, an_array_can_be_discarded_while_others_use_its_neighbours
         ASSERT_EQ(discarded[round % discarded.size()].load(std::memory_order::relaxed), 0U);
     }
     done.store(true, std::memory_order::relaxed);
-}
-
-std::size_t mappings() {
-    std::ifstream maps("/proc/self/maps");
-    return static_cast<std::size_t>(
-        std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
-}
-
-template <class Pool>
-void make_and_destroy_many() {
-    const auto make = [] { return std::make_unique<Pool>(pool_options{.name = "small", .capacity = 100}); };
-    make();
-    const std::size_t before = mappings();
-    for (int i = 0; i != 10'000; ++i) {
-        const auto pool = make();
-        if (i % 20 == 0) {
-            pool->emplace(1);
-            pool->compact();
-        }
-    }
-    EXPECT_LE(mappings(), before + 2) << "the allocator's own";
-    std::vector<std::unique_ptr<Pool>> together;
-    for (int i = 0; i != 500; ++i) {
-        together.push_back(make());
-        together.back()->emplace(i);
-    }
-    EXPECT_LE(mappings(), before + 2 * together.size());
-    for (const auto& each : together) {
-        each->compact();
-    }
-    together.clear();
-    EXPECT_LE(mappings(), before + 4);
-}
-
-TEST(memory_plan_test, many_pools_come_and_go_and_leave_no_mapping_behind) {
-    make_and_destroy_many<pool<int>>();
-    make_and_destroy_many<stable_pool<int>>();
 }
 
 } // namespace
