@@ -12,6 +12,8 @@ void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);
 void register_guards(table& results, std::size_t rounds);
+/// Pools of few objects, which cost what a pool costs.
+void register_small_pools(table& results, std::size_t rounds);
 void register_stable(table& results, std::size_t rounds);
 void register_sorting(table& results, std::size_t rounds);
 void register_columns(table& results, std::size_t rounds);

@@ -5,6 +5,7 @@
 #include <handlepool/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace handlepool::detail {
@@ -90,24 +91,31 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     const auto chunks = [&](std::size_t chunk_size, std::size_t of_lane) {
         return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
-    geometry.nursery_chunks = chunks(limits.nursery_chunk, 3);
+    // Address space that each lane may touch the beginning of follows from the chunks: where few objects fit
+    // into the pool, that is worth some more claims.
+    const auto small_chunk = [&](std::size_t chunk_size) {
+        return std::min(chunk_size, std::bit_ceil(options.capacity / 16 + 1));
+    };
+    geometry.nursery_chunk = limits.stable ? limits.nursery_chunk : small_chunk(limits.nursery_chunk);
+    geometry.removal_chunk = small_chunk(limits.removal_chunk);
+    geometry.nursery_chunks = chunks(geometry.nursery_chunk, 3);
     // For those that compaction holds: as many again, for the groups that it takes over, a quarter of all at
     // the most; or for chunks whose memory it gives back, see chunks_to_hold().
     geometry.nursery_chunks +=
-        limits.stable ? chunks(limits.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;
-    geometry.removal_chunks = chunks(limits.removal_chunk, 2);
+        limits.stable ? chunks(geometry.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;
+    geometry.removal_chunks = chunks(geometry.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
     geometry.keep_order = options.keep_order;
 
     if (!limits.stable) {
         // The nursery begins with a piece, which is whole pages of objects of any size. A small one is less.
-        const std::size_t piece = chunks_of_piece * limits.nursery_chunk;
+        const std::size_t piece = chunks_of_piece * geometry.nursery_chunk;
         const std::size_t over = geometry.object_limit % piece;
         geometry.dense_positions =
             geometry.object_limit + (over == 0 || geometry.object_limit < piece ? 0 : piece - over);
     }
-    const std::size_t locations = geometry.dense_positions + geometry.nursery_chunks * limits.nursery_chunk;
-    if (locations > most_locations || geometry.removal_chunks * limits.removal_chunk > most_locations) {
+    const std::size_t locations = geometry.dense_positions + geometry.nursery_chunks * geometry.nursery_chunk;
+    if (locations > most_locations || geometry.removal_chunks * geometry.removal_chunk > most_locations) {
         return refuse("capacity", options.capacity,
                       "with max_threads = " + std::to_string(options.max_threads) + " it needs " +
                           std::to_string(locations) + " places, of " + std::to_string(most_locations) +

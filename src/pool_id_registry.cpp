@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -85,38 +86,34 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
             return fresh;
         }
     }
-    const auto given_back_first = find_free();
-    if (given_back_first == records_.end()) {
+    if (given_back_.empty()) {
         raise(std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
                                  std::to_string(std::uint64_t{id_mask_} + 1) +
                                  ", each taken by a living pool or used up"));
     }
-    return lease(given_back_first->first, pool);
-}
-
-std::map<std::uint32_t, pool_id_registry::record>::iterator pool_id_registry::find_free() {
-    auto first = records_.end();
-    for (auto each = records_.begin(); each != records_.end(); ++each) {
-        const record& entry = each->second;
-        if (!entry.in_use && entry.generation + 1 <= last_generation_ &&
-            (first == records_.end() || entry.given_back < first->second.given_back)) {
-            first = each;
-        }
-    }
-    return first;
+    return lease(given_back_.front(), pool);
 }
 
 pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
-    std::string user(pool); // before anything changes
-    record& entry = records_[id];
+    // Before anything changes.
+    std::string user(pool);
+    std::list<std::uint32_t> own_place(1, id);
+    const auto [found, is_new] = records_.try_emplace(id);
+    record& entry = found->second;
     if (entry.in_use) {
         raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
                                     " is taken by the living " + quoted_pool(entry.user) +
                                     "; leave pool_id out to get a free one"));
     }
-    if (entry.generation + 1 > last_generation_) {
+    if (is_used_up(entry)) {
         raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
                                     " is used up by former pools; leave pool_id out to get a free one"));
+    }
+    if (is_new) {
+        entry.not_given_back.swap(own_place);
+    } else { // the first one, unless it was wanted
+        entry.not_given_back.splice(entry.not_given_back.end(), given_back_,
+                                    std::find(given_back_.begin(), given_back_.end(), id));
     }
     entry.user = std::move(user);
     entry.in_use = true;
@@ -129,7 +126,9 @@ void pool_id_registry::release(std::uint32_t id, std::uint32_t next_generation) 
     entry.in_use = false;
     entry.user.clear();
     entry.generation = next_generation;
-    entry.given_back = ++time_;
+    if (!is_used_up(entry)) {
+        given_back_.splice(given_back_.end(), entry.not_given_back);
+    }
 }
 
 pool_id_holder::pool_id_holder(pool_id_registry& registry, std::optional<unsigned> wanted,

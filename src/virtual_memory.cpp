@@ -1,3 +1,4 @@
+#include <handlepool/detail/memory_plan.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/error.hpp>
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 namespace handlepool::detail {
 
@@ -21,13 +21,12 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 // A range that is likely to use fewer does without: the first touch of a page takes all of it.
 constexpr std::size_t fewest_huge_pages = 2;
 
-std::size_t page_size() noexcept {
-    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return size;
-}
-
 std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
+}
+
+std::uintptr_t address_of(const std::byte* data) noexcept {
+    return reinterpret_cast<std::uintptr_t>(data);
 }
 
 /// Writes to what is not zero only: a page that was never written to takes memory for the first write, not
@@ -45,51 +44,86 @@ void make_zero(std::byte* first, std::byte* last) noexcept {
 
 } // namespace
 
-virtual_memory::virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size,
+std::size_t virtual_memory::page_size() noexcept {
+    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+std::size_t virtual_memory::huge_page_size() noexcept {
+    return huge_page;
+}
+
+std::size_t virtual_memory::huge_bytes(std::size_t size, std::size_t expected) noexcept {
+    // Only what is likely to be used in full: beyond it, small pages follow the use more closely.
+    const std::size_t huge_pages = std::min(expected, size) / huge_page;
+    return huge_pages >= fewest_huge_pages ? huge_pages * huge_page : 0;
+}
+
+virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
                                std::size_t alignment, std::size_t expected) {
-    const std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
-    if (count > most / element_size) {
-        raise(reservation_failed(what_for, most, ENOMEM));
+    if (count > most_bytes / element_size) {
+        raise(reservation_failed(what_for.text().c_str(), most_bytes, ENOMEM));
     }
     const std::size_t size = std::max<std::size_t>(count * element_size, 1);
-    // Only what is likely to be used in full: beyond it, small pages follow the use more closely.
-    const std::size_t huge_pages = std::min(expected * element_size, size) / huge_page;
-    const bool huge = huge_pages >= fewest_huge_pages;
-    const std::size_t base_alignment = std::max({alignment, page_size(), huge ? huge_page : 0});
-    const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
+    const std::size_t likely = std::min(expected, count) * element_size;
+    if (what_for.plan() != nullptr) {
+        what_for.plan()->add(*this, what_for, size, alignment, likely);
+        size_ = size;
+        return;
+    }
+    const std::size_t huge = huge_bytes(size, likely);
+    map(what_for, size, std::max(alignment, huge == 0 ? 1 : huge_page));
+    ask_for_huge_pages(huge);
+}
 
+void virtual_memory::map(const memory_purpose& what_for, std::size_t size, std::size_t alignment) {
+    const std::size_t base_alignment = std::max(alignment, page_size());
+    const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
     void* const mapping = mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-        raise(reservation_failed(what_for, mapping_size, errno));
+        const int reason = errno;
+        raise(reservation_failed(what_for.text().c_str(), mapping_size, reason));
     }
-    mapping_ = mapping;
-    mapping_size_ = mapping_size;
-    data_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(mapping), base_alignment));
+    mapping_ = static_cast<std::byte*>(mapping);
+    const std::size_t skipped = round_up(address_of(mapping_), base_alignment) - address_of(mapping_);
+    data_ = mapping_ + skipped;
     size_ = size;
-    if (huge) {
-        madvise(data_, huge_pages * huge_page,
-                MADV_HUGEPAGE); // a hint: where the system has none, small pages serve
+    extent_ = mapping_size - skipped;
+}
+
+void virtual_memory::place(std::byte* data, std::size_t extent) noexcept {
+    data_ = data;
+    extent_ = extent;
+}
+
+void virtual_memory::ask_for_huge_pages(std::size_t bytes) noexcept {
+    if (bytes != 0) {
+        madvise(data_, bytes, MADV_HUGEPAGE);
     }
 }
 
 virtual_memory::~virtual_memory() {
     if (mapping_ != nullptr) {
-        munmap(mapping_, mapping_size_);
+        munmap(mapping_, static_cast<std::size_t>(data_ - mapping_) + extent_);
     }
 }
 
 virtual_memory::range virtual_memory::whole_pages(std::size_t first, std::size_t last) const noexcept {
-    const std::size_t first_whole = std::min(round_up(first, page_size()), last);
-    // Nothing else lies in the last page of the range.
-    const std::size_t end = last == size_ ? round_up(last, page_size()) : last / page_size() * page_size();
-    return {first_whole, std::max(end, first_whole)};
+    const std::uintptr_t begin = address_of(data_);
+    const std::size_t first_whole = std::min(round_up(begin + first, page_size()) - begin, last);
+    // After the range's end nothing else lies in its extent.
+    const std::uintptr_t free_end =
+        last == size_ ? std::min(round_up(begin + last, page_size()), begin + extent_) : begin + last;
+    const std::uintptr_t end = free_end / page_size() * page_size();
+    return {first_whole, end > begin + first_whole ? end - begin : first_whole};
 }
 
 void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
     const range whole = whole_pages(first, last);
-    std::fill(data_ + first, data_ + whole.first, std::byte{});
-    std::fill(data_ + std::min(whole.last, last), data_ + last, std::byte{});
+    // Pages that are shared may never have been touched.
+    make_zero(data_ + first, data_ + whole.first);
+    make_zero(data_ + std::min(whole.last, last), data_ + last);
     if (!give_back(whole)) {
         make_zero(data_ + whole.first, data_ + std::min(whole.last, last));
     }
@@ -106,18 +140,21 @@ bool virtual_memory::give_back(range pages) noexcept {
 }
 
 std::size_t virtual_memory::resident() const noexcept {
-    const std::size_t pages = round_up(size_, page_size()) / page_size();
+    const std::uintptr_t begin = address_of(data_) / page_size() * page_size();
+    const std::uintptr_t end = (address_of(data_) + extent_) / page_size() * page_size();
+    std::byte* const first = data_ - (address_of(data_) - begin);
+    const std::size_t pages = (end - begin) / page_size();
     std::array<unsigned char, 4096> present{};
     std::size_t count = 0;
     for (std::size_t page = 0; page < pages; page += present.size()) {
         const std::size_t asked = std::min(present.size(), pages - page);
-        if (mincore(data_ + page * page_size(), asked * page_size(), present.data()) == 0) {
+        if (mincore(first + page * page_size(), asked * page_size(), present.data()) == 0) {
             count += static_cast<std::size_t>(
                 std::count_if(present.begin(), present.begin() + static_cast<std::ptrdiff_t>(asked),
                               [](unsigned char flags) { return (flags & 1) != 0; }));
         }
     }
-    return std::min(count * page_size(), round_up(size_, page_size()));
+    return count * page_size();
 }
 
 } // namespace handlepool::detail

@@ -384,14 +384,14 @@ struct failing_policy : default_policy {
     template <class T>
     class array : public virtual_array<T> {
     public:
-        array(std::string_view what_for, std::size_t size, std::size_t expected,
+        array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = alignof(T))
             : virtual_array<T>((burn(what_for), what_for), size, expected, alignment) {}
 
     private:
-        static void burn(std::string_view what_for) {
+        static void burn(const memory_purpose& what_for) {
             if (passes-- == 0) {
-                throw reservation_failed(what_for, 1, ENOMEM);
+                throw reservation_failed(what_for.text().c_str(), 1, ENOMEM);
             }
         }
     };

@@ -121,6 +121,17 @@ TEST(pool_options_test, automatic_values_are_those_of_the_comments) {
     EXPECT_EQ(plan_geometry({.capacity = 65'536}, narrow).reuse_delay, 0U);
 }
 
+TEST(pool_options_test, only_small_pools_have_small_chunks) {
+    EXPECT_EQ(plan_geometry({.capacity = 1}, wide).nursery_chunk, 1U);
+    EXPECT_EQ(plan_geometry({.capacity = 100}, wide).nursery_chunk, 8U);
+    EXPECT_EQ(plan_geometry({.capacity = 100}, wide).removal_chunk, 8U);
+    EXPECT_EQ(plan_geometry({.capacity = 1000}, wide).nursery_chunk, wide.nursery_chunk);
+    EXPECT_EQ(plan_geometry({.capacity = 1000}, wide).removal_chunk, wide.removal_chunk);
+    geometry_limits stable = wide; // whose groups are words of bits
+    stable.stable = true;
+    EXPECT_EQ(plan_geometry({.capacity = 1}, stable).nursery_chunk, stable.nursery_chunk);
+}
+
 // Whatever the options, the sizes must agree with each other: what one part hands out, another has room for.
 TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
     test::random_source random;
@@ -156,16 +167,20 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
         ASSERT_LE(plan.object_limit, plan.slot_limit);
         ASSERT_LE(plan.slot_limit, limits.index_count);
         ASSERT_LT(plan.slot_limit, 0xffff'ffffU);
-        ASSERT_GE(plan.nursery_chunks * limits.nursery_chunk, plan.object_limit);
-        ASSERT_GE(plan.removal_chunks * limits.removal_chunk, plan.object_limit);
-        ASSERT_LE(plan.dense_positions + plan.nursery_chunks * limits.nursery_chunk, 0x8000'0000U);
+        ASSERT_GE(plan.nursery_chunk, 1U);
+        ASSERT_LE(plan.nursery_chunk, limits.nursery_chunk);
+        ASSERT_GE(plan.removal_chunk, 1U);
+        ASSERT_LE(plan.removal_chunk, limits.removal_chunk);
+        ASSERT_GE(plan.nursery_chunks * plan.nursery_chunk, plan.object_limit);
+        ASSERT_GE(plan.removal_chunks * plan.removal_chunk, plan.object_limit);
+        ASSERT_LE(plan.dense_positions + plan.nursery_chunks * plan.nursery_chunk, 0x8000'0000U);
         ASSERT_GE(plan.dense_positions, plan.object_limit);
         // What compaction holds back, no lane misses.
         const std::size_t needed =
-            (plan.object_limit + limits.nursery_chunk - 1) / limits.nursery_chunk + 3 * plan.max_threads;
+            (plan.object_limit + plan.nursery_chunk - 1) / plan.nursery_chunk + 3 * plan.max_threads;
         ASSERT_GE(plan.nursery_chunks, needed + chunks_to_hold(plan.nursery_chunks));
         ASSERT_GE(chunks_to_hold(plan.nursery_chunks), 1U);
-        const std::size_t piece = chunks_of_piece * limits.nursery_chunk;
+        const std::size_t piece = chunks_of_piece * plan.nursery_chunk;
         ASSERT_TRUE(plan.object_limit < piece || plan.dense_positions % piece == 0);
     }
     EXPECT_GT(planned, 1000);

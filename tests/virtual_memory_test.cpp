@@ -2,16 +2,22 @@
 #include <handlepool/error.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
 
-// Each test limits the address space of a process of its own. Not for sanitizers, whose own reservations such
-// a limit would count: see CMakeLists.txt.
+// Most tests limit the address space of a process of their own, and one counts mappings. Not for sanitizers,
+// which have reservations and mappings of their own: see CMakeLists.txt.
 namespace handlepool::test {
 
 using namespace detail;
@@ -66,7 +72,6 @@ TEST(virtual_memory_death_test, a_pool_that_fails_half_way_gives_everything_back
     EXPECT_EXIT(
         {
             limit_address_space(2 * gib);
-            // Its arrays are reserved one by one: at each size another one of them is the first that fails.
             for (std::size_t capacity = 1'000'000; capacity < 200'000'000; capacity += capacity / 4) {
                 try {
                     pool<std::size_t> large({.name = "large", .capacity = capacity, .pool_id = 7});
@@ -77,6 +82,43 @@ TEST(virtual_memory_death_test, a_pool_that_fails_half_way_gives_everything_back
             std::exit(small.contains(small.emplace(1U)) ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");
+}
+
+std::size_t mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return static_cast<std::size_t>(
+        std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+}
+
+template <class Pool>
+void make_and_destroy_many() {
+    const auto make = [] { return std::make_unique<Pool>(pool_options{.name = "small", .capacity = 100}); };
+    make();
+    const std::size_t before = mappings();
+    for (int i = 0; i != 10'000; ++i) {
+        const auto pool = make();
+        if (i % 20 == 0) {
+            pool->emplace(1);
+            pool->compact();
+        }
+    }
+    EXPECT_LE(mappings(), before + 2) << "the allocator's own";
+    std::vector<std::unique_ptr<Pool>> together;
+    for (int i = 0; i != 500; ++i) {
+        together.push_back(make());
+        together.back()->emplace(i);
+    }
+    EXPECT_LE(mappings(), before + 2 * together.size());
+    for (const auto& each : together) {
+        each->compact();
+    }
+    together.clear();
+    EXPECT_LE(mappings(), before + 4);
+}
+
+TEST(virtual_memory_test, many_pools_come_and_go_and_leave_no_mapping_behind) {
+    make_and_destroy_many<pool<int>>();
+    make_and_destroy_many<stable_pool<int>>();
 }
 
 } // namespace

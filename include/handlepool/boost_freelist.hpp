@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/memory_use.hpp>
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string_view>
 
 namespace handlepool {
 
@@ -26,10 +26,10 @@ template <class Policy>
 class boost_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
-    boost_freelist(std::string_view what_for, freelist_options options) : counters_(options) {
+    boost_freelist(const detail::memory_purpose& what_for, freelist_options options) : counters_(options) {
         if (detail::thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
-            detail::raise(
-                reservation_failed(what_for, options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
+            detail::raise(reservation_failed(what_for.text().c_str(),
+                                             options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
         }
     }
 

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/freelist_counters.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 namespace handlepool {
 
@@ -27,10 +27,10 @@ template <class Policy>
 class fifo_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
-    fifo_freelist(std::string_view what_for, freelist_options options)
+    fifo_freelist(const detail::memory_purpose& what_for, freelist_options options)
         : counters_(options),
-          blocks_(what_for, std::bit_ceil(options.waiting_limit / block_size + 2), 0),
-          entries_(what_for, blocks_.size() * block_size, 0) {}
+          blocks_(what_for.rarely(), std::bit_ceil(options.waiting_limit / block_size + 2), 0),
+          entries_(what_for.rarely(), blocks_.size() * block_size, 0) {}
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,

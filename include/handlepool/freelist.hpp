@@ -1,11 +1,11 @@
 #pragma once
 
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace handlepool {
 
@@ -36,20 +36,21 @@ struct freelist_options {
 ///
 /// `reset(fresh)`: as newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
 template <class Freelist>
-concept freelist = requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
-                            std::size_t count, std::string_view what_for, freelist_options options) {
-    Freelist(what_for, options);
-    { list.claim(out, count, count) } noexcept -> std::same_as<std::size_t>;
-    { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;
-    { list.release(index) } noexcept;
-    { list.publish() } noexcept;
-    { list.reset(count) } noexcept;
-    { constant.in_use() } noexcept -> std::same_as<std::size_t>;
-    { constant.waiting() } noexcept -> std::same_as<std::size_t>;
-    { constant.fresh() } noexcept -> std::same_as<std::size_t>;
-    { constant.smallest_reuse_distance() } noexcept -> std::same_as<std::size_t>;
-    { constant.limit() } noexcept -> std::same_as<std::size_t>;
-    { constant.memory() } noexcept -> std::same_as<memory_use>;
-};
+concept freelist =
+    requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
+             std::size_t count, const detail::memory_purpose& what_for, freelist_options options) {
+        Freelist(what_for, options);
+        { list.claim(out, count, count) } noexcept -> std::same_as<std::size_t>;
+        { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;
+        { list.release(index) } noexcept;
+        { list.publish() } noexcept;
+        { list.reset(count) } noexcept;
+        { constant.in_use() } noexcept -> std::same_as<std::size_t>;
+        { constant.waiting() } noexcept -> std::same_as<std::size_t>;
+        { constant.fresh() } noexcept -> std::same_as<std::size_t>;
+        { constant.smallest_reuse_distance() } noexcept -> std::same_as<std::size_t>;
+        { constant.limit() } noexcept -> std::same_as<std::size_t>;
+        { constant.memory() } noexcept -> std::same_as<memory_use>;
+    };
 
 } // namespace handlepool

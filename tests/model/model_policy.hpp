@@ -6,6 +6,7 @@
 #include "require.hpp"
 #include "steps.hpp"
 
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 
@@ -17,7 +18,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <string_view>
 #include <type_traits>
 
 /// What pools and their parts are made of under the model checker.
@@ -75,7 +75,8 @@ class model_array {
     static constexpr bool bytes = std::is_same_v<Element, std::byte>;
 
 public:
-    model_array(std::string_view, std::size_t size, std::size_t, std::size_t alignment = alignof(Element))
+    model_array(const detail::memory_purpose&, std::size_t size, std::size_t,
+                std::size_t alignment = alignof(Element))
         : size_(size),
           alignment_{std::max(alignment, alignof(std::max_align_t))},
           data_(static_cast<Element*>(::operator new(size * sizeof(Element), alignment_))) {

@@ -130,7 +130,7 @@ struct meanwhile_policy : default_policy {
     template <class T>
     class array : public virtual_array<T> {
     public:
-        array(std::string_view what_for, std::size_t size, std::size_t expected,
+        array(const detail::memory_purpose& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = alignof(T))
             : virtual_array<T>(what_for, size, expected, alignment) {
             if (const auto once = std::exchange(meanwhile, nullptr)) {

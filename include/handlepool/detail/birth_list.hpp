@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/hook_list.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
@@ -9,7 +10,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -26,13 +26,14 @@ public:
     using value_type = typename layout::value_type;
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
 
-    explicit birth_list(std::string_view what_for) : what_for_(what_for) {}
+    /// The name of the pool must outlive it.
+    explicit birth_list(std::string_view pool) noexcept : pool_(pool) {}
 
     /// Throws like hook_list::add, and reservation_failed.
     template <class Hook>
     hook_connection add_hook(Hook hook, std::size_t most_newborns) {
         if (!slots_) {
-            slots_.emplace(what_for_ + " births", most_newborns);
+            slots_.emplace(memory_purpose::of_pool(pool_).part(" compaction births"), most_newborns);
         }
         return hooks_.add(std::move(hook));
     }
@@ -79,7 +80,7 @@ private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
-    std::string what_for_;
+    std::string_view pool_;
     hooks_type hooks_;
     std::optional<working_list<policy, plain<slot_index>>> slots_;
     plain<std::size_t> count_{0};

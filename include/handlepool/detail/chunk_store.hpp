@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -49,11 +48,10 @@ class chunk_store {
 public:
     using chain = chunk_chain<Policy>;
 
-    chunk_store(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
+    chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size)
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
-          free_(std::string(what_for) + " chunks",
-                {.index_limit = chunks, .waiting_limit = chunks, .reuse_delay = 0}),
-          next_(std::string(what_for) + " chunk links", chunks, 0) {}
+          free_(what_for.part(" chunks"), {.index_limit = chunks, .waiting_limit = chunks, .reuse_delay = 0}),
+          next_(what_for.part(" chunk links").from_end(), chunks, 0) {}
 
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }
     std::size_t chunks() const noexcept { return next_.size(); }
@@ -106,7 +104,7 @@ public:
         if (queue.put_end == 0) {
             queue.first.store(link_to(chunk), std::memory_order::relaxed);
         } else {
-            next_[chunk_before(queue.put_end)].store(link_to(chunk), std::memory_order::relaxed);
+            link_of(chunk_before(queue.put_end)).store(link_to(chunk), std::memory_order::relaxed);
         }
         queue.put = chunk * chunk_size_;
         queue.put_end = queue.put + chunk_size_;
@@ -182,8 +180,8 @@ public:
     void take_finished(Taken taken) {
         while (first_finished_ != link::none) {
             const std::uint32_t chunk = target_of(first_finished_);
-            first_finished_ = next_[chunk].load(std::memory_order::relaxed);
-            next_[chunk].store(link::none, std::memory_order::relaxed);
+            first_finished_ = link_of(chunk).load(std::memory_order::relaxed);
+            link_of(chunk).store(link::none, std::memory_order::relaxed);
             taken(chunk);
         }
     }
@@ -209,27 +207,33 @@ public:
     memory_use memory() const noexcept { return memory_of(free_, next_); }
 
 private:
+    using atomic_link = typename Policy::template atomic<link>;
+
     /// Puts a chunk after those that wait for recycle(); their links are the consumer's now.
     void finish(std::uint32_t chunk) noexcept {
-        next_[chunk].store(link::none, std::memory_order::relaxed);
+        link_of(chunk).store(link::none, std::memory_order::relaxed);
         if (first_finished_ == link::none) {
             first_finished_ = link_to(chunk);
         } else {
-            next_[last_finished_].store(link_to(chunk), std::memory_order::relaxed);
+            link_of(last_finished_).store(link_to(chunk), std::memory_order::relaxed);
         }
         last_finished_ = chunk;
     }
 
     /// To the chunk after the one that ends at `end`.
     link link_after(const chain& queue, std::uint32_t end) const noexcept {
-        return (end == 0 ? queue.first : next_[chunk_before(end)]).load(std::memory_order::relaxed);
+        return (end == 0 ? queue.first : link_of(chunk_before(end))).load(std::memory_order::relaxed);
     }
+
+    /// From the chunk to the next one. The first chunk's lies last in memory: see memory_plan.
+    atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[next_.size() - 1 - chunk]; }
+    const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[next_.size() - 1 - chunk]; }
 
     std::uint32_t chunk_before(std::uint32_t end) const noexcept { return end / chunk_size_ - 1; }
 
     std::uint32_t chunk_size_;
     Supply free_;
-    typename Policy::template array<typename Policy::template atomic<link>> next_;
+    typename Policy::template array<atomic_link> next_;
     // Of the consumer: the chunks that the chains have done with.
     typename Policy::template plain<link> first_finished_{link::none};
     typename Policy::template plain<std::uint32_t> last_finished_{0};

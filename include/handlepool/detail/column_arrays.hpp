@@ -3,6 +3,7 @@
 #include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
@@ -17,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -123,11 +123,17 @@ public:
     using memory_type = row_place;
     using pointer = row_pointer<Cs...>;
 
-    column_arrays(std::string_view what_for, std::size_t size, std::size_t expected,
+    column_arrays(const memory_purpose& what_for, std::size_t size, std::size_t expected,
                   const object_type<columns<Cs...>>& = {})
-        : column_array<Is, Cs, Policy>(std::string(what_for) + " column " + std::to_string(Is), size,
-                                       expected)...,
-          starts_{static_cast<std::byte*>(column<Is>().storage(location{}))...} {}
+        : column_array<Is, Cs, Policy>(what_for.part(" column " + std::to_string(Is)), size, expected)... {
+        if (what_for.plan() == nullptr) {
+            placed();
+        }
+    }
+
+    void placed() noexcept {
+        ((starts_[Is] = static_cast<std::byte*>(column<Is>().storage(location{}))), ...);
+    }
 
     static constexpr object_type<columns<Cs...>> type() noexcept { return {}; }
 
@@ -179,7 +185,7 @@ private:
         return *this;
     }
 
-    std::byte* const starts_[sizeof...(Cs)];
+    std::byte* starts_[sizeof...(Cs)]{};
 };
 
 template <class... Cs, class Policy>

@@ -4,6 +4,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/packer.hpp>
@@ -40,13 +41,13 @@ public:
     using value_type = typename Config::layout::value_type;
     using takings_type = takings<policy, value_type, typename parts_type::pointer>;
 
-    compactor(std::string_view what_for, parts_type& parts)
+    /// The name of the pool must outlive it.
+    compactor(const memory_purpose& what_for, parts_type& parts, std::string_view pool = {})
         : parts_(parts),
-          history_(std::string(what_for) + " history",
-                   parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
+          history_(what_for.part(" history"), parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),
           reaper_(what_for, parts, history_),
-          births_(what_for),
+          births_(pool),
           packer_(what_for, parts, history_, births_) {}
 
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -10,8 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -38,8 +37,8 @@ public:
     static constexpr std::size_t bits_per_word = 64;
 
     /// For indices below `limit`.
-    returned_indices(std::string_view what_for, std::size_t limit)
-        : words_(std::string(what_for) + " unused", (limit + bits_per_word - 1) / bits_per_word, 0) {}
+    returned_indices(const memory_purpose& what_for, std::size_t limit)
+        : words_(what_for.part(" unused"), (limit + bits_per_word - 1) / bits_per_word, 0) {}
 
     /// A moment's view. What the claims counted here have taken is counted as given back, too.
     returned_totals seen() const noexcept {
@@ -153,7 +152,7 @@ private:
 template <class Policy, class Freelist>
 class index_allocator {
 public:
-    index_allocator(std::string_view what_for, const freelist_options& options)
+    index_allocator(const memory_purpose& what_for, const freelist_options& options)
         : free_(what_for, options), returned_(what_for, options.index_limit) {}
 
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
@@ -11,8 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -23,9 +22,9 @@ public:
     using parts_type = pool_parts<T, Config>;
     using policy = typename Config::policy;
 
-    newborn_collector(std::string_view what_for, parts_type& parts)
+    newborn_collector(const memory_purpose& what_for, parts_type& parts)
         : parts_(parts),
-          pending_(std::string(what_for) + " pending ranges of the nursery", parts.geometry.nursery_chunks) {}
+          pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
     /// Drains the newborns that are ready, lane by lane, in the order of their creation: those in at most
     /// `budget` positions that were used, beginning with a lane. `take` is called as the nursery says. All in

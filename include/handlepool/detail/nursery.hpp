@@ -4,6 +4,7 @@
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
@@ -16,8 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace handlepool::detail {
@@ -75,10 +74,10 @@ public:
     using chain = newborn_chain<policy>;
     using batch_type = newborn_batch;
 
-    nursery(std::string_view what_for, std::size_t chunks, std::size_t chunk_size)
+    nursery(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size)
         : chunks_(what_for, chunks, chunk_size),
           owners_(what_for, chunks_.positions(), 0),
-          links_(std::string(what_for) + " vacated positions", chunks_.positions(), 0) {}
+          links_(what_for.part(" vacated positions").rarely(), chunks_.positions(), 0) {}
 
     std::size_t positions() const noexcept { return owners_.size(); }
     /// Positions ever taken are the first ones.

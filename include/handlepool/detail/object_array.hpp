@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_places.hpp>
 #include <handlepool/detail/object_type.hpp>
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <new>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -31,11 +30,14 @@ public:
     using pointer = T*;
 
     /// Reserves `size` locations; `expected` of them are likely to be used.
-    object_array(std::string_view what_for, std::size_t size, std::size_t expected,
+    object_array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
                  const object_type<T>& type = {})
         : type_(type),
-          bytes_(std::string(what_for) + " objects", free_bytes + product(size, type.stride()),
+          bytes_(what_for.part(" objects"), free_bytes + product(size, type.stride()),
                  product(expected, type.stride()), type.alignment()) {}
+
+    /// Once the array has its memory.
+    static void placed() noexcept {}
 
     object_array(const object_array&) = delete;
     object_array& operator=(const object_array&) = delete;

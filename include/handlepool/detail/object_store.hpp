@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
@@ -10,8 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -29,12 +28,12 @@ public:
     using typename array::pointer;
 
     /// `capacity` positions of the dense store, and `behind` more.
-    object_store(std::string_view what_for, std::size_t capacity, std::size_t behind, std::size_t expected,
-                 const object_type<T>& of_objects = {})
+    object_store(const memory_purpose& what_for, std::size_t capacity, std::size_t behind,
+                 std::size_t expected, const object_type<T>& of_objects = {})
         : array(what_for, capacity + behind, expected, of_objects),
           capacity_(static_cast<std::uint32_t>(capacity)),
           locations_(capacity + behind),
-          owners_(std::string(what_for) + " owners", capacity, expected) {}
+          owners_(what_for.part(" owners"), capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
     ~object_store() { unpoison_objects(location{}, locations_); }
@@ -46,6 +45,7 @@ public:
     using array::at;
     using array::destroy;
     using array::location_of;
+    using array::placed;
     using array::places;
     using array::poison_objects;
     using array::prefetch_object;

@@ -3,6 +3,7 @@
 #include <handlepool/detail/birth_list.hpp>
 #include <handlepool/detail/hole_closer.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -16,8 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace handlepool::detail {
@@ -34,12 +33,13 @@ public:
     using reaper_type = reaper<T, Config>;
     using births_type = birth_list<T, Config>;
 
-    packer(std::string_view what_for, parts_type& parts, slot_history<policy>& history, births_type& births)
+    packer(const memory_purpose& what_for, parts_type& parts, slot_history<policy>& history,
+           births_type& births)
         : parts_(parts),
           history_(history),
           births_(births),
           newborns_(what_for, parts),
-          moves_(std::string(what_for) + " moves", parts.geometry.object_limit) {}
+          moves_(what_for.part(" moves"), parts.geometry.object_limit) {}
 
     /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
     /// positions, beginning with those of a lane. Returns how many. One that was erased meanwhile moves like

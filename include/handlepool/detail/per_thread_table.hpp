@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -15,7 +16,8 @@ namespace handlepool::detail {
 [[noreturn]] HANDLEPOOL_EXPORT void throw_thread_refused(std::string_view owner, bool of_this_module,
                                                          std::size_t max_threads);
 
-/// What each thread has of its own, by thread index.
+/// What each thread has of its own, by thread index. The first entry lies last in memory, so that all others,
+/// of which few are ever used, lie before what is used with it: see memory_plan.
 ///
 /// @tparam Entry a pin or a lane
 template <class Entry>
@@ -23,7 +25,8 @@ class per_thread_table {
 public:
     using policy = typename Entry::policy;
 
-    per_thread_table(std::string_view what_for, std::size_t size) : entries_(what_for, size, 0) {}
+    per_thread_table(const memory_purpose& what_for, std::size_t size)
+        : entries_(what_for.from_end(), size, 0) {}
 
     /// The index of the calling thread, or a value past every table if it has none: the same in all tables.
     std::uint32_t thread_index() const noexcept { return policy::thread_index(numbering_); }
@@ -35,7 +38,7 @@ public:
         if (index >= entries_.size()) [[unlikely]] {
             return nullptr;
         }
-        Entry& found = entries_[index];
+        Entry& found = (*this)[index];
         if (!found.is_entered()) [[unlikely]] {
             enter(index);
             found.enter(index);
@@ -65,15 +68,17 @@ public:
 
     std::size_t size() const noexcept { return entries_.size(); }
 
-    Entry& operator[](std::size_t index) noexcept { return entries_[index]; }
-    const Entry& operator[](std::size_t index) const noexcept { return entries_[index]; }
+    Entry& operator[](std::size_t index) noexcept { return entries_[entries_.size() - 1 - index]; }
+    const Entry& operator[](std::size_t index) const noexcept {
+        return entries_[entries_.size() - 1 - index];
+    }
 
     /// Sum of a counter over all entries.
     template <class Value>
     std::uint64_t sum(Value value) const noexcept {
         std::uint64_t total = 0;
         for (std::size_t i = 0, last = count(); i < last; ++i) {
-            total += value(entries_[i]);
+            total += value((*this)[i]);
         }
         return total;
     }

@@ -6,6 +6,8 @@
 #include <handlepool/detail/contract.hpp>
 #include <handlepool/detail/creation.hpp>
 #include <handlepool/detail/eraser.hpp>
+#include <handlepool/detail/memory_plan.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_holder.hpp>
@@ -50,7 +52,7 @@ public:
 
     /// An empty pool. Throws as the pools' constructors say.
     explicit pool_core(const pool_options& options, const object_type<T>& type = {})
-        : pool_core(options, plan_geometry(options, limits_of_options), type) {}
+        : pool_core(options, plan_geometry(options, limits_of_options), type, memory_plan()) {}
 
     /// Destroys all objects, which may still use the pool.
     ~pool_core() {
@@ -489,14 +491,19 @@ private:
     using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
 
-    pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type)
+    pool_core(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type,
+              memory_plan&& plan)
         : name_(options.name),
           id_(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
               options.pool_id, name_),
-          parts_(name_, geometry, layout::make_tag(id_.id(), id_.first_generation()), type),
+          parts_(memory_purpose::of_pool(name_, &plan), geometry,
+                 layout::make_tag(id_.id(), id_.first_generation()), type),
           reservations_(parts_),
-          compactor_(quoted_pool(name_) + " compaction", parts_),
-          gate_(parts_.lanes, quoted_pool(name_)) {}
+          compactor_(memory_purpose::of_pool(name_, &plan).part(" compaction"), parts_, name_),
+          gate_(parts_.lanes, quoted_pool(name_)) {
+        memory_ = plan.reserve(memory_purpose::of_pool(name_).part(" memory"));
+        parts_.objects.placed();
+    }
 
     /// The gate is closed.
     template <executor Executor>
@@ -561,6 +568,7 @@ private:
 
     std::string name_;
     pool_id_holder id_;
+    virtual_memory memory_; // of all arrays below
     pool_parts<T, Config> parts_;
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;

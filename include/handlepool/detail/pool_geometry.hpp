@@ -25,6 +25,9 @@ struct pool_geometry {
     std::size_t dense_positions = 0;
     std::size_t nursery_chunks = 0;
     std::size_t removal_chunks = 0;
+    /// Positions of each. A small pool has small chunks.
+    std::size_t nursery_chunk = 0;
+    std::size_t removal_chunk = 0;
     bool remember_frames = false;
     bool keep_order = false;
 };

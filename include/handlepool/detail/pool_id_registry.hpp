@@ -4,6 +4,7 @@
 #include <handlepool/detail/pool_id_holder.hpp>
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -41,16 +42,15 @@ private:
         std::string user; // name of the living pool, empty after its end
         bool in_use = false;
         std::uint32_t generation = 0; // the next pool's first
-        std::uint64_t given_back = 0; // when, for the order of reuse
+        // The id, when it is not in `given_back_`: so that giving it back needs no memory.
+        std::list<std::uint32_t> not_given_back;
     };
 
-    /// The id that was given back first, of those that can be used again. Linear in the ids: pools are not
-    /// made in an inner loop, and giving one back must not need memory.
-    std::map<std::uint32_t, record>::iterator find_free();
+    bool is_used_up(const record& entry) const noexcept { return entry.generation + 1 > last_generation_; }
 
     std::mutex mutex_;
     std::map<std::uint32_t, record> records_;
-    std::uint64_t time_ = 0;
+    std::list<std::uint32_t> given_back_; // ids that can be used again, the first one first
     std::uint32_t next_fresh_ = 0;
     bool fresh_left_ = true;
     std::uint32_t id_mask_;

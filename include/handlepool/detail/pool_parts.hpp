@@ -3,7 +3,7 @@
 #include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
-#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/object_store.hpp>
@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -88,17 +87,17 @@ struct pool_parts {
     using placement = placement_parts<Config>;
 
     /// Slots start from `first_tag`, which is not alive.
-    pool_parts(std::string_view pool, const pool_geometry& sizes, tag_type first_tag,
+    pool_parts(const memory_purpose& pool, const pool_geometry& sizes, tag_type first_tag,
                const object_type<T>& type = {})
         : geometry(sizes),
           fresh_tag(first_tag),
-          slots(quoted_pool(pool) + " slots", sizes.slot_limit, sizes.capacity),
-          objects(quoted_pool(pool), sizes.dense_positions, sizes.nursery_chunks * policy::nursery_chunk,
-                  sizes.capacity, type),
-          lanes(quoted_pool(pool) + " lanes", sizes.max_threads),
-          allocator(quoted_pool(pool) + " freelist", sizes, slots, lanes),
-          newborns(quoted_pool(pool) + " nursery", sizes.nursery_chunks, policy::nursery_chunk),
-          removals(quoted_pool(pool) + " removal queues", sizes.removal_chunks, policy::removal_chunk,
+          slots(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
+          objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
+                  type),
+          lanes(pool.part(" lanes"), sizes.max_threads),
+          allocator(pool.part(" freelist"), sizes, slots, lanes),
+          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk),
+          removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
                    sizes.removal_queue_size) {}
 
     pool_parts(const pool_parts&) = delete;

@@ -3,6 +3,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -13,8 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -45,13 +44,13 @@ public:
     using value_type = typename layout::value_type;
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
 
-    reaper(std::string_view what_for, parts_type& parts, slot_history<policy>& history)
+    reaper(const memory_purpose& what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
           history_(history),
           // More than there are objects: records that come late, after a sweep, are among them.
-          removals_(std::string(what_for) + " removals", most_removals(parts)),
-          locations_(std::string(what_for) + " removed objects", most_removals(parts)),
-          holes_(std::string(what_for) + " holes", parts.geometry.object_limit) {}
+          removals_(what_for.part(" removals").rarely(), most_removals(parts)),
+          locations_(what_for.part(" removed objects").rarely(), most_removals(parts)),
+          holes_(what_for.part(" holes").rarely(), parts.geometry.object_limit) {}
 
     hooks_type& hooks() noexcept { return hooks_; }
 
@@ -183,7 +182,7 @@ private:
     static constexpr std::size_t batch = 64;
 
     static std::size_t most_removals(const parts_type& parts) noexcept {
-        return parts.geometry.removal_chunks * policy::removal_chunk;
+        return parts.geometry.removal_chunks * parts.geometry.removal_chunk;
     }
 
     void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/kept_place.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/stable_places.hpp>
 #include <handlepool/memory_use.hpp>
@@ -10,8 +11,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -27,9 +26,9 @@ class recycling_places : public stable_places<Config> {
     using word = typename base::policy::template plain<std::uint64_t>;
 
 public:
-    recycling_places(std::string_view what_for, std::size_t groups, std::size_t)
+    recycling_places(const memory_purpose& what_for, std::size_t groups, std::size_t)
         : base(what_for, groups, base::group_size),
-          constructed_(std::string(what_for) + " bits of constructed objects", groups, 0) {}
+          constructed_(what_for.part(" bits of constructed objects"), groups, 0) {}
 
     /// Lane: what is at a place that it has taken.
     template <class Objects>

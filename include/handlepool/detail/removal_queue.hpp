@@ -3,13 +3,13 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -47,7 +47,8 @@ public:
     using value_type = typename layout::value_type;
     using chain = removal_chain<policy>;
 
-    removal_queue(std::string_view what_for, std::size_t chunks, std::size_t chunk_size, std::size_t limit)
+    removal_queue(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+                  std::size_t limit)
         : limit_(limit), chunks_(what_for, chunks, chunk_size), records_(what_for, chunks_.positions(), 0) {}
 
     /// Lane: false when its queue is full. Wait-free.

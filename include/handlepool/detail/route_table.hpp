@@ -1,11 +1,11 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/handle.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -17,7 +17,7 @@ public:
     using pool_type = any_pool<Layout>;
     using handle_type = handle<void, Layout>;
 
-    explicit route_table(std::string_view what_for)
+    explicit route_table(const memory_purpose& what_for)
         : routes_(what_for, std::size_t{Layout::pool_id_mask} + 1, 0) {}
 
     /// The pool with the handle's pool id, or null.

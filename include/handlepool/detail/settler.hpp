@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/birth_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -13,8 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -30,7 +29,8 @@ public:
     using reaper_type = reaper<T, Config>;
     using births_type = birth_list<T, Config>;
 
-    settler(std::string_view what_for, parts_type& parts, slot_history<policy>& history, births_type& births)
+    settler(const memory_purpose& what_for, parts_type& parts, slot_history<policy>& history,
+            births_type& births)
         : parts_(parts), history_(history), births_(births), newborns_(what_for, parts) {}
 
     /// Settles the newborns that are ready, of at most `budget` places, beginning with those of a lane.

@@ -3,6 +3,7 @@
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace handlepool::detail {
 
@@ -26,7 +26,7 @@ class slot_allocator {
 public:
     using policy = typename Config::policy;
 
-    slot_allocator(std::string_view what_for, const pool_geometry& geometry, slot_table<Config>& slots,
+    slot_allocator(const memory_purpose& what_for, const pool_geometry& geometry, slot_table<Config>& slots,
                    const lane_table<policy>& lanes)
         : geometry_(geometry),
           slots_(slots),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -7,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 namespace handlepool::detail {
 
@@ -17,8 +16,10 @@ namespace handlepool::detail {
 template <class Policy>
 class slot_history {
 public:
-    slot_history(std::string_view what_for, std::size_t slots, std::size_t expected)
-        : lives_(slots == 0 ? std::nullopt : std::optional<array>(std::in_place, what_for, slots, expected)) {
+    slot_history(const memory_purpose& what_for, std::size_t slots, std::size_t expected) {
+        if (slots != 0) {
+            lives_.emplace(what_for, slots, expected);
+        }
     }
 
     bool remembers() const noexcept { return lives_.has_value(); }

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
@@ -11,8 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -42,7 +41,7 @@ public:
     /// The location of a slot whose reservation was cancelled.
     static constexpr location cancelled = location::nowhere;
 
-    slot_table(std::string_view what_for, std::size_t size, std::size_t expected)
+    slot_table(const memory_purpose& what_for, std::size_t size, std::size_t expected)
         : slots_(what_for, size, expected) {}
 
     std::size_t size() const noexcept { return slots_.size(); }

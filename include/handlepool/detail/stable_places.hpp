@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/memory_of.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
@@ -12,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace handlepool::detail {
@@ -45,13 +44,13 @@ public:
     /// Places of a group: as many as lanes claim at once, and as one word has bits for.
     static constexpr std::uint32_t group_size = policy::nursery_chunk;
 
-    stable_places(std::string_view what_for, std::size_t groups, std::size_t)
+    stable_places(const memory_purpose& what_for, std::size_t groups, std::size_t)
         : base(what_for, groups, group_size),
-          settled_(std::string(what_for) + " bits of objects", groups, 0),
-          newborns_(std::string(what_for) + " bits of newborns", groups, 0),
-          taken_(std::string(what_for) + " bits of places taken", groups, 0),
-          owned_(std::string(what_for) + " groups that are owned", words_for(groups), 0),
-          touched_(std::string(what_for) + " groups with new holes", words_for(groups), 0),
+          settled_(what_for.part(" bits of objects"), groups, 0),
+          newborns_(what_for.part(" bits of newborns"), groups, 0),
+          taken_(what_for.part(" bits of places taken"), groups, 0),
+          owned_(what_for.part(" groups that are owned"), words_for(groups), 0),
+          touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,

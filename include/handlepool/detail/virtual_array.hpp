@@ -1,10 +1,10 @@
 #pragma once
 
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -24,8 +24,8 @@ public:
 
     /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by
     /// huge pages. `alignment` of the first element, a power of two. Throws reservation_failed, which repeats
-    /// `what_for`.
-    virtual_array(std::string_view what_for, std::size_t size, std::size_t expected,
+    /// `what_for`. Of a plan, it must stay where it is, and has no elements before the plan was reserved.
+    virtual_array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
                   std::size_t alignment = alignof(Element))
         : memory_(what_for, size, sizeof(Element), alignment, expected), size_(size) {}
 

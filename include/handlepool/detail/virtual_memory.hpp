@@ -1,36 +1,40 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/memory_purpose.hpp>
 
 #include <cstddef>
-#include <string_view>
+#include <limits>
 #include <utility>
 
 namespace handlepool::detail {
 
 /// A reserved range of address space, readable and writable, zero at first. Memory is taken from the system
 /// page by page as it is touched. Move-only.
+///
+/// Ranges of one plan lie in one mapping, and may share pages. None of them ever touches what is not its own.
 class HANDLEPOOL_EXPORT virtual_memory {
 public:
     virtual_memory() noexcept = default;
 
     /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of
     /// any size). The system is asked to use huge pages for what the `expected` elements fill of them. Throws
-    /// reservation_failed with `what_for`, the size and the system's reason.
-    virtual_memory(std::string_view what_for, std::size_t count, std::size_t element_size,
+    /// reservation_failed with `what_for`, the size and the system's reason. With a plan, the memory comes
+    /// when that is reserved.
+    virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
                    std::size_t alignment, std::size_t expected);
     ~virtual_memory();
 
     virtual_memory(virtual_memory&& other) noexcept
         : mapping_(std::exchange(other.mapping_, nullptr)),
-          mapping_size_(std::exchange(other.mapping_size_, 0)),
           data_(std::exchange(other.data_, nullptr)),
-          size_(std::exchange(other.size_, 0)) {}
+          size_(std::exchange(other.size_, 0)),
+          extent_(std::exchange(other.extent_, 0)) {}
     virtual_memory& operator=(virtual_memory&& other) noexcept {
         std::swap(mapping_, other.mapping_);
-        std::swap(mapping_size_, other.mapping_size_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(extent_, other.extent_);
         return *this;
     }
 
@@ -46,21 +50,40 @@ public:
     /// other bytes as they were. Writes nothing itself.
     void release(std::size_t first, std::size_t last) noexcept;
 
-    /// Bytes that are backed by memory now; 0 where the system refuses to say.
+    /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
+    /// a plan share counts for the one in which it ends, so that it counts once in their sum.
     std::size_t resident() const noexcept;
 
 private:
+    friend class memory_plan;
+
     struct range {
         std::size_t first;
         std::size_t last;
     };
+
+    // Of a reservation; more is refused before the system is asked.
+    static constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 4;
+
+    static std::size_t page_size() noexcept;
+    static std::size_t huge_page_size() noexcept;
+    /// Bytes at the beginning of a range for which huge pages are asked.
+    static std::size_t huge_bytes(std::size_t size, std::size_t expected) noexcept;
+
+    /// Maps `size` bytes for itself.
+    void map(const memory_purpose& what_for, std::size_t size, std::size_t alignment);
+    /// Takes its place in the mapping of a plan: nothing else lies in the `extent` bytes from there on.
+    void place(std::byte* data, std::size_t extent) noexcept;
+    /// A hint: where the system has none, small pages serve.
+    void ask_for_huge_pages(std::size_t bytes) noexcept;
+
     range whole_pages(std::size_t first, std::size_t last) const noexcept;
     bool give_back(range pages) noexcept;
 
-    void* mapping_ = nullptr;
-    std::size_t mapping_size_ = 0;
+    std::byte* mapping_ = nullptr; // its own
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
+    std::size_t extent_ = 0; // bytes from `data_` on in which nothing else lies
 };
 
 } // namespace handlepool::detail

@@ -1,23 +1,25 @@
 #pragma once
 
+#include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/working_set.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
-#include <string_view>
 
 namespace handlepool::detail {
 
-/// A list that compaction fills anew in each frame, from the beginning. Its memory follows its use.
+/// A list that compaction fills anew in each frame, from its first element on. Its memory follows its use. It
+/// lies in memory backwards, so that it can meet an array that doesn't: see memory_plan.
 template <class Policy, class Element>
 class working_list {
 public:
     /// `most` elements. Throws reservation_failed.
-    working_list(std::string_view what_for, std::size_t most) : elements_(what_for, most, 0) {}
+    working_list(const memory_purpose& what_for, std::size_t most)
+        : elements_(what_for.from_end(), most, 0) {}
 
-    Element& operator[](std::size_t i) noexcept { return elements_[i]; }
-    const Element& operator[](std::size_t i) const noexcept { return elements_[i]; }
+    Element& operator[](std::size_t i) noexcept { return elements_[elements_.size() - 1 - i]; }
+    const Element& operator[](std::size_t i) const noexcept { return elements_[elements_.size() - 1 - i]; }
 
     /// The first `count` elements were used in this frame.
     void filled(std::size_t count) noexcept { used_ = max<std::size_t>(used_, count); }
@@ -27,7 +29,7 @@ public:
         memory_.touch(used_);
         const auto cold = memory_.end_frame(used_);
         if (cold.first != cold.last) {
-            elements_.discard(cold.first, cold.last);
+            elements_.discard(elements_.size() - cold.last, elements_.size() - cold.first);
         }
         used_ = 0;
     }
