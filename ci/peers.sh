@@ -81,20 +81,14 @@ if [[ $quick ]]; then
     measure --part latency,start --objects 30000 --sizes 100000 --threads 2
     measure --part memory --sizes 100000
 else
-    for threads in 1 2; do
-        measure --part frames --sizes 1000,10000 --threads $threads
-        measure --part frames --sizes 100000 --threads $threads
-        measure --part frames --sizes 1000000 --threads $threads
-        # Where a round of std::map alone would take as long as all others.
-        measure --part frames --sizes 10000000 --threads $threads --filter '^(?!std::map)'
-    done
-    measure --part frames --sizes 100000 --threads 4
-    measure --part frames --sizes 100000 --threads 8
-    measure --part latency --sizes 100000 --threads 1
-    measure --part latency --sizes 100000 --threads 2
-    measure --part memory --sizes 100000
-    measure --part memory --sizes 1000000
-    measure --part start --sizes 100000
+    measure --part frames --sizes 1000,10000,100000 --threads 1,2
+    measure --part frames --sizes 100000 --threads 4,8
+    measure --part latency,start --sizes 100000 --threads 1,2
+    measure --part memory --sizes 100000,1000000
+    measure --part frames --sizes 1000000 --threads 1,2
+    # Where a round of std::map would take as long as all others.
+    measure --part frames --sizes 10000000 --threads 1 --filter '^(?!std::map)'
+    measure --part frames --sizes 10000000 --threads 2 --filter '^(?!std::map)'
 fi
 
 step "done"

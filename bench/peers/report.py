@@ -77,7 +77,7 @@ def merge(into, sources):
     parts = [json.loads(pathlib.Path(source).read_text()) for source in sources]
     if not parts:
         fail("merge: there is nothing to merge")
-    changed = " with changes" if output_of("git", "status", "--porcelain", "--", "include", "src", "bench") else ""
+    changed = " with changes" if output_of("git", "status", "--porcelain", "--", "include", "src", "bench/*.?pp", "bench/*.rs") else ""
     merged = {
         "commit": output_of("git", "rev-parse", "--short=12", "HEAD") + changed,
         "date": datetime.date.today().isoformat(),
