@@ -39,11 +39,12 @@ while [[ $# -gt 0 ]]; do
 done
 cd "$project"
 
+# Debian's Python has the matplotlib that was installed.
 report=bench/peers/report.py
 results=bench/peers/results/peers.json
 if [[ $draw_only ]]; then
     ci/install.sh matplotlib
-    python3 "$report" draw "$results"
+    /usr/bin/python3 "$report" draw "$results"
     exit 0
 fi
 
@@ -92,8 +93,8 @@ else
 fi
 
 step "done"
-python3 "$report" merge "$results" "$parts"/*.json
+/usr/bin/python3 "$report" merge "$results" "$parts"/*.json
 [[ ! $json ]] || cp "$results" "$json"
-[[ $quick ]] || python3 "$report" draw "$results"
-python3 "$report" judged "$results"
+[[ $quick ]] || /usr/bin/python3 "$report" draw "$results"
+/usr/bin/python3 "$report" judged "$results"
 [[ ! $missed ]]

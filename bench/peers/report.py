@@ -239,7 +239,7 @@ def draw_tails(results, name, group, threads):
                           if mark == "|" else 0.6, markeredgecolor=colour if mark == "|" else "white", zorder=2)
             if kind == "create" and contender.startswith("handlepool"):
                 pause = rows[contender]["frame_end_50"]["median"]
-                axes.plot(pause, y, "$\\mathsf{F}$", color="#CC79A7", markersize=8, zorder=3)
+                axes.plot(pause, y, marker="$F$", linestyle="", color="#CC79A7", markersize=8, zorder=3)
         axes.set_xscale("log")
         axes.set_title(kind, fontsize=10.5, loc="left")
         axes.set_xlabel("ns, with the clock's own")
@@ -248,7 +248,7 @@ def draw_tails(results, name, group, threads):
         axes.set_ylim(len(shown) - 0.5, -0.5)
     handles = [plt.Line2D([], [], color="#444444", marker=mark, linestyle="", markersize=9 if mark == "|" else 6,
                           markeredgewidth=2 if mark == "|" else 0.6, label=label) for _, mark, label in marks]
-    handles.append(plt.Line2D([], [], color="#CC79A7", marker="$\\mathsf{F}$", linestyle="",
+    handles.append(plt.Line2D([], [], color="#CC79A7", marker="$F$", linestyle="",
                               label="a compaction (once a frame)"))
     figure.legend(handles=handles, loc="upper right", ncols=len(handles), frameon=False, fontsize=9)
     clock = next(iter(rows.values()))["clock_50"]["median"]
@@ -270,7 +270,9 @@ def draw_bars(name, title, panels):
     """Panels of horizontal bars: (heading, xlabel, logarithmic, series), each series (label, hatch, {contender: value})."""
     import matplotlib.pyplot as plt
 
-    contenders = [each for each in SEQUENTIAL | CONCURRENT if any(each in panel[3][0][2] for panel in panels)]
+    # A lock, or another executor, changes nothing of it.
+    contenders = [each for each in SEQUENTIAL | CONCURRENT if any(each in panel[3][0][2] for panel in panels)
+                  and not re.search("mutex|parallel", each)]
     height = 0.3 * len(contenders) * max(1, 0.8 * max(len(panel[3]) for panel in panels)) + 1.6
     figure, all_axes = plt.subplots(1, len(panels), figsize=(12, height), sharey=True, squeeze=False)
     for axes, (heading, xlabel, logarithmic, series) in zip(all_axes[0], panels):

@@ -19,6 +19,9 @@ figures run(workload<Contender>& on, const std::string& task, std::size_t count)
     if (task == "construct") {
         return on.construct();
     }
+    if (!on.is_constructed()) {
+        throw std::invalid_argument(fmt::format("the task '{}' comes after 'construct'", task));
+    }
     if (task == "load") {
         return on.load();
     }
@@ -80,6 +83,14 @@ void serve(std::string_view contender, std::size_t alive, unsigned threads, std:
            std::ostream& answers) {
     for (const entry& each : entries_of(all_contenders())) {
         if (each.name == contender) {
+            if (threads < each.fewest_threads || threads > each.most_threads) {
+                throw std::invalid_argument(fmt::format("{} is for {} to {} threads, not {}", contender,
+                                                        each.fewest_threads, each.most_threads, threads));
+            }
+            if (alive < threads) {
+                throw std::invalid_argument(
+                    fmt::format("there must be an object for each of {} threads, not {}", threads, alive));
+            }
             each.serve(alive, threads, tasks, answers);
             return;
         }

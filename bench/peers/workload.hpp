@@ -40,6 +40,7 @@ public:
 
     /// Makes the container, without objects.
     figures construct();
+    bool is_constructed() const { return contender_.has_value(); }
     /// Creates all objects in one frame, by one thread.
     figures load();
     /// Creates all objects, a tenth a frame, and then replaces a tenth in each of `frames` frames.

@@ -70,10 +70,15 @@ public:
         return map_.find(handle, [&](const auto& found) { visit(found.second); });
     }
 
+    /// Its iterators also visit erased nodes that no thread has unlinked yet; a look-up knows them, and
+    /// unlinks them. (Its other list, whose iterators are exact, keeps a node for each key that there ever
+    /// was.)
     template <class Visit>
     void for_each(Visit&& visit) {
         for (const auto& each : map_) {
-            visit(each.second);
+            if (map_.contains(each.first)) {
+                visit(each.second);
+            }
         }
     }
 
