@@ -79,7 +79,7 @@ measure() {
 if [[ $quick ]]; then
     results=$build/quick.json
     measure --part frames --sizes 10000,100000 --threads 1,2 --objects 30000
-    measure --part latency,start --objects 30000 --sizes 100000 --threads 2
+    measure --part latency,start --objects 30000 --sizes 100000 --threads 1,2
     measure --part memory --sizes 100000
 else
     measure --part frames --sizes 1000,10000,100000 --threads 1,2
