@@ -398,7 +398,7 @@ def provenance(results):
     all_ = results.all
     return (f"Measured at commit {all_['commit']} on {all_['date']}: {all_['machine']}; {all_['compiler']}, "
             f"`{all_['flags']}`; {all_['rust']}, `{all_['rust_flags']}`; {all_['rounds']} rounds of at least "
-            f"{plain(all_['objects_a_round'])} objects.")
+            f"{plain(all_['objects_a_round'])} objects.{all_.get('note', '')}")
 
 
 def judged_text(results):
