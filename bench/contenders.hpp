@@ -1,5 +1,6 @@
 #pragma once
 
+#include "capacity.hpp"
 #include "object.hpp"
 #include "packed_array.hpp"
 
@@ -13,11 +14,6 @@
 /// The containers under comparison, each with the same face: emplace, erase, find, and end_frame, for what a
 /// container does once a frame. Each is made with the number of objects that will be alive.
 namespace handlepool_bench {
-
-/// As a user would choose it: a tenth is erased and a tenth created before the next compaction.
-constexpr std::size_t capacity_for(std::size_t alive) {
-    return alive + alive / 4;
-}
 
 template <template <class> class Freelist>
 class pool_over {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,8 @@ public:
     T* find(handle_type handle) noexcept {
         return contains(handle) ? &items_[sparse_[handle.index].place] : nullptr;
     }
+
+    std::span<const T> items() const noexcept { return {items_.data(), size_}; }
 
 private:
     struct entry {

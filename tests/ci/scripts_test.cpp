@@ -66,6 +66,8 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"mutants.sh", {"--jobs", "some"}, "--jobs is 'some', and must be a number from 1 on"},
         {"mutants.sh", {"--timeout", "0"}, "--timeout is '0', and must be a number from 1 on"},
         {"mutants.sh", {"no-such"}, "there is no tests/mutants/no-such.patch; --list prints the names"},
+        {"peers.sh", {"--json"}, "--json needs a value"},
+        {"peers.sh", {"--quick", "more"}, "unexpected argument 'more'"},
         {"onetbb_tsan.sh", {"icc"}, "COMPILER is 'icc', and must be g++ or clang++-19"},
         {"onetbb_tsan.sh", {"g++", "more"}, "unexpected argument 'more'"},
         {"stress.sh", {}, "SECONDS is '', and must be a number from 1 on"},
@@ -167,8 +169,9 @@ TEST_F(scripts, docs_installs_doxygen_and_ends_like_it) {
 
 TEST_F(scripts, install_knows_its_tools) {
     EXPECT_EQ(run("install.sh", {"--all"}).status, 0);
-    for (const char* const package : {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev",
-                                      "lib32stdc++-12-dev", "clang-format-19", "doxygen", "dpkg-dev"}) {
+    for (const char* const package :
+         {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev", "lib32stdc++-12-dev",
+          "clang-format-19", "doxygen", "dpkg-dev", "python3-matplotlib", "librust-sharded-slab-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
 }
