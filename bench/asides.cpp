@@ -66,6 +66,7 @@ void removal_queues(benchmark::State& state) {
                 for (std::uint64_t i = 0; i != records; ++i) {
                     ours.push(lane, i);
                 }
+                ours.look(lane);
                 ours.drain(lane, count_run);
                 ours.recycle();
             });

@@ -36,6 +36,7 @@ std::size_t push(queue_type& queue, removals_chain& lane, value_type first, valu
 
 records drain(queue_type& queue, removals_chain& lane) {
     records drained;
+    queue.look(lane);
     queue.drain(lane, each_record([&](value_type record) { drained.push_back(record); }));
     return drained;
 }
@@ -116,6 +117,7 @@ TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
     removals_chain lane;
     push(queue, lane, 0, 5);
     records drained;
+    queue.look(lane);
     queue.drain(lane, each_record([&](value_type record) {
                     drained.push_back(record);
                     queue.push(lane, record + 100); // a destructor that erases: else this would never end
@@ -154,6 +156,7 @@ TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_
     });
     value_type expected = 0;
     while (expected != count) {
+        queue.look(lane);
         queue.drain(lane, each_record([&](value_type record) {
                         ASSERT_EQ(record, expected);
                         ASSERT_EQ(payload[record], record * 3);

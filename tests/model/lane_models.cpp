@@ -51,6 +51,7 @@ public:
 
 private:
     void drain() {
+        queue_.look(lane_);
         queue_.drain(lane_, test::each_record([&](std::uint64_t record) {
                          require(things_.at(record) == record, "what a record is about is there");
                          drained_.push_back(record);

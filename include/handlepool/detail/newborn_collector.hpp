@@ -3,6 +3,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
@@ -31,10 +32,17 @@ public:
     /// one pass, in this thread.
     template <class Take>
     void drain(std::size_t budget, std::size_t first_lane, Take take) {
-        share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
+        // All lanes first: objects that come while others move wait for the next compaction.
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
-            if (!parts_.newborns.drain_ready(queue, most, parts_.slots, take)) {
+            queue.pending = parts_.newborns.pending(queue);
+        }
+        share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            const std::size_t pending = queue.pending;
+            if (!parts_.newborns.drain_ready(queue, min(most, pending), parts_.slots, take) ||
+                pending <= most) {
                 see_vacated(queue);
             }
         });

@@ -28,6 +28,8 @@ struct newborn_chain {
     typename Policy::template plain<std::uint32_t> lane{0};
     /// Head of a linked list of vacated positions.
     typename Policy::template plain<link> vacant{link::none};
+    /// Positions that could be taken when compaction last looked, and were not drained.
+    typename Policy::template plain<std::size_t> pending{0};
     /// Positions ever vacated; how many they were when compaction looked, and when it last left none behind
     /// that it could pass.
     typename Policy::template atomic<std::uint64_t> vacated{0};
@@ -234,6 +236,12 @@ public:
             visit(first, last);
             return true;
         });
+    }
+    /// Compaction: how many positions those are.
+    std::size_t pending(const chain& lane) const {
+        std::size_t count = 0;
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) { count += last - first; });
+        return count;
     }
     /// Compaction: the same for the first `most` positions that are not empty, as far as the first that is.
     /// Returns whether those are all before it.

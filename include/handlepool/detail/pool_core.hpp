@@ -26,6 +26,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -183,18 +184,22 @@ public:
     template <class Handle, class Range>
     std::size_t erase_each(Range& handles) {
         std::size_t erased = 0;
-        std::size_t i = 0;
-        for (const Handle each : handles) {
-            if constexpr (requires { Handle(handles.data()[i]); }) {
-                // An erase is an exchange, which no later one overtakes: without this each would wait for
-                // its slot.
-                if (i + slots_ahead < handles.size()) {
-                    parts_.slots.prefetch_slot(
-                        parts_.slots.slot_of(Handle(handles.data()[i + slots_ahead]).value()));
+        if constexpr (std::contiguous_iterator<decltype(std::ranges::begin(handles))> &&
+                      requires { std::ranges::size(handles); }) {
+            const auto first = std::ranges::begin(handles);
+            const auto count = static_cast<std::ptrdiff_t>(std::ranges::size(handles));
+            for (std::ptrdiff_t i = 0; i != count; ++i) {
+                // An erase is an exchange, which no later one overtakes: without this each would wait for its
+                // slot.
+                if (i + slots_ahead < count) {
+                    parts_.slots.prefetch_slot(parts_.slots.slot_of(Handle(first[i + slots_ahead]).value()));
                 }
-                ++i;
+                erased += erase(Handle(first[i]).value()) ? 1U : 0U;
             }
-            erased += erase(each.value()) ? 1U : 0U;
+        } else {
+            for (const Handle each : handles) {
+                erased += erase(each.value()) ? 1U : 0U;
+            }
         }
         return erased;
     }
@@ -563,7 +568,7 @@ private:
                                                        .removal_chunk = policy::removal_chunk,
                                                        .stable = placement::stable};
     // How far ahead of the handle that is erased its slot is asked for.
-    static constexpr std::size_t slots_ahead = 16;
+    static constexpr std::ptrdiff_t slots_ahead = 16;
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
 
     std::string name_;

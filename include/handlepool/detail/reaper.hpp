@@ -190,6 +190,10 @@ private:
     /// Calls `take(record, count)` for runs of the records of all lanes; see removal_queue.
     template <class Take>
     void for_queues(std::size_t budget, std::size_t first_lane, Take take) {
+        // All queues first: what destructors erase waits for the next compaction, in whatever lane.
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            parts_.removals.look(parts_.lanes[i].removals);
+        }
         share_among(
             parts_.lanes.count(), first_lane, budget,
             [this](std::size_t i, std::size_t most) { return min(parts_.lanes[i].removals.waiting(), most); },

@@ -20,6 +20,8 @@ struct removal_chain {
     // Records ever put in, and ever taken out.
     typename Policy::template atomic<std::uint64_t> queued{0};
     typename Policy::template atomic<std::uint64_t> drained{0};
+    // Records ever put in when compaction last looked.
+    typename Policy::template plain<std::uint64_t> seen{0};
 
     /// Any thread: exact for what happened before.
     bool empty() const noexcept { return waiting() == 0; }
@@ -70,27 +72,31 @@ public:
         return true;
     }
 
-    /// Compaction: takes the records that are in the lane's queue at the time of the call, but the first
-    /// `most` only, by runs of neighbours: calls `take(record, count)`, where `record(i)` is number i of a
-    /// run.
+    /// Compaction: looks how many records the lane's queue has. One look: a queue that is filled all the time
+    /// must not hold compaction up.
+    void look(chain& lane) noexcept {
+        // (8) acquire: pairs with (7)
+        lane.seen = lane.queued.load(std::memory_order::acquire);
+    }
+
+    /// Compaction: takes the records that it has seen, but the first `most` only, by runs of neighbours:
+    /// calls `take(record, count)`, where `record(i)` is number i of a run. They have left the queue before
+    /// that, so that what `take` puts in finds room.
     template <class Take>
     void drain(chain& lane, Take take, std::size_t most = unlimited) {
-        const std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
-        // (8) acquire: pairs with (7). One look: a queue that is filled all the time must not hold compaction
-        // up.
-        const std::uint64_t queued = lane.queued.load(std::memory_order::acquire);
-        const std::uint64_t wanted = min<std::uint64_t>(queued - drained, most);
-        for (std::uint64_t left = wanted; left != 0;) {
+        std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
+        for (std::uint64_t left = min<std::uint64_t>(lane.seen - drained, most); left != 0;) {
             chunks_.follow(lane.records);
             const std::uint32_t first = lane.records.get;
             const auto count =
                 static_cast<std::uint32_t>(min<std::uint64_t>(left, lane.records.get_end - first));
+            lane.records.get = first + count;
+            drained += count;
+            left -= count;
+            lane.drained.store(drained, std::memory_order::relaxed);
             const auto* const run = records_.data() + first;
             take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count});
-            lane.records.get = first + count;
-            left -= count;
         }
-        lane.drained.store(drained + wanted, std::memory_order::relaxed);
     }
 
     /// Compaction: gives the drained chunks back.

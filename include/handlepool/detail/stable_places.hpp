@@ -150,6 +150,16 @@ public:
     }
 
     /// Compaction: see nursery. Places that were not offered count as none.
+    std::size_t pending(const chain& lane) const {
+        std::size_t count = 0;
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+            for_each_offered(first, last, [&](std::uint32_t) {
+                ++count;
+                return true;
+            });
+        });
+        return count;
+    }
     template <class Visit>
     bool for_used(const chain& lane, std::size_t most, Visit visit) const {
         return base::for_used(lane, most, visit, offered_in());

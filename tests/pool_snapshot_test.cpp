@@ -1,0 +1,128 @@
+#include <handlepool/executor.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/stats.hpp>
+#include <handlepool/thread_executor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// A compaction does what was there when it began, whoever runs it and in whatever lane: what its destructors,
+// hooks and move constructors bring waits for the next one.
+namespace handlepool::test {
+
+namespace {
+
+struct four_threads : thread_executor {
+    four_threads() : thread_executor(4) {}
+};
+
+template <class Executor>
+class snapshot : public testing::Test {
+protected:
+    Executor executor;
+};
+using executors = testing::Types<inline_executor, four_threads>;
+TYPED_TEST_SUITE(snapshot, executors);
+
+/// Erases a child when it is destroyed.
+struct parent {
+    std::function<void()> at_end;
+    explicit parent(std::function<void()> erase) : at_end(std::move(erase)) {}
+    parent(parent&& other) noexcept : at_end(std::exchange(other.at_end, nullptr)) {}
+    ~parent() {
+        if (at_end) {
+            at_end();
+        }
+    }
+};
+
+constexpr int parents = 2000;
+
+struct family {
+    explicit family(std::size_t queue_size = pool_options{}.removal_queue_size)
+        : pool({.name = "family", .capacity = 10'000, .removal_queue_size = queue_size}) {}
+
+    void populate() {
+        for (int i = 0; i != parents; ++i) {
+            const auto child = pool.emplace(std::function<void()>());
+            all.push_back(pool.emplace([this, child] { pool.erase(child); }));
+        }
+    }
+
+    handlepool::pool<parent> pool;
+    std::vector<handle<parent>> all;
+};
+
+TYPED_TEST(snapshot, of_removals_has_no_part_of_what_destructors_erase) {
+    family one;
+    // The records come from another lane, whichever of both is the first.
+    std::thread([&] {
+        one.populate();
+        one.pool.compact();
+        one.pool.erase(one.all);
+    }).join();
+    one.pool.emplace(std::function<void()>());
+    EXPECT_EQ(one.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
+    EXPECT_EQ(one.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
+
+    family other;
+    other.populate();
+    std::thread([&] { other.pool.emplace(std::function<void()>()); }).join();
+    other.pool.compact();
+    std::thread([&] {
+        other.pool.erase(other.all);
+        EXPECT_EQ(other.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
+    }).join();
+    EXPECT_EQ(other.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
+}
+
+TYPED_TEST(snapshot, leaves_room_in_the_queue_for_what_destructors_erase) {
+    family one(parents);
+    one.populate();
+    one.pool.compact();
+    EXPECT_EQ(one.pool.erase(one.all), one.all.size());
+    one.pool.compact(this->executor);
+    one.pool.compact(this->executor);
+    EXPECT_EQ(one.pool.stats().sweeps, 0U);
+    EXPECT_EQ(one.pool.size(), 0U);
+}
+
+/// Makes another one when it moves, as long as there are to be more.
+struct breeder {
+    static inline std::function<void()> breed;
+
+    breeder() = default;
+    breeder(breeder&&) noexcept {
+        if (breed) {
+            breed();
+        }
+    }
+    ~breeder() = default;
+};
+
+TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_is_made_while_they_move) {
+    pool<breeder> pool({.name = "breeders", .capacity = 100'000});
+    std::thread([&] {
+        for (int i = 0; i != 5; ++i) {
+            pool.emplace();
+        }
+    }).join();
+    for (int i = 0; i != 5; ++i) {
+        pool.emplace();
+    }
+    breeder::breed = [&] { pool.emplace(); };
+    EXPECT_EQ(pool.compact(this->executor).born, 10U);
+    EXPECT_EQ(pool.compact(this->executor).born, 10U);
+    breeder::breed = nullptr;
+    EXPECT_EQ(pool.compact(this->executor).born, 10U);
+    EXPECT_EQ(pool.compact(this->executor).born, 0U);
+}
+
+} // namespace
+} // namespace handlepool::test
