@@ -2,6 +2,8 @@
 
 #include "machine.hpp"
 
+#include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
@@ -11,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <string_view>
 
 /// What pools are made of on the simulated machine. Everything has the size that it has in a program, so that
 /// the same words share a line.
@@ -139,14 +140,10 @@ static_assert(sizeof(sim_plain<std::uint32_t>) == 4);
 template <class Element>
 class sim_array {
 public:
-    sim_array(std::string_view what_for, std::size_t size, std::size_t expected,
+    // A mapping of its own, not one of a plan: its address is known at once.
+    sim_array(const detail::memory_purpose& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = line_size)
-        : elements_(what_for, size, expected, alignment < line_size ? line_size : alignment) {
-        if (machine* const simulated = machine::current(); simulated != nullptr && size != 0) {
-            simulated->memory().add_array(this, sizeof(*this), elements_.data(), size * sizeof(Element),
-                                          what_for);
-        }
-    }
+        : sim_array(what_for.text(), size, expected, alignment) {}
     ~sim_array() {
         if (machine* const simulated = machine::current(); simulated != nullptr && elements_.size() != 0) {
             simulated->memory().remove(elements_.data());
@@ -178,6 +175,15 @@ public:
     memory_use memory() const noexcept { return elements_.memory(); }
 
 private:
+    sim_array(const detail::fixed_message& name, std::size_t size, std::size_t expected,
+              std::size_t alignment)
+        : elements_(name.c_str(), size, expected, alignment < line_size ? line_size : alignment) {
+        if (machine* const simulated = machine::current(); simulated != nullptr && size != 0) {
+            simulated->memory().add_array(this, sizeof(*this), elements_.data(), size * sizeof(Element),
+                                          name.c_str());
+        }
+    }
+
     void read() const noexcept {
         if (machine* const simulated = machine::current()) {
             simulated->touch(this, sizeof(*this), access_kind::read);
