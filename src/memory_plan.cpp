@@ -86,8 +86,8 @@ void memory_plan::lay_out_with_own_pages() {
 }
 
 void memory_plan::lay_out_close_together() {
-    const auto rare = std::stable_partition(requests_.begin(), requests_.end(),
-                                            [](const request& one) { return !one.rarely; });
+    const auto rare =
+        std::partition(requests_.begin(), requests_.end(), [](const request& one) { return !one.rarely; });
     lay_out_pairs({requests_.begin(), rare}, true);
     lay_out_pairs({rare, requests_.end()}, false);
 }
@@ -95,9 +95,9 @@ void memory_plan::lay_out_close_together() {
 void memory_plan::lay_out_pairs(std::vector<request> arrays, bool window) {
     const auto by_size = [](const request& one, const request& other) { return one.size < other.size; };
     const auto rising =
-        std::stable_partition(arrays.begin(), arrays.end(), [](const request& one) { return one.from_end; });
-    std::stable_sort(arrays.begin(), rising, by_size);
-    std::stable_sort(rising, arrays.end(), by_size);
+        std::partition(arrays.begin(), arrays.end(), [](const request& one) { return one.from_end; });
+    std::sort(arrays.begin(), rising, by_size);
+    std::sort(rising, arrays.end(), by_size);
     auto falling = arrays.begin();
     auto last_falling = rising;
     if (window && falling != last_falling) {
