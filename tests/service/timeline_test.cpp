@@ -347,8 +347,8 @@ TEST_F(timeline_file, a_full_disk_leaves_the_former_file) {
 
 TEST(traced_executor_test, records_a_compaction_with_its_phases_and_counters) {
     timeline records;
-    pool<int> ships({.name = "ships", .capacity = 100});
-    for (int i = 0; i != 10; ++i) {
+    pool<int> ships({.name = "ships", .capacity = 5000});
+    for (int i = 0; i != 2000; ++i) { // so many that the executor gets them in parts
         ships.emplace(i);
     }
     ships.erase(ships.oldest(1)[0]);
@@ -368,7 +368,7 @@ TEST(traced_executor_test, records_a_compaction_with_its_phases_and_counters) {
     EXPECT_LE(whole.at("ts"), written.event("collect removals").at("ts"));
     EXPECT_THAT(written.names("X"), testing::Contains("place newborns, part"));
     const json counters = written.event("ships");
-    EXPECT_EQ(counters.at("args"), (json{{"alive", 9}, {"removed", 1}}));
+    EXPECT_EQ(counters.at("args"), (json{{"alive", 1999}, {"removed", 1}}));
 }
 
 TEST(traced_executor_test, is_used_for_one_compaction_after_the_other) {
