@@ -51,7 +51,7 @@ fi
 ci/install.sh peers matplotlib
 build=build/peers
 step "building"
-cmake -S . --preset release -B "$build" -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >/dev/null
+cmake -S . --preset release -B "$build" -D HANDLEPOOL_BUILD_PEERS=ON -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >/dev/null
 cmake --build "$build" --target handlepool-peers handlepool_peers_tests
 # Debian's, whose crates these are.
 export RUSTC=/usr/bin/rustc CARGO_TARGET_DIR=$project/$build/rust

@@ -3,6 +3,7 @@ option(HANDLEPOOL_SEPARATE_TESTS "Build a program for each file of the library's
 option(HANDLEPOOL_UNITE_SOURCES "Compile several files of the tests and the harness at once: for whole builds" OFF)
 option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
+option(HANDLEPOOL_BUILD_PEERS "Build the comparison with containers of others, too, as ci/peers.sh does" OFF)
 option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)
 option(HANDLEPOOL_BUILD_FUZZERS "Build the fuzzers of tests/fuzz/, as the target fuzzers; needs clang" OFF)
 option(HANDLEPOOL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
