@@ -13,11 +13,8 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
 
 namespace handlepool::detail {
 
