@@ -17,10 +17,15 @@ inline indices sequence(std::uint32_t first, std::uint32_t last) {
     return all;
 }
 
+/// As many as there are, up to `wanted`.
 template <class List>
 indices claim(List& list, std::size_t wanted, std::size_t in_use_limit = 1U << 20) {
     indices claimed(wanted);
-    claimed.resize(list.claim(claimed.data(), wanted, in_use_limit));
+    std::size_t count = 0;
+    for (std::size_t more = 1; more != 0 && count != wanted; count += more) {
+        more = list.claim(claimed.data() + count, wanted - count, in_use_limit);
+    }
+    claimed.resize(count);
     return claimed;
 }
 

@@ -25,12 +25,13 @@ struct counted_list {
 
     indices claim(std::size_t wanted, std::size_t in_use_limit, std::size_t tries = no_end) {
         indices out(wanted);
-        const auto read = [&](std::uint64_t head, std::size_t count) {
-            for (std::size_t i = 0; i != count; ++i) {
+        const auto look = [&](std::uint64_t head, std::size_t most) {
+            for (std::size_t i = 0; i != most; ++i) {
                 out[i] = static_cast<std::uint32_t>(1000 + head + i);
             }
+            return most;
         };
-        out.resize(counters.claim(out.data(), wanted, in_use_limit, tries, read,
+        out.resize(counters.claim(out.data(), wanted, in_use_limit, tries, look,
                                   [&](std::size_t count) { won += count; }));
         return out;
     }

@@ -67,7 +67,8 @@ protected:
         }
     }
 
-    pool<T> objects{{.name = "objects", .capacity = 10}};
+    // So many that a chunk of the nursery has its full size, which is whole units of any object.
+    pool<T> objects{{.name = "objects", .capacity = 1000}};
 };
 
 struct three_floats {

@@ -37,7 +37,7 @@ public:
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
                       std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         return counters_.claim(
-            out, wanted, in_use_limit, tries, [](std::uint64_t, std::size_t) {},
+            out, wanted, in_use_limit, tries, [](std::uint64_t, std::size_t most) { return most; },
             [&](std::size_t count) {
                 // As many entries as were just taken off the count are in the queue, or more: no pop fails.
                 for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/freelist_counters.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
@@ -14,30 +15,42 @@
 
 namespace handlepool {
 
-/// The native freelist: entries that are read before they are claimed.
-///
-/// A claim reads the entries at `head`, and only then moves `head` by compare-exchange: it keeps what it
-/// read only if nobody had claimed in between. The other order, move and then read, would let the producer
-/// lap a thread that was stopped in between and hand one index out twice.
+/// The native freelist: entries that are claimed before they are read, so that a claim which loses its
+/// exchange has lost little.
 ///
 /// The entries lie in blocks, and a ring of block numbers, with room for all indices that can wait, says
-/// which. A block is used again as soon as `head` has passed it: memory follows the number of indices that
-/// wait, where a ring of entries would wander through all of itself.
+/// which. A claim stays within a block. It looks up the block, moves `head` by compare-exchange, reads the
+/// entries that are now its own, and then adds them to the number of those that were read of the block.
+/// A block is used again when all of it has been read: memory follows the number of indices that wait, where
+/// a ring of entries would wander through all of itself.
+///
+/// A thread that is stopped in a claim keeps its block, and no other: the producer puts blocks aside that
+/// `head` has passed and that are still being read.
 template <class Policy>
 class fifo_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
     fifo_freelist(const detail::memory_purpose& what_for, freelist_options options)
         : counters_(options),
-          blocks_(what_for.rarely(), std::bit_ceil(options.waiting_limit / block_size + 2), 0),
-          entries_(what_for.rarely(), blocks_.size() * block_size, 0) {}
+          ring_(what_for.rarely(), std::bit_ceil(blocks_of_waiting(options)), 0),
+          read_(what_for.rarely(), blocks_of_waiting(options) + most_claims(options), 0),
+          put_aside_(what_for.rarely(), most_claims(options), 0),
+          entries_(what_for.rarely(), read_.size() * block_size, 0) {}
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
                       std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+        std::size_t block = 0;
+        std::size_t offset = 0;
         return counters_.claim(
             out, wanted, in_use_limit, tries,
-            [&](std::uint64_t head, std::size_t count) { read(head, count, out); }, [](std::size_t) {});
+            [&](std::uint64_t head, std::size_t most) {
+                // Of an earlier round of the ring if others have claimed meanwhile; then the exchange fails.
+                block = place_of(head / block_size).load(std::memory_order::relaxed); // carried by (13)
+                offset = static_cast<std::size_t>(head % block_size);
+                return detail::min(most, block_size - offset);
+            },
+            [&](std::size_t count) { read(block, offset, count, out); });
     }
 
     /// Producer: gives an index back, for claims after the next publish().
@@ -65,8 +78,8 @@ public:
     std::size_t limit() const noexcept { return counters_.limit(); }
     std::size_t smallest_reuse_distance() const noexcept { return counters_.smallest_reuse_distance(); }
 
-    /// Memory of the blocks and their ring. Asks the system about each page.
-    memory_use memory() const noexcept { return detail::memory_of(blocks_, entries_); }
+    /// Memory of the blocks and of what is known of them. Asks the system about each page.
+    memory_use memory() const noexcept { return detail::memory_of(ring_, read_, put_aside_, entries_); }
 
 protected:
     /// Starts with `fresh` indices in use, and with the counters at `position`, as if that many indices had
@@ -76,9 +89,11 @@ protected:
         freed_ = position;
         passed_ = position / block_size;
         blocks_used_ = 0;
-        if (position % block_size != 0) {
+        aside_ = 0;
+        if (const std::size_t claimed = position % block_size; claimed != 0) {
             start_block();
-            write_ = write_ + position % block_size;
+            read_[write_ / block_size].store(static_cast<std::uint32_t>(claimed), std::memory_order::relaxed);
+            write_ = write_ + claimed;
         }
     }
 
@@ -91,47 +106,79 @@ private:
     static constexpr std::size_t block_size = Policy::freelist_block;
     static_assert(std::has_single_bit(block_size));
 
-    word& place_of(std::uint64_t block) noexcept { return blocks_[block & (blocks_.size() - 1)]; }
-    const word& place_of(std::uint64_t block) const noexcept { return blocks_[block & (blocks_.size() - 1)]; }
+    /// The most blocks that waiting entries lie in, with those that are partly claimed and partly filled.
+    static constexpr std::size_t blocks_of_waiting(const freelist_options& options) noexcept {
+        return options.waiting_limit / block_size + 2;
+    }
+    /// The most claims that can be under way: each has taken at least one of the indices.
+    static constexpr std::size_t most_claims(const freelist_options& options) noexcept {
+        return detail::min(options.max_threads, options.waiting_limit);
+    }
+
+    word& place_of(std::uint64_t block) noexcept { return ring_[block & (ring_.size() - 1)]; }
 
     /// Producer: chooses where the next entries go.
     void start_block() noexcept {
-        std::uint32_t block = 0;
-        if (static_cast<std::int64_t>(counters_.claimed() - (passed_ + 1) * block_size) >= 0) {
-            block = place_of(passed_).load(std::memory_order::relaxed);
-            passed_ = passed_ + 1;
-        } else {
-            block = blocks_used_;
-            blocks_used_ = block + 1;
-        }
+        const std::uint32_t block = unused_block();
+        read_[block].store(0, std::memory_order::relaxed);                      // carried by (12)
         place_of(freed_ / block_size).store(block, std::memory_order::relaxed); // carried by (12)
         write_ = std::size_t{block} * block_size;
     }
 
-    /// Copies `count` entries from `position` on; garbage if others have claimed them meanwhile.
-    void read(std::uint64_t position, std::size_t count, std::uint32_t* out) const noexcept {
-        while (count != 0) {
-            const std::size_t offset = static_cast<std::size_t>(position % block_size);
-            const std::size_t part = detail::min(count, block_size - offset);
-            const std::size_t block = place_of(position / block_size).load(std::memory_order::relaxed);
-            for (std::size_t i = 0; i < part; ++i) {
-                out[i] = entries_[block * block_size + offset + i].load(std::memory_order::relaxed);
+    /// Producer: a block that has been read, or one that has no memory yet.
+    std::uint32_t unused_block() noexcept {
+        // First, so that of each thread no more than one claim looks unfinished: its last one that this head
+        // shows. There are enough blocks only for that.
+        const std::uint64_t claimed = counters_.claimed();
+        for (std::size_t i = 0; i != aside_; ++i) {
+            const std::uint32_t block = put_aside_[i];
+            if (was_read(block)) {
+                aside_ = aside_ - 1;
+                put_aside_[i] = put_aside_[aside_];
+                return block;
             }
-            position += part;
-            count -= part;
-            out += part;
         }
+        while (static_cast<std::int64_t>(claimed - (passed_ + 1) * block_size) >= 0) {
+            const std::uint32_t block = place_of(passed_).load(std::memory_order::relaxed);
+            passed_ = passed_ + 1;
+            if (was_read(block)) {
+                return block;
+            }
+            put_aside_[aside_] = block;
+            aside_ = aside_ + 1;
+        }
+        const std::uint32_t block = blocks_used_;
+        blocks_used_ = block + 1;
+        return block;
+    }
+
+    /// Producer: have all entries of a full block been read?
+    bool was_read(std::uint32_t block) const noexcept {
+        // (49) acquire: pairs with (48), so that entries are written again after their reading
+        return read_[block].load(std::memory_order::acquire) == block_size;
+    }
+
+    /// Copies entries that the calling thread has claimed.
+    void read(std::size_t block, std::size_t offset, std::size_t count, std::uint32_t* out) noexcept {
+        for (std::size_t i = 0; i < count; ++i) {
+            out[i] = entries_[block * block_size + offset + i].load(std::memory_order::relaxed);
+        }
+        // (48) release: pairs with (49): the reads above come before the next use of the entries' memory
+        read_[block].fetch_add(static_cast<std::uint32_t>(count), std::memory_order::release);
     }
 
     detail::freelist_counters<Policy> counters_;
-    typename Policy::template array<word> blocks_;
+    typename Policy::template array<word> ring_;
+    typename Policy::template array<word> read_; // of each block, how many of its entries
+    typename Policy::template array<plain<std::uint32_t>> put_aside_; // blocks, of the producer alone
     typename Policy::template array<word> entries_;
 
     // Of the producer alone.
-    plain<std::size_t> write_{0};         // next place among the entries
-    plain<std::uint64_t> freed_{0};       // indices ever freed
-    plain<std::uint64_t> passed_{0};      // blocks ever used again, in the order of the ring
-    plain<std::uint32_t> blocks_used_{0}; // blocks that have memory
+    alignas(detail::cache_line) plain<std::size_t> write_{0}; // next place among the entries
+    plain<std::uint64_t> freed_{0};                           // indices ever freed
+    plain<std::uint64_t> passed_{0};                          // blocks ever taken from the ring
+    plain<std::uint32_t> blocks_used_{0};                     // blocks that have memory
+    plain<std::size_t> aside_{0};                             // blocks put aside
 };
 
 } // namespace handlepool

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace handlepool {
 
@@ -15,6 +16,8 @@ struct freelist_options {
     std::size_t index_limit = 0;
     /// The most indices that can wait at the same time.
     std::size_t waiting_limit = 0;
+    /// The most threads that claim at the same time.
+    std::size_t max_threads = std::numeric_limits<std::size_t>::max();
     /// An index goes out again only after this many others were freed.
     std::size_t reuse_delay = 0;
 };
@@ -23,9 +26,10 @@ struct freelist_options {
 /// producer, frees them.
 ///
 /// `claim(out, wanted, in_use_limit)`, any thread, lock-free: writes up to `wanted` indices and returns how
-/// many. Freed ones go out while more than the reuse delay wait, else fresh ones; none go out where more than
-/// `in_use_limit` would be in use (retired ones count as used). It returns 0 only when, at some moment of the
-/// call, that was so or nothing was left, or after `tries` attempts were lost to other threads.
+/// many, which may be fewer than there are. Freed ones go out while more than the reuse delay wait, else
+/// fresh ones; none go out where more than `in_use_limit` would be in use (retired ones count as used). It
+/// returns 0 only when, at some moment of the call, that was so or nothing was left, or after `tries`
+/// attempts were lost to other threads.
 ///
 /// `release(index)`, producer: gives an index back, to be seen by claims after the next `publish()`.
 ///

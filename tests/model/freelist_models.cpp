@@ -66,6 +66,36 @@ private:
     std::array<indices, 2> held_;
 };
 
+/// A thread claims twice while the producer needs blocks. There are only as many as one claim can keep.
+class blocks_kept_by_claims : public model {
+public:
+    blocks_kept_by_claims()
+        : list_("list", {.index_limit = 4, .waiting_limit = 4, .max_threads = 1, .reuse_delay = 0}) {
+        claim(list_, 4, 4);
+        free_all(list_, {0, 1});
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            held_ = claim(list_, 2, 4);
+        } else {
+            free_all(list_, {2});
+            free_all(list_, {3});
+        }
+    }
+
+    void check() override {
+        indices all = claim(list_, 4, 4);
+        all.insert(all.end(), held_.begin(), held_.end());
+        std::ranges::sort(all);
+        require(all == indices{0, 1, 2, 3}, "each index went out once, and none was lost");
+    }
+
+private:
+    fifo_freelist<model_policy> list_;
+    indices held_;
+};
+
 /// A thread claims while the producer frees more than the ring of blocks has places for. At first four
 /// entries lie in three blocks, as far from each other as they can.
 class ring_comes_round : public model {
@@ -236,6 +266,8 @@ void add_freelist_models(std::vector<model_entry>& to) {
     to.push_back(entry<claims_against_recycling>(
         "claims against recycling", 3,
         "no index has two holders, none is lost; entries are read before their memory is used again"));
+    to.push_back(entry<blocks_kept_by_claims>("blocks kept by claims", 2,
+                                              "a claim keeps one block, so that there are enough"));
     to.push_back(
         entry<ring_comes_round>("ring comes round", 2, "the ring of blocks has room for all that wait"));
     to.push_back(entry<refused_only_when_full<0>>("claims near the limit", 2,

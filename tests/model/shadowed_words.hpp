@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-/// Words whose reading must be over before somebody else writes them again, although they are atomic: the
-/// entries of a freelist, which a claim reads before its exchange. The checker makes all loads in the order
-/// of the program, and so would never see one that happens behind the exchange. A shadow tells: a variable
-/// that is read once more just before an exchange that succeeds, and written by each store.
+/// Words whose reading must be over before somebody else writes them again, although they are atomic: those
+/// of a freelist, which a claim reads before its exchange or before it counts them as read. The checker makes
+/// all loads in the order of the program, and so would never see one that happens after the exchange or the
+/// count. A shadow tells: a variable that is read once more just before that, and written by each store.
 namespace handlepool::model {
 
 class shadowed_word {
@@ -30,6 +30,13 @@ public:
         read_[rl::thread_index()].clear(); // the producer's own reads need no claim
         shadow_ = value;
         word_.store(value, order, where);
+    }
+
+    /// Of a count: ends the reads before it.
+    std::uint32_t fetch_add(std::uint32_t value, std::memory_order order,
+                            const std::source_location& where = std::source_location::current()) noexcept {
+        end_reads(true);
+        return word_.fetch_add(value, order, where);
     }
 
     /// The calling thread's reads since the last call count when `kept`, or else never happened.

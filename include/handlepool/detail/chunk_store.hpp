@@ -48,9 +48,13 @@ class chunk_store {
 public:
     using chain = chunk_chain<Policy>;
 
-    chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size)
+    /// Of `max_threads` producers at the most.
+    chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+                std::size_t max_threads = std::numeric_limits<std::size_t>::max())
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
-          free_(what_for.part(" chunks"), {.index_limit = chunks, .waiting_limit = chunks, .reuse_delay = 0}),
+          free_(
+              what_for.part(" chunks"),
+              {.index_limit = chunks, .waiting_limit = chunks, .max_threads = max_threads, .reuse_delay = 0}),
           next_(what_for.part(" chunk links").from_end(), chunks, 0) {}
 
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }

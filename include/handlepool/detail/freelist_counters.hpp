@@ -39,11 +39,12 @@ class freelist_counters {
 public:
     explicit freelist_counters(freelist_options options) : options_(options) {}
 
-    /// Any thread, lock-free; see the concept `freelist`. For freed indices it calls `read(head, count)`
-    /// before they are claimed and `won(count)` after: if the exchange fails, what `read` saw is discarded.
-    template <class Read, class Won>
+    /// Any thread, lock-free; see the concept `freelist`. Of freed indices it calls `look(head, most)`, which
+    /// returns how many are to be claimed, at least one, and when they have been claimed `take(count)`. If
+    /// the exchange between the two fails, what `look` saw may be wrong.
+    template <class Look, class Take>
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit, std::size_t tries,
-                      Read read, Won won) noexcept;
+                      Look look, Take take) noexcept;
 
     /// Producer: lets claims see the first `freed` of all indices ever freed.
     void publish(std::uint64_t freed) noexcept {
@@ -51,9 +52,9 @@ public:
         tail_.store(freed, std::memory_order::release);
     }
 
-    /// Producer: the number of freed indices claimed so far, whose entries have been read.
+    /// Producer: the number of freed indices claimed so far.
     std::uint64_t claimed() const noexcept {
-        // (16) acquire: pairs with (15), so that what is done to an entry's memory comes after its reading
+        // (16) acquire: pairs with (15), so that what the claims have looked at may be written again
         return head_.load(std::memory_order::acquire);
     }
 
@@ -94,9 +95,9 @@ private:
 };
 
 template <class Policy>
-template <class Read, class Won>
+template <class Look, class Take>
 std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                                             std::size_t tries, Read read, Won won) noexcept {
+                                             std::size_t tries, Look look, Take take) noexcept {
     for (; tries != 0; --tries) {
         // The order of the three loads makes the number in use a lower bound of the true one at the time of
         // the last load: a claim is refused only when the limit was reached. (10) acquire: pairs with (11),
@@ -118,13 +119,12 @@ std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wan
 
         const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
         if (reusable > 0) {
-            count = min(count, static_cast<std::size_t>(reusable));
-            read(head, count); // carried by (13)
-            // (15) release: pairs with (14) and (16): the reads above happen before whatever follows from
-            // this claim, the next use of the entries' memory included
+            count = look(head, min(count, static_cast<std::size_t>(reusable)));
+            // (15) release: pairs with (14), and with (16): what was looked at is written again after this
+            // claim
             if (head_.compare_exchange_weak(head, head + count, std::memory_order::release,
                                             std::memory_order::relaxed)) {
-                won(count);
+                take(count);
                 reuse_distance_.observe(static_cast<std::size_t>(waiting) - count);
                 return count;
             }

@@ -16,6 +16,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -76,8 +77,9 @@ public:
     using chain = newborn_chain<policy>;
     using batch_type = newborn_batch;
 
-    nursery(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size)
-        : chunks_(what_for, chunks, chunk_size),
+    nursery(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+            std::size_t max_threads = std::numeric_limits<std::size_t>::max())
+        : chunks_(what_for, chunks, chunk_size, max_threads),
           owners_(what_for, chunks_.positions(), 0),
           links_(what_for.part(" vacated positions").rarely(), chunks_.positions(), 0) {}
 

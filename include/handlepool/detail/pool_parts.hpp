@@ -96,9 +96,9 @@ struct pool_parts {
                   type),
           lanes(pool.part(" lanes"), sizes.max_threads),
           allocator(pool.part(" freelist"), sizes, slots, lanes),
-          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk),
+          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, sizes.max_threads),
           removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
-                   sizes.removal_queue_size) {}
+                   sizes.removal_queue_size, sizes.max_threads) {}
 
     pool_parts(const pool_parts&) = delete;
     pool_parts& operator=(const pool_parts&) = delete;

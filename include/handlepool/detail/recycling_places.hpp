@@ -26,8 +26,8 @@ class recycling_places : public stable_places<Config> {
     using word = typename base::policy::template plain<std::uint64_t>;
 
 public:
-    recycling_places(const memory_purpose& what_for, std::size_t groups, std::size_t)
-        : base(what_for, groups, base::group_size),
+    recycling_places(const memory_purpose& what_for, std::size_t groups, std::size_t, std::size_t max_threads)
+        : base(what_for, groups, base::group_size, max_threads),
           constructed_(what_for.part(" bits of constructed objects"), groups, 0) {}
 
     /// Lane: what is at a place that it has taken.

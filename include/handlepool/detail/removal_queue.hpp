@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace handlepool::detail {
 
@@ -50,8 +51,10 @@ public:
     using chain = removal_chain<policy>;
 
     removal_queue(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
-                  std::size_t limit)
-        : limit_(limit), chunks_(what_for, chunks, chunk_size), records_(what_for, chunks_.positions(), 0) {}
+                  std::size_t limit, std::size_t max_threads = std::numeric_limits<std::size_t>::max())
+        : limit_(limit),
+          chunks_(what_for, chunks, chunk_size, max_threads),
+          records_(what_for, chunks_.positions(), 0) {}
 
     /// Lane: false when its queue is full. Wait-free.
     bool push(chain& lane, value_type record) noexcept {

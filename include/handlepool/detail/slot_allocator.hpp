@@ -33,6 +33,7 @@ public:
           lanes_(lanes),
           free_(what_for, {.index_limit = geometry.slot_limit,
                            .waiting_limit = geometry.object_limit,
+                           .max_threads = geometry.max_threads,
                            .reuse_delay = geometry.reuse_delay}) {}
 
     /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
@@ -70,7 +71,7 @@ public:
             out[taken++] = raw(take(mine));
         }
         while (taken != count) {
-            std::size_t more = claim(out + taken, min(count - taken, most_at_once), 0);
+            std::size_t more = claim(out + taken, count - taken, 0);
             if (more == 0) {
                 more = claim_beyond_capacity(out + taken);
             }
@@ -119,9 +120,6 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
-    // A claim that loses its exchange reads all entries again.
-    static constexpr std::size_t most_at_once = 1024;
-
     [[gnu::noinline]] slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
         const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);

@@ -44,8 +44,8 @@ public:
     /// Places of a group: as many as lanes claim at once, and as one word has bits for.
     static constexpr std::uint32_t group_size = policy::nursery_chunk;
 
-    stable_places(const memory_purpose& what_for, std::size_t groups, std::size_t)
-        : base(what_for, groups, group_size),
+    stable_places(const memory_purpose& what_for, std::size_t groups, std::size_t, std::size_t max_threads)
+        : base(what_for, groups, group_size, max_threads),
           settled_(what_for.part(" bits of objects"), groups, 0),
           newborns_(what_for.part(" bits of newborns"), groups, 0),
           taken_(what_for.part(" bits of places taken"), groups, 0),
