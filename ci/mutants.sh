@@ -20,7 +20,7 @@
 #
 # examples:
 #   ci/mutants.sh
-#   ci/mutants.sh --jobs 1 freelist-read-after-claim publish-relaxed
+#   ci/mutants.sh --jobs 1 freelist-counted-before-read publish-relaxed
 set -euo pipefail
 export LC_ALL=C
 . "$(dirname "$0")/common.sh"
