@@ -352,8 +352,8 @@ TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
     const auto second = pool.emplace(2U);
     pool.compact();
     pool.compact();
-    EXPECT_EQ(pool.describe(first),
-              "pins #" + std::to_string(first.index()) + " generation 1: alive, created 2 frames ago");
+    EXPECT_EQ(pool.describe(first), "pins #" + std::to_string(first.index()) + " generation " +
+                                        std::to_string(first.generation()) + ": alive, created 2 frames ago");
     {
         const auto object = pool.lock(second);
         EXPECT_EQ(object->value, 2U);
