@@ -29,6 +29,7 @@ export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 unset LSAN_OPTIONS # no suppression of a caller's
 ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
+export GTEST_FILTER=-$tests_of_whole_scenarios
 ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)"
 # The bound is for bugs that show as a wait without end.
 timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4

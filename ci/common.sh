@@ -24,6 +24,10 @@ require_number() { [[ $2 =~ ^[1-9][0-9]*$ ]] || refuse "$1 is '$2', and must be 
 # require_compiler VALUE
 require_compiler() { [[ $1 == g++ || $1 == clang++-19 ]] || refuse "COMPILER is '$1', and must be g++ or clang++-19"; }
 
+# Tests that run whole scenarios to see what is counted or printed. Under a sanitizer the scenarios run by themselves.
+tests_of_whole_scenarios='command_line.*:run_all_test.*:run_soak_test.*:stopped_pool.*:*each_scenario.*:*recorded_trace*'
+tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scenario_test.the_peak_is_not_below_*'
+
 # step NAME: says what comes next, and when.
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 

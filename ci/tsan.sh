@@ -29,8 +29,7 @@ cmake --build "$build"
 
 export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
 ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
-# Not those that run all scenarios in order to see what is printed: they run below.
-ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)" \
-    --exclude-regex '^(command_line|run_all_test|run_soak_test)\.'
+export GTEST_FILTER=-$tests_of_whole_scenarios
+ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)"
 # The bound is for bugs that show as a wait without end.
 timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4 --alive 5000
