@@ -29,14 +29,14 @@ struct newborn_chain {
     typename Policy::template plain<std::uint32_t> lane{0};
     /// Head of a linked list of vacated positions.
     typename Policy::template plain<link> vacant{link::none};
-    /// Positions that could be taken when compaction last looked, and were not drained.
-    typename Policy::template plain<std::size_t> pending{0};
-    /// Positions ever vacated; how many they were when compaction looked, and when it last left none behind
-    /// that it could pass.
+    /// Positions ever vacated.
     typename Policy::template atomic<std::uint64_t> vacated{0};
+    chunk_chain<Policy> positions;
+    /// Of compaction: positions that could be taken when it last looked, and were not drained; how many had
+    /// been vacated then, and when it last left none behind that it could pass.
+    typename Policy::template plain<std::size_t> pending{0};
     typename Policy::template plain<std::uint64_t> vacated_before{0};
     typename Policy::template atomic<std::uint64_t> vacated_seen{0};
-    chunk_chain<Policy> positions;
 
     /// Makes it as new. Only while nobody uses it.
     void reset() noexcept {
