@@ -35,11 +35,14 @@ struct newborn_chain {
     typename Policy::template atomic<std::uint64_t> vacated{0};
     typename Policy::template plain<std::uint64_t> vacated_before{0};
     typename Policy::template atomic<std::uint64_t> vacated_seen{0};
+    /// In stable_places, a bit for each place of the lane's group that is still to be taken.
+    typename Policy::template plain<std::uint64_t> to_take{0};
     chunk_chain<Policy> positions;
 
     /// Makes it as new. Only while nobody uses it.
     void reset() noexcept {
         vacant = link::none;
+        to_take = 0;
         vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         positions.reset();
     }

@@ -53,9 +53,9 @@ public:
           touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
-    using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,
-        base::holds, base::memory_at, base::own, base::owner, base::pending, base::positions,
-        base::prefetch_owner, base::reached;
+    using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
+        base::memory_at, base::own, base::owner, base::pending, base::positions, base::prefetch_owner,
+        base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. None when no place is left. Calls `soon(place)` for such as are
@@ -69,11 +69,10 @@ public:
             if (!base::chunks_.extend(lane.positions)) {
                 return nursery_position::none;
             }
-            const std::uint32_t next = base::chunks_.given_back().guess() * group_size;
-            for_each_offered(next, next + group_size, [&](std::uint32_t place) {
-                base::prefetch_owner(nursery_position{place});
-                soon(nursery_position{place});
-                return true;
+            lane.to_take = offered(lane.positions.put_end / group_size - 1);
+            for_each_in_eights(base::chunks_.given_back().guess(), [&](nursery_position place) {
+                base::prefetch_owner(place);
+                soon(place);
             });
         }
     }
@@ -123,6 +122,17 @@ public:
         }
     }
 
+    /// Lane: gives a place back whose constructor threw. Wait-free.
+    void give_back(chain& lane, nursery_position given_back) noexcept {
+        const std::uint32_t place = raw(given_back);
+        auto& queue = lane.positions;
+        if (queue.put == place + 1 && queue.put_end - place <= group_size) {
+            queue.put = place;
+            lane.to_take = lane.to_take | bit_of(place);
+        } else { // see nursery
+            base::vacate(lane, place);
+        }
+    }
     /// Lane: gives a whole batch back. Wait-free.
     void give_back(chain& lane, const place_batch& batch) noexcept {
         for (const std::uint32_t group : batch.groups) {
@@ -146,7 +156,9 @@ public:
         for (const std::uint32_t group : batch.groups) {
             base::chunks_.append(lane.positions, group);
         }
-        lane.positions.put = raw(position(batch, count - 1)) + 1;
+        const std::uint32_t last = raw(position(batch, count - 1));
+        lane.positions.put = last + 1;
+        lane.to_take = offered(last / group_size) & ~(bit_of(last) | (bit_of(last) - 1));
     }
 
     /// Compaction: see nursery. Places that were not offered count as none.
@@ -386,12 +398,19 @@ protected:
         return ~taken_[group].load(std::memory_order::relaxed) & all_places;
     }
 
-    /// The first offered place from `first` on, or `last`; all are of one group.
-    std::uint32_t next_offered(std::uint32_t first, std::uint32_t last) const noexcept {
-        const std::uint64_t left = offered(first / group_size) >> (first % group_size);
-        return left == 0
-                   ? last
-                   : min<std::uint32_t>(first + static_cast<std::uint32_t>(std::countr_zero(left)), last);
+    /// Calls `visit(place)` for the offered places of a group, and for its last one a few times more: whole
+    /// eights, because where a loop ends that has no fixed length, the processor guesses wrong.
+    template <class Visit>
+    void for_each_in_eights(std::uint32_t group, Visit visit) const {
+        const std::uint64_t last = bit_of(group_size - 1);
+        std::uint64_t left = offered(group);
+        do {
+            for (int i = 0; i != 8; ++i) {
+                visit(nursery_position{group * group_size +
+                                       static_cast<std::uint32_t>(std::countr_zero(left | last))});
+                left &= left - 1;
+            }
+        } while (left != 0);
     }
 
     /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
@@ -429,15 +448,14 @@ protected:
 
     /// Lane: takes a place of its current group, or none.
     std::uint32_t take_in_group(chain& lane) noexcept {
-        const std::uint32_t last = lane.positions.put_end;
-        if (lane.positions.put == last) {
+        const std::uint64_t left = lane.to_take;
+        if (left == 0) {
+            lane.positions.put = std::uint32_t{lane.positions.put_end}; // nothing can be given back there
             return none;
         }
-        const std::uint32_t place = next_offered(lane.positions.put, last);
-        if (place == last) {
-            lane.positions.put = last;
-            return none;
-        }
+        const std::uint32_t place =
+            lane.positions.put_end - group_size + static_cast<std::uint32_t>(std::countr_zero(left));
+        lane.to_take = left & (left - 1);
         lane.positions.put = place + 1;
         return place;
     }
