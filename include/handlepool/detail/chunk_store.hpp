@@ -23,14 +23,17 @@ template <class Policy>
 struct chunk_chain {
     using position = typename Policy::template plain<std::uint32_t>;
 
-    // The producer's: its next position and the end of its chunk; equal when it has none left.
+    // The producer's: its next position and the end of its chunk, equal when it has none left, both 0 before
+    // its first chunk; and the chunk.
     position put{0};
     position put_end{0};
+    position put_chunk{0};
     // The first chunk of the chain.
     typename Policy::template atomic<link> first{link::none};
-    // The consumer's.
+    // The consumer's, the same.
     alignas(cache_line) position get{0};
     position get_end{0};
+    position get_chunk{0};
 
     /// Makes the chain as new. Only while nobody uses it.
     void reset() noexcept {
@@ -108,8 +111,9 @@ public:
         if (queue.put_end == 0) {
             queue.first.store(link_to(chunk), std::memory_order::relaxed);
         } else {
-            link_of(chunk_before(queue.put_end)).store(link_to(chunk), std::memory_order::relaxed);
+            link_of(queue.put_chunk).store(link_to(chunk), std::memory_order::relaxed);
         }
+        queue.put_chunk = chunk;
         queue.put = chunk * chunk_size_;
         queue.put_end = queue.put + chunk_size_;
     }
@@ -120,14 +124,16 @@ public:
         if (queue.get != queue.get_end) {
             return true;
         }
-        const link next = link_after(queue, queue.get_end);
+        const bool first = queue.get_end == 0;
+        const link next = first ? first_of(queue) : link_after(queue.get_chunk);
         if (next == link::none) {
             return false;
         }
-        if (queue.get_end != 0) {
-            finish(chunk_before(queue.get_end));
+        if (!first) {
+            finish(queue.get_chunk);
         }
-        queue.get = target_of(next) * chunk_size_;
+        queue.get_chunk = target_of(next);
+        queue.get = queue.get_chunk * chunk_size_;
         queue.get_end = queue.get + chunk_size_;
         return true;
     }
@@ -136,15 +142,15 @@ public:
     /// the consumer has not passed, as long as it returns true.
     template <class Visit>
     void for_pending(const chain& queue, Visit visit) const {
-        std::uint32_t first = queue.get;
-        std::uint32_t last = queue.get_end;
-        while (first == last || visit(first, last)) {
-            const link next = link_after(queue, last);
-            if (next == link::none) {
+        if (queue.get != queue.get_end && !visit(std::uint32_t{queue.get}, std::uint32_t{queue.get_end})) {
+            return;
+        }
+        for (link next = queue.get_end == 0 ? first_of(queue) : link_after(queue.get_chunk);
+             next != link::none; next = link_after(target_of(next))) {
+            const std::uint32_t first = target_of(next) * chunk_size_;
+            if (!visit(first, first + chunk_size_)) {
                 return;
             }
-            first = target_of(next) * chunk_size_;
-            last = first + chunk_size_;
         }
     }
 
@@ -224,16 +230,15 @@ private:
         last_finished_ = chunk;
     }
 
-    /// To the chunk after the one that ends at `end`.
-    link link_after(const chain& queue, std::uint32_t end) const noexcept {
-        return (end == 0 ? queue.first : link_of(chunk_before(end))).load(std::memory_order::relaxed);
+    /// To the first chunk of a chain, and to the one after a chunk.
+    static link first_of(const chain& queue) noexcept { return queue.first.load(std::memory_order::relaxed); }
+    link link_after(std::uint32_t chunk) const noexcept {
+        return link_of(chunk).load(std::memory_order::relaxed);
     }
 
     /// From the chunk to the next one. The first chunk's lies last in memory: see memory_plan.
     atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[next_.size() - 1 - chunk]; }
     const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[next_.size() - 1 - chunk]; }
-
-    std::uint32_t chunk_before(std::uint32_t end) const noexcept { return end / chunk_size_ - 1; }
 
     std::uint32_t chunk_size_;
     Supply free_;

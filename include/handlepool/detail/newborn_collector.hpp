@@ -3,7 +3,6 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
@@ -40,9 +39,7 @@ public:
         }
         share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
-            const std::size_t pending = queue.pending;
-            if (!parts_.newborns.drain_ready(queue, min(most, pending), parts_.slots, take) ||
-                pending <= most) {
+            if (!parts_.newborns.drain_ready(queue, most, parts_.slots, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
         });

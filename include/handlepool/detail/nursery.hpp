@@ -31,6 +31,8 @@ struct newborn_chain {
     typename Policy::template plain<link> vacant{link::none};
     /// Positions ever vacated.
     typename Policy::template atomic<std::uint64_t> vacated{0};
+    /// In stable_places, a bit for each place of the lane's group that is still to be taken.
+    typename Policy::template plain<std::uint64_t> to_take{0};
     chunk_chain<Policy> positions;
     /// Of compaction: positions that could be taken when it last looked, and were not drained; how many had
     /// been vacated then, and when it last left none behind that it could pass.
@@ -41,6 +43,7 @@ struct newborn_chain {
     /// Makes it as new. Only while nobody uses it.
     void reset() noexcept {
         vacant = link::none;
+        to_take = 0;
         vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         positions.reset();
     }
@@ -294,16 +297,12 @@ public:
     }
 
     /// Compaction: finds out what is ready and drains it in one pass, in the first `most` positions that are
-    /// not empty. Returns whether it left out positions for that limit alone.
+    /// not empty, and in those that were pending when the lane's chain was last looked at. Returns whether it
+    /// left out positions for that limit alone.
     template <class Take>
     bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Take take) {
         return drain_ready(
-            lane, most,
-            [](std::uint32_t first, std::uint32_t last, std::size_t& left) {
-                const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, left));
-                left -= count;
-                return first + count;
-            },
+            lane, min<std::size_t>(most, lane.pending), limit_positions,
             [&](std::uint32_t first, std::uint32_t last) {
                 const std::uint32_t ready = scan_published(first, last, slots);
                 take(nursery_position{first}, ready);
@@ -459,6 +458,13 @@ protected:
         }
         chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
         return ready && most == 0 && used(lane, 1, for_places) != 0;
+    }
+    /// The end of a run's first `left` positions, which it counts down.
+    static std::uint32_t limit_positions(std::uint32_t first, std::uint32_t last,
+                                         std::size_t& left) noexcept {
+        const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, left));
+        left -= count;
+        return first + count;
     }
     static constexpr auto for_each_in = [](std::uint32_t first, std::uint32_t last, auto visit) {
         while (first != last && visit(first)) {

@@ -53,9 +53,9 @@ public:
           touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
-    using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::give_back,
-        base::holds, base::mark_gone, base::memory_at, base::own, base::owner, base::positions,
-        base::prefetch_owner, base::reached;
+    using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
+        base::memory_at, base::own, base::owner, base::pending, base::positions, base::prefetch_owner,
+        base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. None when no place is left. Calls `soon(place)` for such as are
@@ -69,11 +69,10 @@ public:
             if (!base::chunks_.extend(lane.positions)) {
                 return nursery_position::none;
             }
-            const std::uint32_t next = base::chunks_.given_back().guess() * group_size;
-            for_each_offered(next, next + group_size, [&](std::uint32_t place) {
-                base::prefetch_owner(nursery_position{place});
-                soon(nursery_position{place});
-                return true;
+            lane.to_take = offered(lane.positions.put_end / group_size - 1);
+            for_each_in_eights(base::chunks_.given_back().guess(), [&](nursery_position place) {
+                base::prefetch_owner(place);
+                soon(place);
             });
         }
     }
@@ -123,6 +122,17 @@ public:
         }
     }
 
+    /// Lane: gives a place back whose constructor threw. Wait-free.
+    void give_back(chain& lane, nursery_position given_back) noexcept {
+        const std::uint32_t place = raw(given_back);
+        auto& queue = lane.positions;
+        if (queue.put == place + 1 && queue.put_end - place <= group_size) {
+            queue.put = place;
+            lane.to_take = lane.to_take | bit_of(place);
+        } else { // see nursery
+            base::vacate(lane, place);
+        }
+    }
     /// Lane: gives a whole batch back. Wait-free.
     void give_back(chain& lane, const place_batch& batch) noexcept {
         for (const std::uint32_t group : batch.groups) {
@@ -146,20 +156,12 @@ public:
         for (const std::uint32_t group : batch.groups) {
             base::chunks_.append(lane.positions, group);
         }
-        lane.positions.put = raw(position(batch, count - 1)) + 1;
+        const std::uint32_t last = raw(position(batch, count - 1));
+        lane.positions.put = last + 1;
+        lane.to_take = offered(last / group_size) & ~(bit_of(last) | (bit_of(last) - 1));
     }
 
     /// Compaction: see nursery. Places that were not offered count as none.
-    std::size_t pending(const chain& lane) const {
-        std::size_t count = 0;
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
-            for_each_offered(first, last, [&](std::uint32_t) {
-                ++count;
-                return true;
-            });
-        });
-        return count;
-    }
     template <class Visit>
     bool for_used(const chain& lane, std::size_t most, Visit visit) const {
         return base::for_used(lane, most, visit, offered_in());
@@ -198,21 +200,13 @@ public:
         }
         base::chunks_.follow(lane.positions); // so that a group is done with as soon as there is another
     }
-    /// Compaction: see nursery. Places that were not offered count as none.
+    /// Compaction: see nursery. Of `most`, places that were not offered count as none.
     template <class Born>
     bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Born born) {
         return base::drain_ready(
-            lane, most,
-            [this](std::uint32_t first, std::uint32_t last, std::size_t& left) {
-                std::uint32_t end = last;
-                if (left != unlimited) {
-                    for_each_offered(first, last, [&](std::uint32_t place) {
-                        end = left == 0 ? place : last;
-                        left -= left == 0 ? 0 : 1;
-                        return end == last;
-                    });
-                }
-                return end;
+            lane, min<std::size_t>(most, lane.pending),
+            [this, all = most == unlimited](std::uint32_t first, std::uint32_t last, std::size_t& left) {
+                return all ? base::limit_positions(first, last, left) : limit_offered(first, last, left);
             },
             [&](std::uint32_t first, std::uint32_t last) {
                 const std::uint32_t ready = scan_published(first, last, slots);
@@ -220,6 +214,13 @@ public:
                 return ready;
             },
             offered_in());
+    }
+
+    /// Compaction: marks the place of an object that was destroyed. A newborn's is still to be passed; a
+    /// settled object's is as the next lane to claim it needs it.
+    void mark_gone(nursery_position where) noexcept {
+        base::owners_[raw(where)].store(is_settled(where) ? base::empty : base::gone,
+                                        std::memory_order::relaxed); // carried by the offer
     }
 
     /// Compaction: the object at the place was destroyed. False when it was a newborn.
@@ -349,6 +350,10 @@ protected:
     static constexpr std::uint64_t bit_of(std::uint32_t place) noexcept {
         return std::uint64_t{1} << (place % group_size);
     }
+    /// The bits of a range of one group, which may be empty.
+    static constexpr std::uint64_t bits_between(std::uint32_t first, std::uint32_t last) noexcept {
+        return first == last ? 0 : all_places >> (group_size - (last - first)) << (first % group_size);
+    }
     /// Calls `visit(place)` for those of a group's places whose bits are set.
     template <class Visit>
     static void for_each_bit(std::size_t group, std::uint64_t bits, Visit&& visit) {
@@ -393,12 +398,19 @@ protected:
         return ~taken_[group].load(std::memory_order::relaxed) & all_places;
     }
 
-    /// The first offered place from `first` on, or `last`; all are of one group.
-    std::uint32_t next_offered(std::uint32_t first, std::uint32_t last) const noexcept {
-        const std::uint64_t left = offered(first / group_size) >> (first % group_size);
-        return left == 0
-                   ? last
-                   : min<std::uint32_t>(first + static_cast<std::uint32_t>(std::countr_zero(left)), last);
+    /// Calls `visit(place)` for the offered places of a group, and for its last one a few times more: whole
+    /// eights, because where a loop ends that has no fixed length, the processor guesses wrong.
+    template <class Visit>
+    void for_each_in_eights(std::uint32_t group, Visit visit) const {
+        const std::uint64_t last = bit_of(group_size - 1);
+        std::uint64_t left = offered(group);
+        do {
+            for (int i = 0; i != 8; ++i) {
+                visit(nursery_position{group * group_size +
+                                       static_cast<std::uint32_t>(std::countr_zero(left | last))});
+                left &= left - 1;
+            }
+        } while (left != 0);
     }
 
     /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
@@ -417,6 +429,17 @@ protected:
         }
     }
 
+    /// The end of the first `left` offered places of a range of one group, which it counts down.
+    std::uint32_t limit_offered(std::uint32_t first, std::uint32_t last, std::size_t& left) const noexcept {
+        std::uint32_t end = last;
+        for_each_offered(first, last, [&](std::uint32_t place) {
+            end = left == 0 ? place : last;
+            left -= left == 0 ? 0 : 1;
+            return end == last;
+        });
+        return end;
+    }
+
     auto offered_in() const noexcept {
         return [this](std::uint32_t first, std::uint32_t last, auto visit) {
             this->for_each_offered(first, last, visit);
@@ -425,15 +448,14 @@ protected:
 
     /// Lane: takes a place of its current group, or none.
     std::uint32_t take_in_group(chain& lane) noexcept {
-        const std::uint32_t last = lane.positions.put_end;
-        if (lane.positions.put == last) {
+        const std::uint64_t left = lane.to_take;
+        if (left == 0) {
+            lane.positions.put = std::uint32_t{lane.positions.put_end}; // nothing can be given back there
             return none;
         }
-        const std::uint32_t place = next_offered(lane.positions.put, last);
-        if (place == last) {
-            lane.positions.put = last;
-            return none;
-        }
+        const std::uint32_t place =
+            lane.positions.put_end - group_size + static_cast<std::uint32_t>(std::countr_zero(left));
+        lane.to_take = left & (left - 1);
         lane.positions.put = place + 1;
         return place;
     }
@@ -450,6 +472,12 @@ protected:
         const std::uint64_t newborns = newborns_[group];
         settle(group, newborns);
         for_each_bit(group, newborns, born);
+        // Others are rare: places of objects that never settled, or whose constructors threw.
+        for_each_bit(group, offered(group) & bits_between(first, first + count) & ~newborns,
+                     [this](nursery_position place) {
+                         base::owners_[raw(place)].store(base::empty,
+                                                         std::memory_order::relaxed); // carried by the offer
+                     });
         lane.positions.get = first + count;
     }
     void settle(std::uint32_t group, std::uint64_t newborns) noexcept {
@@ -480,13 +508,7 @@ protected:
             if (!has_hole(group)) {
                 continue;
             }
-            const std::uint64_t settled = settled_[group];
-            for (std::uint64_t holes = ~settled & all_places; holes != 0; holes &= holes - 1) {
-                const std::size_t place =
-                    group * group_size + static_cast<std::size_t>(std::countr_zero(holes));
-                base::owners_[place].store(base::empty, std::memory_order::relaxed); // carried by the offer
-            }
-            taken_[group].store(settled, std::memory_order::relaxed); // carried by the offer
+            taken_[group].store(settled_[group], std::memory_order::relaxed); // carried by the offer
             offers |= bit_of_group(group);
         }
         if (offers != 0) {
