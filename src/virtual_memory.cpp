@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 // A range that is likely to use fewer does without: the first touch of a page takes all of it.
 constexpr std::size_t fewest_huge_pages = 2;
+// MADV_POPULATE_WRITE, of Linux 5.14, which older headers don't have.
+constexpr int populate_write = 23;
 
 std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
@@ -137,6 +139,12 @@ bool virtual_memory::give_back(range pages) noexcept {
     // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
     return pages.first == pages.last ||
            madvise(data_ + pages.first, pages.last - pages.first, MADV_DONTNEED) == 0;
+}
+
+void virtual_memory::populate(std::size_t first, std::size_t last) noexcept {
+    const std::uintptr_t begin = address_of(data_);
+    const std::size_t below = (begin + first) % page_size();
+    madvise(data_ + first - below, last - first + below, populate_write);
 }
 
 std::size_t virtual_memory::resident() const noexcept {

@@ -50,6 +50,10 @@ public:
     /// other bytes as they were. Writes nothing itself.
     void release(std::size_t first, std::size_t last) noexcept;
 
+    /// Has the pages of these bytes backed at once, in one call instead of a fault each. Changes no byte: any
+    /// thread, while others use them. A hint: where the system doesn't, each page comes when it is touched.
+    void populate(std::size_t first, std::size_t last) noexcept;
+
     /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
     /// a plan share counts for the one in which it ends, so that it counts once in their sum.
     std::size_t resident() const noexcept;
