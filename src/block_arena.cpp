@@ -35,9 +35,13 @@ constexpr std::uint32_t block_arena::magazine_size(block_class size) noexcept {
 }
 
 block_arena::block_arena(std::size_t bytes)
-    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit, alignof(links), 0),
+    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit,
+              bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
-      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {}
+      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
+    // Not for the beginning: no store is to take twice what it uses.
+    memory_.prefer_huge_pages(virtual_memory::huge_page_size, memory_.size());
+}
 
 block_arena::~block_arena() {
     unpoison(base(), 1, used());
@@ -45,7 +49,10 @@ block_arena::~block_arena() {
 
 void block_arena::clear() noexcept {
     unpoison(base(), 1, used());
-    memory_.discard(0, std::max(used(), populated_));
+    // With the rest of the last huge page, and no byte of the next.
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    const std::size_t touched = (std::max(used(), populated_) + huge - 1) / huge * huge;
+    memory_.discard(0, std::min(touched, memory_.size()));
     for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
         shard& each = shards_[i];
         each.loaded = {};

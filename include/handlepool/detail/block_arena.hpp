@@ -47,9 +47,9 @@ private:
 /// class for themselves, in magazines that they exchange whole with a depot (Bonwick and Adams, "Magazines
 /// and Vmem"): what one thread gives back, others take.
 ///
-/// Memory comes from the system a little ahead of its use, by an eighth of what was used at most: many pages
-/// in one call, where a fault for each would take as long as all that is done with them. It goes back with
-/// the arena.
+/// Memory comes from the system a little ahead of its use, many pages in one call: by an eighth of what was
+/// used at most, and from the third mebibyte on by huge pages, where the system has them. A fault for each
+/// page would take as long as all that is done with it. It goes back with the arena.
 class HANDLEPOOL_EXPORT block_arena {
 public:
     /// Reserves address space. Throws reservation_failed and std::bad_alloc.
