@@ -117,37 +117,60 @@ void look_ups(benchmark::State& state, table& results, std::size_t objects) {
     results.record(figure::property_look_up, 1 / outcome.ratio.median, outcome.ratio.spread());
 }
 
-/// The bags of 100,000 objects, each of which is given 5 values, one after the other.
-class built_store {
+/// The bags of 100,000 objects, each of which is given 5 values, one after the other. All threads build in
+/// one store, or each in one of its own.
+class built_bags {
 public:
+    enum class stores { shared, own };
+
+    explicit built_bags(stores each) : each_(each) {}
+
+    /// Nanoseconds a bag.
     double build(timed_team& team) {
-        store_.clear();
-        return team.run([&](unsigned thread) {
+        for (store_type& store : stores_) {
+            store.clear();
+        }
+        const double spent = team.run([&](unsigned thread) {
+            store_type& store = stores_.at(each_ == stores::own ? thread : 0);
             for (std::uint64_t slot = objects * thread / team.size();
                  slot != objects * (thread + 1) / team.size(); ++slot) {
                 const auto owner = owner_type::from_value(
                     handlepool::default_layout::value_of(slot, handlepool::default_layout::make_tag(1, 1)));
                 for (std::size_t i = 0; i != 5; ++i) {
-                    store_.set(owner, paths[i].path, slot);
+                    store.set(owner, paths[i].path, slot);
                 }
             }
         });
+        return spent / static_cast<double>(objects);
     }
 
 private:
     using owner_type = handlepool::handle<int>;
+    using store_type = handlepool::property_store<int>;
     static constexpr std::uint64_t objects = 100'000;
 
-    handlepool::property_store<int> store_;
+    stores each_;
+    std::array<store_type, 2> stores_;
 };
 
-void building(benchmark::State& state, table& results) {
-    built_store store;
+comparison two_against_one(benchmark::State& state, built_bags::stores each) {
+    built_bags bags(each);
     timed_team one(1);
     timed_team two(2);
-    const comparison outcome = compare(
-        state, [&] { return store.build(two) / 100'000; }, [&] { return store.build(one) / 100'000; });
+    return compare(state, [&] { return bags.build(two); }, [&] { return bags.build(one); });
+}
+
+void building(benchmark::State& state, table& results) {
+    const comparison outcome = two_against_one(state, built_bags::stores::shared);
     results.record(figure::property_building, 1 / outcome.ratio.median, outcome.ratio.spread());
+}
+
+/// What the machine lets the threads of the same work gain at most.
+void building_apart(benchmark::State& state, table& results) {
+    const comparison outcome = two_against_one(state, built_bags::stores::own);
+    results.remark(fmt::format("two threads that build bags in a store each are {:.2f} times as fast as one, "
+                               "half of the time {:.2f} to {:.2f}",
+                               1 / outcome.ratio.median, 1 / outcome.ratio.upper, 1 / outcome.ratio.lower));
 }
 
 } // namespace
@@ -160,10 +183,15 @@ void register_properties(table& results, std::size_t rounds) {
             ->Iterations(static_cast<benchmark::IterationCount>(rounds))
             ->Unit(benchmark::kNanosecond);
     }
-    benchmark::RegisterBenchmark("properties/building", [&results](auto& state) { building(state, results); })
-        ->UseManualTime()
-        ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-        ->Unit(benchmark::kNanosecond);
+    using measurement = void (*)(benchmark::State&, table&);
+    const auto add = [&results, rounds](const char* name, measurement measure) {
+        benchmark::RegisterBenchmark(name, [&results, measure](auto& state) { measure(state, results); })
+            ->UseManualTime()
+            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
+            ->Unit(benchmark::kNanosecond);
+    };
+    add("properties/building", building);
+    add("properties/building apart", building_apart);
 }
 
 } // namespace handlepool_bench

@@ -15,6 +15,12 @@ namespace {
 constexpr std::size_t largest_arena = std::size_t{8} << 32; // what the numbers of blocks name
 constexpr std::uint32_t most_shards = 64;
 
+// Memory is populated in steps of a part of what is in use, so that little is wasted, and not so large that
+// anybody waits long. Up to two steps are ready.
+constexpr std::size_t step_part = 16;
+constexpr std::size_t largest_step = std::size_t{256} << 10;
+constexpr std::size_t step_unit = 4096;
+
 // More than there are processors, so that two threads that run at the same time seldom share one.
 std::uint32_t shards_of_this_machine() noexcept {
     return std::min(std::bit_ceil(4 * std::max(std::thread::hardware_concurrency(), 1U)), most_shards);
@@ -29,9 +35,13 @@ constexpr std::uint32_t block_arena::magazine_size(block_class size) noexcept {
 }
 
 block_arena::block_arena(std::size_t bytes)
-    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit, alignof(links), 0),
+    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit,
+              bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
-      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {}
+      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
+    // Not for the beginning: no store is to take twice what it uses.
+    memory_.prefer_huge_pages(virtual_memory::huge_page_size, memory_.size());
+}
 
 block_arena::~block_arena() {
     unpoison(base(), 1, used());
@@ -39,7 +49,10 @@ block_arena::~block_arena() {
 
 void block_arena::clear() noexcept {
     unpoison(base(), 1, used());
-    memory_.discard(0, used());
+    // With the rest of the last huge page, and no byte of the next.
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    const std::size_t touched = (std::max(used(), populated_) + huge - 1) / huge * huge;
+    memory_.discard(0, std::min(touched, memory_.size()));
     for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
         shard& each = shards_[i];
         each.loaded = {};
@@ -49,6 +62,7 @@ void block_arena::clear() noexcept {
     }
     full_ = {};
     fresh_ = unit;
+    populated_ = 0;
 }
 
 block_arena::shard& block_arena::own_shard() noexcept {
@@ -111,6 +125,7 @@ block block_arena::pop(magazine& from) noexcept {
 block_arena::magazine block_arena::full_magazine(block_class size) noexcept {
     std::size_t begin = 0;
     std::size_t end = 0;
+    range next;
     {
         const std::lock_guard lock(depot_access_);
         if (block& first = full_[size.number()]; first != block::none) {
@@ -122,13 +137,28 @@ block_arena::magazine block_arena::full_magazine(block_class size) noexcept {
         const std::size_t fitting = (memory_.size() - used()) / size.bytes();
         end = begin + std::min<std::size_t>(fitting, magazine_size(size)) * size.bytes();
         fresh_ = end;
+        next = next_to_populate();
     }
     // Without the lock, because the system may have to find memory for it.
+    if (next.first != next.last) {
+        memory_.populate(next.first, next.last);
+    }
     magazine carved;
     for (std::size_t at = end; at != begin; at -= size.bytes()) { // so that the lowest is taken first
         push(carved, static_cast<block>((at - size.bytes()) / unit));
     }
     return carved;
+}
+
+block_arena::range block_arena::next_to_populate() noexcept {
+    const std::size_t step = std::min(used() / step_part, largest_step) / step_unit * step_unit;
+    populated_ = std::max(populated_, used());
+    if (populated_ - used() >= step) {
+        return {};
+    }
+    const range next{.first = populated_, .last = std::min(populated_ + step, memory_.size())};
+    populated_ = next.last;
+    return next;
 }
 
 void block_arena::keep_magazine(magazine full, block_class size) noexcept {

@@ -45,7 +45,7 @@ virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
     std::size_t total = 0;
     for (const request& one : requests_) {
         // With all that an alignment may add.
-        const std::size_t most = one.size + std::max(one.alignment, 2 * virtual_memory::huge_page_size());
+        const std::size_t most = one.size + std::max(one.alignment, 2 * virtual_memory::huge_page_size);
         if (most > virtual_memory::most_bytes - total) {
             raise(reservation_failed(what_for.text().c_str(), virtual_memory::most_bytes, ENOMEM));
         }
@@ -79,8 +79,8 @@ void memory_plan::lay_out_with_own_pages() {
     for (const request& one : requests_) {
         const bool huge = virtual_memory::huge_bytes(one.size, one.expected) != 0;
         request with_pages = one;
-        with_pages.alignment = std::max(
-            {one.alignment, virtual_memory::page_size(), huge ? virtual_memory::huge_page_size() : 0});
+        with_pages.alignment =
+            std::max({one.alignment, virtual_memory::page_size(), huge ? virtual_memory::huge_page_size : 0});
         put(with_pages, round_up(size_, with_pages.alignment));
     }
 }
@@ -105,8 +105,8 @@ void memory_plan::lay_out_pairs(std::vector<request> arrays, bool window) {
         --last_falling;
         const std::size_t offset = place_before_junction(*last_falling);
         const std::size_t begin = (offset + last_falling->size) / virtual_memory::page_size();
-        const std::size_t pages = virtual_memory::huge_page_size() / virtual_memory::page_size();
-        alignment_ = std::max(alignment_, virtual_memory::huge_page_size());
+        const std::size_t pages = virtual_memory::huge_page_size / virtual_memory::page_size();
+        alignment_ = std::max(alignment_, virtual_memory::huge_page_size);
         put(*last_falling, offset + (round_up(begin, pages) - begin) * virtual_memory::page_size());
     }
     // Those that have no partner come first: they are the smallest ones, and fill pages.

@@ -17,9 +17,10 @@ namespace handlepool::detail {
 
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
 // A range that is likely to use fewer does without: the first touch of a page takes all of it.
 constexpr std::size_t fewest_huge_pages = 2;
+// MADV_POPULATE_WRITE, of Linux 5.14, which older headers don't have.
+constexpr int populate_write = 23;
 
 std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
@@ -49,14 +50,10 @@ std::size_t virtual_memory::page_size() noexcept {
     return size;
 }
 
-std::size_t virtual_memory::huge_page_size() noexcept {
-    return huge_page;
-}
-
 std::size_t virtual_memory::huge_bytes(std::size_t size, std::size_t expected) noexcept {
     // Only what is likely to be used in full: beyond it, small pages follow the use more closely.
-    const std::size_t huge_pages = std::min(expected, size) / huge_page;
-    return huge_pages >= fewest_huge_pages ? huge_pages * huge_page : 0;
+    const std::size_t huge_pages = std::min(expected, size) / huge_page_size;
+    return huge_pages >= fewest_huge_pages ? huge_pages * huge_page_size : 0;
 }
 
 virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
@@ -72,7 +69,7 @@ virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count
         return;
     }
     const std::size_t huge = huge_bytes(size, likely);
-    map(what_for, size, std::max(alignment, huge == 0 ? 1 : huge_page));
+    map(what_for, size, std::max(alignment, huge == 0 ? 1 : huge_page_size));
     ask_for_huge_pages(huge);
 }
 
@@ -137,6 +134,20 @@ bool virtual_memory::give_back(range pages) noexcept {
     // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
     return pages.first == pages.last ||
            madvise(data_ + pages.first, pages.last - pages.first, MADV_DONTNEED) == 0;
+}
+
+void virtual_memory::populate(std::size_t first, std::size_t last) noexcept {
+    const std::uintptr_t begin = address_of(data_);
+    const std::size_t below = (begin + first) % page_size();
+    madvise(data_ + first - below, last - first + below, populate_write);
+}
+
+void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
+    const std::uintptr_t begin = address_of(data_);
+    const std::size_t first_whole = round_up(begin + first, huge_page_size) - begin;
+    if (first_whole < last) {
+        madvise(data_ + first_whole, last - first_whole, MADV_HUGEPAGE);
+    }
 }
 
 std::size_t virtual_memory::resident() const noexcept {

@@ -34,6 +34,22 @@ void limit_address_space(std::size_t bytes) {
     }
 }
 
+TEST(virtual_memory_test, populating_backs_all_pages_of_a_range_and_changes_no_byte) {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    virtual_memory memory("memory", 16 * mib, 1, 1, 0);
+    auto* const bytes = static_cast<std::byte*>(memory.data());
+    bytes[mib] = std::byte{1};
+    const std::size_t touched = memory.resident();
+    memory.populate(mib - 1, 2 * mib + 1);
+    memory.populate(15 * mib + 1, 16 * mib);
+    if (memory.resident() != touched) { // a system that can
+        EXPECT_GE(memory.resident(), 2 * mib);
+        EXPECT_LT(memory.resident(), 2 * mib + mib / 2);
+    }
+    EXPECT_EQ(bytes[mib], std::byte{1});
+    EXPECT_EQ(std::count(bytes, bytes + 16 * mib, std::byte{0}), static_cast<std::ptrdiff_t>(16 * mib - 1));
+}
+
 TEST(virtual_memory_death_test, a_reservation_beyond_the_systems_limit_says_what_was_asked_for) {
     EXPECT_EXIT(
         {

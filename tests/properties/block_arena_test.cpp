@@ -1,6 +1,7 @@
 // Blocks for bags: what is taken is nobody else's, and what is given back is taken again.
 
 #include <handlepool/detail/block_arena.hpp>
+#include <handlepool/detail/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
 #include <support/random.hpp>
@@ -115,6 +116,28 @@ TEST(block_arena_test, has_nothing_more_when_its_memory_is_used_up) {
     EXPECT_FALSE(block_arena(8).take(size));
 }
 
+TEST(block_arena_test, memory_is_ready_ahead_of_its_use_by_an_eighth_or_a_huge_page_at_most) {
+    constexpr std::size_t page = 65'536; // or less
+    block_arena arena(100 * mebibyte);
+    const block_class size = block_class::of(64);
+    std::size_t used = 0;
+    std::size_t ahead = 0; // at how many of the looks
+    for (std::size_t looks = 1; looks != 65; ++looks) {
+        for (; used < looks * mebibyte / 8; used += size.bytes()) {
+            std::memset(arena[*arena.take(size)], 1, size.bytes());
+        }
+        const std::size_t resident = arena.memory().resident;
+        ASSERT_GE(resident, used);
+        const std::size_t part = used / 8 + 2 * page;
+        const bool may_be_huge = used + part > virtual_memory::huge_page_size;
+        ASSERT_LE(resident, used + part + (may_be_huge ? virtual_memory::huge_page_size : 0));
+        ahead += resident > used + used / 32 + page ? 1U : 0U;
+    }
+    if (virtual_memory probe("probe", 2 * page, 1, 1, 0); probe.populate(0, page), probe.resident() != 0) {
+        EXPECT_GT(ahead, 20U);
+    }
+}
+
 TEST(block_arena_test, is_as_new_when_it_was_cleared) {
     block_arena arena(100 * mebibyte);
     for (int i = 0; i != 1000; ++i) {
@@ -123,7 +146,7 @@ TEST(block_arena_test, is_as_new_when_it_was_cleared) {
     EXPECT_GT(arena.memory().resident, 60 * mebibyte);
     arena.clear();
     EXPECT_EQ(arena.in_use(), 0U);
-    EXPECT_LT(arena.memory().resident, mebibyte);
+    EXPECT_LT(arena.memory().resident, mebibyte / 8) << "what was populated and not used went back, too";
     const std::optional<block> taken = arena.take(block_class(0));
     ASSERT_TRUE(taken);
     std::memset(arena[*taken], 1, 24);

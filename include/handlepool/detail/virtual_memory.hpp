@@ -15,6 +15,8 @@ namespace handlepool::detail {
 /// Ranges of one plan lie in one mapping, and may share pages. None of them ever touches what is not its own.
 class HANDLEPOOL_EXPORT virtual_memory {
 public:
+    static constexpr std::size_t huge_page_size = std::size_t{2} << 20;
+
     virtual_memory() noexcept = default;
 
     /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of
@@ -50,6 +52,13 @@ public:
     /// other bytes as they were. Writes nothing itself.
     void release(std::size_t first, std::size_t last) noexcept;
 
+    /// Has the pages of these bytes backed at once, in one call instead of a fault each. Changes no byte: any
+    /// thread, while others use them. A hint: where the system doesn't, each page comes when it is touched.
+    void populate(std::size_t first, std::size_t last) noexcept;
+
+    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched.
+    void prefer_huge_pages(std::size_t first, std::size_t last) noexcept;
+
     /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
     /// a plan share counts for the one in which it ends, so that it counts once in their sum.
     std::size_t resident() const noexcept;
@@ -66,7 +75,6 @@ private:
     static constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 4;
 
     static std::size_t page_size() noexcept;
-    static std::size_t huge_page_size() noexcept;
     /// Bytes at the beginning of a range for which huge pages are asked.
     static std::size_t huge_bytes(std::size_t size, std::size_t expected) noexcept;
 
