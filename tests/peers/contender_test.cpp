@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace handlepool_bench::peers {
@@ -46,12 +47,37 @@ struct contenders : testing::Test {
     static constexpr unsigned fewest = Contender::fewest_threads;
 };
 
+template <class...>
+struct joined;
+template <class... Types>
+struct joined<testing::Types<Types...>> {
+    using type = testing::Types<Types...>;
+};
+template <class... First, class... Second, class... Rest>
+struct joined<testing::Types<First...>, testing::Types<Second...>, Rest...>
+    : joined<testing::Types<First..., Second...>, Rest...> {};
+
+template <bool Chosen, class Contender>
+using if_chosen = std::conditional_t<Chosen, testing::Types<Contender>, testing::Types<>>;
+
+constexpr unsigned most_threads_here = 3;
+
 template <class List>
 struct types_of;
 template <class... Contenders>
 struct types_of<contender_list<Contenders...>> {
-    using type = testing::Types<Contenders...>;
+    using all = testing::Types<Contenders...>;
+    using that_check_handles =
+        joined<testing::Types<>, if_chosen<Contenders::checks_handles, Contenders>...>::type;
+    using for_threads =
+        joined<testing::Types<>,
+               if_chosen<(Contenders::most_threads >= most_threads_here), Contenders>...>::type;
 };
+
+template <class Contender>
+using contenders_that_check_handles = contenders<Contender>;
+template <class Contender>
+using contenders_for_threads = contenders<Contender>;
 
 struct contender_names {
     template <class Contender>
@@ -63,7 +89,10 @@ struct contender_names {
     }
 };
 
-TYPED_TEST_SUITE(contenders, types_of<all_contenders>::type, contender_names);
+TYPED_TEST_SUITE(contenders, types_of<all_contenders>::all, contender_names);
+TYPED_TEST_SUITE(contenders_that_check_handles, types_of<all_contenders>::that_check_handles,
+                 contender_names);
+TYPED_TEST_SUITE(contenders_for_threads, types_of<all_contenders>::for_threads, contender_names);
 
 TYPED_TEST(contenders, find_what_was_created_with_its_contents) {
     TypeParam one(alive, this->fewest);
@@ -134,10 +163,7 @@ TYPED_TEST(contenders, visit_each_living_object_once) {
 }
 
 // A handle of a place's former object is not that of the next.
-TYPED_TEST(contenders, never_find_another_object) {
-    if (!TypeParam::checks_handles) {
-        GTEST_SKIP() << "it can't tell";
-    }
+TYPED_TEST(contenders_that_check_handles, never_find_another_object) {
     TypeParam one(10, this->fewest);
     std::vector<typename TypeParam::handle_type> stale;
     for (std::uint64_t i = 0; i != 20'000; ++i) {
@@ -159,11 +185,8 @@ TYPED_TEST(contenders, never_find_another_object) {
     EXPECT_EQ(this->contents(one, last), this->contents_made_from(1));
 }
 
-TYPED_TEST(contenders, serve_threads_that_erase_what_others_created) {
-    constexpr unsigned threads = 3;
-    if (TypeParam::most_threads < threads) {
-        GTEST_SKIP() << "it is for one thread";
-    }
+TYPED_TEST(contenders_for_threads, find_and_erase_what_others_created) {
+    constexpr unsigned threads = most_threads_here;
     TypeParam one(alive, threads);
     std::vector<typename TypeParam::handle_type> handles(alive);
     std::vector<std::uint64_t> seeds(alive);
@@ -201,11 +224,8 @@ TYPED_TEST(contenders, serve_threads_that_erase_what_others_created) {
 }
 
 // Of simultaneous calls with one handle exactly one erases the object.
-TYPED_TEST(contenders, erase_an_object_once) {
+TYPED_TEST(contenders_for_threads, erase_an_object_once) {
     constexpr unsigned threads = 2;
-    if (TypeParam::most_threads < threads) {
-        GTEST_SKIP() << "it is for one thread";
-    }
     TypeParam one(alive, threads);
     std::vector<typename TypeParam::handle_type> handles;
     for (std::size_t i = 0; i != alive; ++i) {
