@@ -40,7 +40,7 @@ block_arena::block_arena(std::size_t bytes)
       shard_mask_(shards_of_this_machine() - 1),
       shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
     // Not for the beginning: no store is to take twice what it uses.
-    memory_.prefer_huge_pages(virtual_memory::huge_page_size, memory_.size());
+    memory_.prefer_huge_pages(2 * virtual_memory::huge_page_size, memory_.size());
 }
 
 block_arena::~block_arena() {

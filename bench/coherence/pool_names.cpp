@@ -17,17 +17,23 @@ namespace {
 
 using lane_type = detail::lane<sim_policy>;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> array_names_of_pool{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> array_names_of_pool{{
     {"owners", "dense owners"},
     {"nursery", "nursery owners"},
     {"freelist", "slot freelist ring"},
-    {"freelist 2", "slot freelist entries"},
+    {"freelist 2", "slot freelist read counts"},
+    {"freelist 3", "slot freelist blocks put aside"},
+    {"freelist 4", "slot freelist entries"},
     {"freelist unused", "slots given back unused"},
     {"nursery chunks", "nursery chunk freelist ring"},
-    {"nursery chunks 2", "nursery chunk freelist entries"},
+    {"nursery chunks 2", "nursery chunk freelist read counts"},
+    {"nursery chunks 3", "nursery chunk freelist blocks put aside"},
+    {"nursery chunks 4", "nursery chunk freelist entries"},
     {"nursery chunks unused", "nursery chunks given back"},
     {"removal queues chunks", "removal chunk freelist ring"},
-    {"removal queues chunks 2", "removal chunk freelist entries"},
+    {"removal queues chunks 2", "removal chunk freelist read counts"},
+    {"removal queues chunks 3", "removal chunk freelist blocks put aside"},
+    {"removal queues chunks 4", "removal chunk freelist entries"},
     {"removal queues chunk links", "removal chunk links"},
     {"removal queues", "removal records"},
     {"compaction removals", "compaction's lists"},

@@ -129,7 +129,7 @@ TEST(block_arena_test, memory_is_ready_ahead_of_its_use_by_an_eighth_or_a_huge_p
         const std::size_t resident = arena.memory().resident;
         ASSERT_GE(resident, used);
         const std::size_t part = used / 8 + 2 * page;
-        const bool may_be_huge = used + part > virtual_memory::huge_page_size;
+        const bool may_be_huge = used + part > 2 * virtual_memory::huge_page_size;
         ASSERT_LE(resident, used + part + (may_be_huge ? virtual_memory::huge_page_size : 0));
         ahead += resident > used + used / 32 + page ? 1U : 0U;
     }
