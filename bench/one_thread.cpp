@@ -103,7 +103,6 @@ double time_of(std::size_t objects, Work work) {
 /// Made, filled and compacted once; its end is not measured. The vectors of the packed array fill their
 /// memory before that.
 void fresh_pool(benchmark::State& state, table& results, std::size_t count) {
-    mallopt(M_MMAP_THRESHOLD, 128 * 1024); // or the next array would get the memory of the last one
     const auto fill = [count](auto& container) {
         for (std::size_t i = 0; i != count; ++i) {
             container.emplace(i);
@@ -119,6 +118,7 @@ void fresh_pool(benchmark::State& state, table& results, std::size_t count) {
         },
         [&] {
             std::optional<bare_array> array;
+            malloc_trim(0); // or it might get pages that another has had
             return time_of(count, [&] { fill(array.emplace(count)); });
         });
     results.record(figure::fresh_pool, outcome.ratio.median, outcome.ratio.spread());
