@@ -1,4 +1,5 @@
 #include <handlepool/executor.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
@@ -108,19 +109,20 @@ struct breeder {
 
 TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_is_made_while_they_move) {
     pool<breeder> pool({.name = "breeders", .capacity = 100'000});
-    std::thread([&] {
-        for (int i = 0; i != 5; ++i) {
+    // Whole chunks: a compaction that looked again after each would find the next one full.
+    constexpr std::size_t chunk = default_policy::nursery_chunk;
+    const auto populate = [&pool](std::size_t count) {
+        for (std::size_t i = 0; i != count; ++i) {
             pool.emplace();
         }
-    }).join();
-    for (int i = 0; i != 5; ++i) {
-        pool.emplace();
-    }
+    };
+    std::thread([&] { populate(chunk); }).join();
+    populate(2 * chunk);
     breeder::breed = [&] { pool.emplace(); };
-    EXPECT_EQ(pool.compact(this->executor).born, 10U);
-    EXPECT_EQ(pool.compact(this->executor).born, 10U);
+    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
+    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
     breeder::breed = nullptr;
-    EXPECT_EQ(pool.compact(this->executor).born, 10U);
+    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
     EXPECT_EQ(pool.compact(this->executor).born, 0U);
 }
 
