@@ -1,3 +1,4 @@
+#include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
@@ -8,10 +9,15 @@
 #include <support/tiny_policy.hpp>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <string>
+#include <thread>
+#include <vector>
 
 // What is the native freelist's own: its ring, its counters, and the order of its accesses.
 namespace handlepool::test {
@@ -258,6 +264,88 @@ TYPED_TEST(stopped_claim_test, a_single_try_claims_what_a_block_has_or_nothing) 
         });
     EXPECT_GT(won, 0U);  // nobody interfered
     EXPECT_GT(lost, 0U); // somebody did
+}
+
+// ---- Several claims that are stopped before they have counted what they read
+// -------------------------------------------
+
+/// A thread that says so waits there. Arrays know their ends.
+struct waits_before_counting : support::tiny_policy<1> {
+    inline static thread_local std::latch* go_on = nullptr;
+    inline static std::atomic<std::size_t> waiting{0};
+
+    template <class T>
+    struct word : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T fetch_add(T value, std::memory_order order) noexcept {
+            if (go_on != nullptr) {
+                ++waiting;
+                go_on->wait();
+            }
+            return std::atomic<T>::fetch_add(value, order);
+        }
+    };
+    template <class T>
+    using atomic = word<T>;
+
+    template <class T>
+    struct array : detail::virtual_array<T> {
+        using base = detail::virtual_array<T>;
+        using base::base;
+        T& operator[](std::size_t position) noexcept {
+            EXPECT_LT(position, this->size());
+            return base::operator[](position);
+        }
+        const T& operator[](std::size_t position) const noexcept {
+            EXPECT_LT(position, this->size());
+            return base::operator[](position);
+        }
+    };
+};
+
+// There are no more blocks than waiting entries and claims need, and a ring for the former alone.
+TEST(stopped_claims_test, give_all_their_blocks_back) {
+    constexpr std::uint32_t claims = 6;
+    fifo_freelist<waits_before_counting> list(
+        "list", {.index_limit = 2 * claims, .waiting_limit = claims, .max_threads = claims});
+    const auto lap = [&list] {
+        for (int round = 0; round != 100; ++round) {
+            const indices one = claim(list, 1);
+            ASSERT_EQ(one.size(), 1U);
+            free_all(list, one);
+        }
+    };
+
+    indices others = claim(list, 2 * claims);
+    for (int cycle = 0; cycle != 5; ++cycle) {
+        free_all(list, {others.begin(), others.begin() + claims});
+        std::latch go_on(1);
+        waits_before_counting::waiting = 0;
+        std::array<indices, claims> held;
+        std::vector<std::jthread> threads;
+        for (indices& mine : held) {
+            threads.emplace_back([&go_on, &mine, &list] {
+                waits_before_counting::go_on = &go_on;
+                mine = claim(list, 1);
+            });
+        }
+        while (waits_before_counting::waiting != claims) {
+            std::this_thread::yield();
+        }
+        free_all(list, {others.begin() + claims, others.end()});
+        lap();
+        go_on.count_down();
+        threads.clear();
+        lap();
+
+        others = claim(list, claims);
+        for (const indices& mine : held) {
+            others.insert(others.end(), mine.begin(), mine.end());
+        }
+        indices all = others;
+        std::ranges::sort(all);
+        ASSERT_EQ(all, sequence(0, 2 * claims));
+    }
 }
 
 // ---- Views that are stopped half-way

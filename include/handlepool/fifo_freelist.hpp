@@ -34,7 +34,7 @@ public:
         : counters_(options),
           ring_(what_for.rarely(), std::bit_ceil(blocks_of_waiting(options)), 0),
           read_(what_for.rarely(), blocks_of_waiting(options) + most_claims(options), 0),
-          put_aside_(what_for.rarely(), most_claims(options), 0),
+          put_aside_(what_for.rarely(), read_.size(), 0),
           entries_(what_for.rarely(), read_.size() * block_size, 0) {}
 
     /// Any thread, lock-free; see the concept `freelist`.
@@ -106,9 +106,9 @@ private:
     static constexpr std::size_t block_size = Policy::freelist_block;
     static_assert(std::has_single_bit(block_size));
 
-    /// The most blocks that waiting entries lie in, with those that are partly claimed and partly filled.
+    /// The most blocks that waiting entries lie in: the first one is the last of its block.
     static constexpr std::size_t blocks_of_waiting(const freelist_options& options) noexcept {
-        return options.waiting_limit / block_size + 2;
+        return (detail::max<std::size_t>(options.waiting_limit, 1) + block_size - 2) / block_size + 1;
     }
     /// The most claims that can be under way: each has taken at least one of the indices.
     static constexpr std::size_t most_claims(const freelist_options& options) noexcept {
@@ -130,14 +130,7 @@ private:
         // First, so that of each thread no more than one claim looks unfinished: its last one that this head
         // shows. There are enough blocks only for that.
         const std::uint64_t claimed = counters_.claimed();
-        for (std::size_t i = 0; i != aside_; ++i) {
-            const std::uint32_t block = put_aside_[i];
-            if (was_read(block)) {
-                aside_ = aside_ - 1;
-                put_aside_[i] = put_aside_[aside_];
-                return block;
-            }
-        }
+        // The ring comes before what was put aside: it has no room for blocks that nobody waits for.
         while (static_cast<std::int64_t>(claimed - (passed_ + 1) * block_size) >= 0) {
             const std::uint32_t block = place_of(passed_).load(std::memory_order::relaxed);
             passed_ = passed_ + 1;
@@ -146,6 +139,14 @@ private:
             }
             put_aside_[aside_] = block;
             aside_ = aside_ + 1;
+        }
+        for (std::size_t i = 0; i != aside_; ++i) {
+            const std::uint32_t block = put_aside_[i];
+            if (was_read(block)) {
+                aside_ = aside_ - 1;
+                put_aside_[i] = put_aside_[aside_];
+                return block;
+            }
         }
         const std::uint32_t block = blocks_used_;
         blocks_used_ = block + 1;

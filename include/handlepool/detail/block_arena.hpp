@@ -48,7 +48,7 @@ private:
 /// and Vmem"): what one thread gives back, others take.
 ///
 /// Memory comes from the system a little ahead of its use, many pages in one call: by an eighth of what was
-/// used at most, and from the third mebibyte on by huge pages, where the system has them. A fault for each
+/// used at most, and from the fifth mebibyte on by huge pages, where the system has them. A fault for each
 /// page would take as long as all that is done with it. It goes back with the arena.
 class HANDLEPOOL_EXPORT block_arena {
 public:
