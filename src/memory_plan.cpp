@@ -63,7 +63,7 @@ virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
         const request& one = laid_out_[i];
         const std::size_t end = i + 1 == laid_out_.size() ? mapping.extent_ : laid_out_[i + 1].offset;
         one.array->place(mapping.data_ + one.offset, end - one.offset);
-        one.array->ask_for_huge_pages(virtual_memory::huge_bytes(one.size, one.expected));
+        one.array->prefer_huge_pages(0, virtual_memory::huge_bytes(one.size, one.expected));
     }
     return mapping;
 }

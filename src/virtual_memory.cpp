@@ -70,7 +70,7 @@ virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count
     }
     const std::size_t huge = huge_bytes(size, likely);
     map(what_for, size, std::max(alignment, huge == 0 ? 1 : huge_page_size));
-    ask_for_huge_pages(huge);
+    prefer_huge_pages(0, huge);
 }
 
 void virtual_memory::map(const memory_purpose& what_for, std::size_t size, std::size_t alignment) {
@@ -92,12 +92,6 @@ void virtual_memory::map(const memory_purpose& what_for, std::size_t size, std::
 void virtual_memory::place(std::byte* data, std::size_t extent) noexcept {
     data_ = data;
     extent_ = extent;
-}
-
-void virtual_memory::ask_for_huge_pages(std::size_t bytes) noexcept {
-    if (bytes != 0) {
-        madvise(data_, bytes, MADV_HUGEPAGE);
-    }
 }
 
 virtual_memory::~virtual_memory() {

@@ -56,7 +56,8 @@ public:
     /// thread, while others use them. A hint: where the system doesn't, each page comes when it is touched.
     void populate(std::size_t first, std::size_t last) noexcept;
 
-    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched.
+    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched. A
+    /// hint: where the system has none, small pages serve.
     void prefer_huge_pages(std::size_t first, std::size_t last) noexcept;
 
     /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
@@ -82,8 +83,6 @@ private:
     void map(const memory_purpose& what_for, std::size_t size, std::size_t alignment);
     /// Takes its place in the mapping of a plan: nothing else lies in the `extent` bytes from there on.
     void place(std::byte* data, std::size_t extent) noexcept;
-    /// A hint: where the system has none, small pages serve.
-    void ask_for_huge_pages(std::size_t bytes) noexcept;
 
     range whole_pages(std::size_t first, std::size_t last) const noexcept;
     bool give_back(range pages) noexcept;
