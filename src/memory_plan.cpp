@@ -12,6 +12,9 @@ namespace {
 
 // What a small plan is likely to use at the most.
 constexpr std::size_t small_use = 64 * 1024;
+// Mappings of at most so many bytes share the page of page tables that maps what they use: the system places
+// one beside the other.
+constexpr std::size_t sharing_size = virtual_memory::huge_page_size / 2;
 
 std::size_t round_up(std::size_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
@@ -31,6 +34,14 @@ void memory_plan::add(virtual_memory& array, const memory_purpose& what_for, std
                          .from_end = what_for.is_from_end(),
                          .rarely = what_for.is_rarely_used(),
                          .offset = 0});
+}
+
+std::size_t memory_plan::requested() const noexcept {
+    std::size_t sum = 0;
+    for (const request& one : requests_) {
+        sum += one.size;
+    }
+    return sum;
 }
 
 bool memory_plan::is_small() const noexcept {
@@ -101,13 +112,16 @@ void memory_plan::lay_out_pairs(std::vector<request> arrays, bool window) {
     auto falling = arrays.begin();
     auto last_falling = rising;
     if (window && falling != last_falling) {
-        // A page of page tables maps as much as a huge page does: the window begins with one.
         --last_falling;
-        const std::size_t offset = place_before_junction(*last_falling);
-        const std::size_t begin = (offset + last_falling->size) / virtual_memory::page_size();
-        const std::size_t pages = virtual_memory::huge_page_size / virtual_memory::page_size();
-        alignment_ = std::max(alignment_, virtual_memory::huge_page_size);
-        put(*last_falling, offset + (round_up(begin, pages) - begin) * virtual_memory::page_size());
+        std::size_t offset = place_before_junction(*last_falling);
+        if (requested() > sharing_size) {
+            // A page of page tables maps as much as a huge page does: the window begins with one.
+            const std::size_t begin = (offset + last_falling->size) / virtual_memory::page_size();
+            const std::size_t pages = virtual_memory::huge_page_size / virtual_memory::page_size();
+            alignment_ = std::max(alignment_, virtual_memory::huge_page_size);
+            offset += (round_up(begin, pages) - begin) * virtual_memory::page_size();
+        }
+        put(*last_falling, offset);
     }
     // Those that have no partner come first: they are the smallest ones, and fill pages.
     const auto pairs = std::min(last_falling - falling, arrays.end() - rising);

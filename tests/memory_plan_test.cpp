@@ -219,6 +219,29 @@ TEST(memory_plan_test, arrays_of_a_large_plan_have_their_own_pages) {
     EXPECT_EQ(large.memory().reserved, 8 * mib);
 }
 
+TEST(memory_plan_test, a_small_mapping_is_as_large_as_its_arrays) {
+    const neighbours all; // so the system can put many of them on one page of page tables
+    std::size_t sum = 0;
+    for (const auto& array : all.arrays) {
+        sum += array->size();
+    }
+    EXPECT_LE(all.mapping.size(), sum + 12 * page);
+}
+
+TEST(memory_plan_test, what_a_large_mapping_is_likely_to_use_has_one_page_of_page_tables) {
+    std::vector<virtual_memory> mappings;
+    for (std::size_t i = 0; i != 200; ++i) { // wherever the system puts it
+        memory_plan plan;
+        const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+        const bytes lanes(purpose.from_end(), mib + i % 7 * page, 100);
+        const bytes slots(purpose, 5000, 5000);
+        const bytes objects(purpose, 3 * mib, 100);
+        mappings.push_back(plan.reserve("test memory"));
+        ASSERT_EQ((address_of(lanes.data() + lanes.size()) - 1) / (2 * mib),
+                  address_of(objects.data() + 6 * page) / (2 * mib));
+    }
+}
+
 TEST(memory_plan_test, arrays_without_elements_and_no_arrays_are_sizes_too) {
     memory_plan nothing;
     EXPECT_NE(nothing.reserve("nothing").data(), nullptr);

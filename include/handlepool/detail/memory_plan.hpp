@@ -48,6 +48,8 @@ private:
         std::size_t offset;
     };
 
+    /// Bytes; no overflow once reserve() has looked.
+    std::size_t requested() const noexcept;
     bool is_small() const noexcept;
     void lay_out_with_own_pages();
     void lay_out_close_together();
