@@ -2,6 +2,7 @@
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/stable_pool.hpp>
 #include <handlepool/stats.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -124,6 +125,41 @@ TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_is_made_while_they_move) {
     breeder::breed = nullptr;
     EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
     EXPECT_EQ(pool.compact(this->executor).born, 0U);
+}
+
+template <class Pool, class Executor>
+void expect_no_children_in(Pool&& pool, Executor& executor) {
+    constexpr std::size_t few = 10; // they and their children have room in one chunk
+    int wanted = 2 * few;
+    pool.on_birth([&](auto, int&) {
+        if (wanted-- > 0) {
+            pool.emplace(0);
+        }
+    });
+    for (std::size_t i = 0; i != few; ++i) {
+        pool.emplace(0);
+    }
+    EXPECT_EQ(pool.compact(executor).born, few);
+    EXPECT_EQ(pool.compact(executor).born, few);
+    EXPECT_EQ(pool.compact(executor).born, few);
+    EXPECT_EQ(pool.compact(executor).born, 0U);
+}
+
+TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_hooks_make) {
+    const pool_options options{.name = "hooked", .capacity = 10'000};
+    expect_no_children_in(pool<int>(options), this->executor);
+    expect_no_children_in(stable_pool<int>(options), this->executor);
+    stable_pool<int> with_holes(options);
+    std::vector<handle<int>> all;
+    for (int i = 0; i != 1000; ++i) {
+        all.push_back(with_holes.emplace(i));
+    }
+    with_holes.compact();
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+        with_holes.erase(all[i]);
+    }
+    with_holes.compact();
+    expect_no_children_in(std::move(with_holes), this->executor);
 }
 
 } // namespace

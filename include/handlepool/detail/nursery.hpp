@@ -242,12 +242,9 @@ public:
             return true;
         });
     }
-    /// Compaction: how many positions those are.
-    std::size_t pending(const chain& lane) const {
-        std::size_t count = 0;
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) { count += last - first; });
-        return count;
-    }
+    /// Compaction: how many positions those are, without the last ones that are empty now: what comes there
+    /// later is not pending.
+    std::size_t pending(const chain& lane) const { return pending(lane, for_each_in); }
     /// Compaction: the same for the first `most` positions that are not empty, as far as the first that is.
     /// Returns whether those are all before it.
     template <class Visit>
@@ -445,6 +442,23 @@ protected:
         std::size_t left = most;
         for_used(lane, left, [](std::uint32_t, std::uint32_t) {}, for_places);
         return most - left;
+    }
+    template <class ForPlaces>
+    std::size_t pending(const chain& lane, ForPlaces for_places) const {
+        std::size_t count = 0;
+        std::uint32_t last_begin = 0;
+        std::uint32_t last_end = 0;
+        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+            count += last - first;
+            last_begin = first;
+            last_end = last;
+        });
+        std::uint32_t used_end = last_begin;
+        for_places(last_begin, last_end, [&](std::uint32_t position) {
+            used_end = owner(nursery_position{position}) == empty ? used_end : position + 1;
+            return true;
+        });
+        return count - (last_end - used_end);
     }
     /// The same: `limit(first, last, left)` returns the end of the first `left` such positions, which it
     /// counts down; `pass(first, last)` drains those of a run that are ready and returns how many they are.

@@ -54,7 +54,7 @@ public:
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
-        base::memory_at, base::own, base::owner, base::pending, base::positions, base::prefetch_owner,
+        base::memory_at, base::own, base::owner, base::positions, base::prefetch_owner,
         base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
@@ -169,6 +169,7 @@ public:
     std::size_t used(const chain& lane, std::size_t most) const {
         return base::used(lane, most, offered_in());
     }
+    std::size_t pending(const chain& lane) const { return base::pending(lane, offered_in()); }
 
     /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
     /// nursery. Notes which of them newborns have. For any number of ranges at the same time.
