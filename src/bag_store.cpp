@@ -56,6 +56,7 @@ void bag_store::shrink_to_fit() {
         end = slot + 1;
     }
     // Nothing throws from here on.
+    arena->trim();
     arena_ = std::move(arena);
     auto next = moved.begin();
     for (std::size_t slot = 0; slot != end; ++slot) {

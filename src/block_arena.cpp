@@ -49,10 +49,7 @@ block_arena::~block_arena() {
 
 void block_arena::clear() noexcept {
     unpoison(base(), 1, used());
-    // With the rest of the last huge page, and no byte of the next.
-    constexpr std::size_t huge = virtual_memory::huge_page_size;
-    const std::size_t touched = (std::max(used(), populated_) + huge - 1) / huge * huge;
-    memory_.discard(0, std::min(touched, memory_.size()));
+    memory_.discard(0, end_of_touched());
     for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
         shard& each = shards_[i];
         each.loaded = {};
@@ -63,6 +60,17 @@ void block_arena::clear() noexcept {
     full_ = {};
     fresh_ = unit;
     populated_ = 0;
+}
+
+void block_arena::trim() noexcept {
+    memory_.release(used(), end_of_touched());
+    populated_ = 0;
+}
+
+std::size_t block_arena::end_of_touched() const noexcept {
+    // With the rest of the last huge page, and no byte of the next.
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    return std::min((std::max(used(), populated_) + huge - 1) / huge * huge, memory_.size());
 }
 
 block_arena::shard& block_arena::own_shard() noexcept {

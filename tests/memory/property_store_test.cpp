@@ -87,6 +87,17 @@ TEST(property_store_without_memory, nor_do_bags_that_grow_shrink_and_end) {
     EXPECT_LE(store.memory().resident, 1'000'000U) << "what one bag leaves, the next one takes";
 }
 
+// Four mebibytes, and what is ready ahead of them in a huge page.
+TEST(property_store_without_memory, shrunk_it_has_nothing_ready) {
+    constexpr std::size_t count = 170'000;
+    object_store store;
+    for (std::uint64_t i = 0; i != count; ++i) {
+        store.set(object_in(i), "value"_key, i);
+    }
+    store.shrink_to_fit();
+    EXPECT_LE(store.memory().resident, 32 * count + 65'536) << "24 bytes, and 8 for the slot";
+}
+
 TEST(property_store_without_memory, is_made_with_few_allocations_or_not) {
     EXPECT_LE(allocations_of([] { const object_store store; }, [] {}), 4U);
 }

@@ -152,6 +152,33 @@ TEST(block_arena_test, is_as_new_when_it_was_cleared) {
     std::memset(arena[*taken], 1, 24);
 }
 
+TEST(block_arena_test, keeps_nothing_ready_when_it_was_trimmed_and_begins_again) {
+    constexpr std::size_t page = 65'536; // or less
+    const block_class size = block_class::of(64);
+    for (const std::size_t wanted : {std::size_t{0}, mebibyte, 4 * mebibyte - page, 5 * mebibyte}) {
+        block_arena arena(100 * mebibyte);
+        std::vector<owned_block> owned;
+        const auto use = [&](std::size_t bytes) {
+            for (; owned.size() * size.bytes() < bytes; owned.back().write(arena)) {
+                owned.push_back({*arena.take(size), size, static_cast<std::byte>(owned.size() % 251)});
+            }
+        };
+        use(wanted);
+        for (int round = 0; round != 2; ++round) {
+            arena.trim();
+            ASSERT_LE(arena.memory().resident, wanted + page) << wanted;
+        }
+        const std::size_t trimmed = arena.memory().resident;
+        use(wanted + mebibyte);
+        EXPECT_GE(arena.memory().resident, trimmed + mebibyte - page);
+        EXPECT_TRUE(std::all_of(owned.begin(), owned.end(),
+                                [&](const owned_block& each) { return each.is_untouched(arena); }));
+        EXPECT_EQ(arena.in_use(), owned.size());
+        arena.clear();
+        EXPECT_LT(arena.memory().resident, mebibyte / 8);
+    }
+}
+
 TEST(block_arena_test, has_no_block_of_before_when_it_was_cleared) {
     block_arena arena(mebibyte);
     const block_class size(1);
