@@ -39,8 +39,11 @@ block_arena::block_arena(std::size_t bytes)
               bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
       shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
-    // Not for the beginning: no store is to take twice what it uses.
-    memory_.prefer_huge_pages(2 * virtual_memory::huge_page_size, memory_.size());
+    // Not for the beginning, not even where the system does so unasked: no store is to take twice what it
+    // uses.
+    const std::size_t beginning = std::min(2 * virtual_memory::huge_page_size, memory_.size());
+    memory_.refuse_huge_pages(0, beginning);
+    memory_.prefer_huge_pages(beginning, memory_.size());
 }
 
 block_arena::~block_arena() {
