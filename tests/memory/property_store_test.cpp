@@ -100,15 +100,15 @@ TEST(property_store_without_memory, shrunk_it_has_nothing_ready) {
     EXPECT_LE(store.memory().resident, 32 * count + 65'536) << "24 bytes, and 8 for the slot";
 }
 
-/// Address space for which huge pages are refused, whatever the system prefers.
-std::size_t bytes_of_small_pages() {
+/// Address space of mappings with this flag of /proc/self/smaps.
+std::size_t bytes_with(std::string_view flag) {
     std::ifstream mappings("/proc/self/smaps");
     std::size_t sum = 0;
     std::size_t kibibytes = 0;
     for (std::string line; std::getline(mappings, line);) {
         if (line.starts_with("Size:")) {
             kibibytes = std::stoul(line.substr(5));
-        } else if (line.starts_with("VmFlags:") && line.find(" nh") != std::string::npos) {
+        } else if (line.starts_with("VmFlags:") && line.find(flag) != std::string::npos) {
             sum += kibibytes * 1024;
         }
     }
@@ -120,11 +120,14 @@ TEST(property_store_without_memory, begins_with_small_pages_even_where_the_syste
         GTEST_SKIP() << "this system has no huge pages";
     }
     constexpr std::size_t mebibyte = std::size_t{1} << 20;
-    const std::size_t before = bytes_of_small_pages();
-    const object_store large;
-    EXPECT_EQ(bytes_of_small_pages() - before, 6 * mebibyte) << "of blocks and of slots";
+    const std::size_t small_before = bytes_with(" nh");
+    const std::size_t huge_before = bytes_with(" hg");
+    const object_store large({.bytes = 1024 * mebibyte});
+    EXPECT_EQ(bytes_with(" nh") - small_before, 6 * mebibyte) << "of blocks and of slots";
+    EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte) << "the other blocks";
     const object_store small({.slots = 8192, .bytes = mebibyte});
-    EXPECT_EQ(bytes_of_small_pages() - before, 7 * mebibyte + 65'536) << "all of it";
+    EXPECT_EQ(bytes_with(" nh") - small_before, 7 * mebibyte + 65'536) << "all of it";
+    EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte);
 }
 
 TEST(property_store_without_memory, is_made_with_few_allocations_or_not) {
