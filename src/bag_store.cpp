@@ -26,7 +26,11 @@ bag_reader reader_of(property_view bag) noexcept {
 bag_store::bag_store(std::size_t slots, std::size_t bytes)
     : table_("slots of a property_store", slots, 0),
       bytes_(bytes),
-      arena_(std::make_unique<block_arena>(bytes)) {}
+      arena_(std::make_unique<block_arena>(bytes)) {
+    // As the arena: the slots of few bags are to take little memory.
+    constexpr std::size_t few = virtual_memory::huge_page_size / sizeof(entry);
+    table_.refuse_huge_pages(0, std::min(few, slots));
+}
 
 // ---- All bags --------------------------------------------------------------------------------------------
 
@@ -56,6 +60,7 @@ void bag_store::shrink_to_fit() {
         end = slot + 1;
     }
     // Nothing throws from here on.
+    arena->trim();
     arena_ = std::move(arena);
     auto next = moved.begin();
     for (std::size_t slot = 0; slot != end; ++slot) {

@@ -39,8 +39,11 @@ block_arena::block_arena(std::size_t bytes)
               bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
       shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
-    // Not for the beginning: no store is to take twice what it uses.
-    memory_.prefer_huge_pages(2 * virtual_memory::huge_page_size, memory_.size());
+    // Not for the beginning, not even where the system does so unasked: no store is to take twice what it
+    // uses.
+    const std::size_t beginning = std::min(2 * virtual_memory::huge_page_size, memory_.size());
+    memory_.refuse_huge_pages(0, beginning);
+    memory_.prefer_huge_pages(beginning, memory_.size());
 }
 
 block_arena::~block_arena() {
@@ -49,10 +52,7 @@ block_arena::~block_arena() {
 
 void block_arena::clear() noexcept {
     unpoison(base(), 1, used());
-    // With the rest of the last huge page, and no byte of the next.
-    constexpr std::size_t huge = virtual_memory::huge_page_size;
-    const std::size_t touched = (std::max(used(), populated_) + huge - 1) / huge * huge;
-    memory_.discard(0, std::min(touched, memory_.size()));
+    memory_.discard(0, end_of_touched());
     for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
         shard& each = shards_[i];
         each.loaded = {};
@@ -63,6 +63,17 @@ void block_arena::clear() noexcept {
     full_ = {};
     fresh_ = unit;
     populated_ = 0;
+}
+
+void block_arena::trim() noexcept {
+    memory_.release(used(), end_of_touched());
+    populated_ = 0;
+}
+
+std::size_t block_arena::end_of_touched() const noexcept {
+    // With the rest of the last huge page, and no byte of the next.
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    return std::min((std::max(used(), populated_) + huge - 1) / huge * huge, memory_.size());
 }
 
 block_arena::shard& block_arena::own_shard() noexcept {

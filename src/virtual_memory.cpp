@@ -144,6 +144,13 @@ void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noex
     }
 }
 
+void virtual_memory::refuse_huge_pages(std::size_t first, std::size_t last) noexcept {
+    const range whole = whole_pages(first, last);
+    if (whole.first != whole.last) {
+        madvise(data_ + whole.first, whole.last - whole.first, MADV_NOHUGEPAGE);
+    }
+}
+
 std::size_t virtual_memory::resident() const noexcept {
     const std::uintptr_t begin = address_of(data_) / page_size() * page_size();
     const std::uintptr_t end = (address_of(data_) + extent_) / page_size() * page_size();

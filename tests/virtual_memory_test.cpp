@@ -37,6 +37,7 @@ void limit_address_space(std::size_t bytes) {
 TEST(virtual_memory_test, populating_backs_all_pages_of_a_range_and_changes_no_byte) {
     constexpr std::size_t mib = std::size_t{1} << 20;
     virtual_memory memory("memory", 16 * mib, 1, 1, 0);
+    memory.refuse_huge_pages(0, 16 * mib);
     auto* const bytes = static_cast<std::byte*>(memory.data());
     bytes[mib] = std::byte{1};
     const std::size_t touched = memory.resident();
@@ -48,6 +49,17 @@ TEST(virtual_memory_test, populating_backs_all_pages_of_a_range_and_changes_no_b
     }
     EXPECT_EQ(bytes[mib], std::byte{1});
     EXPECT_EQ(std::count(bytes, bytes + 16 * mib, std::byte{0}), static_cast<std::ptrdiff_t>(16 * mib - 1));
+}
+
+TEST(virtual_memory_test, no_huge_page_comes_where_they_are_refused) {
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    virtual_memory memory("memory", 4 * huge, 1, huge, 4 * huge);
+    memory.refuse_huge_pages(1, 2 * huge);
+    auto* const bytes = static_cast<std::byte*>(memory.data());
+    for (std::size_t at = huge / 2; at < 2 * huge; at += huge) {
+        bytes[at] = std::byte{1};
+    }
+    EXPECT_LE(memory.resident(), 2 * std::size_t{65'536}) << "a page each";
 }
 
 TEST(virtual_memory_death_test, a_reservation_beyond_the_systems_limit_says_what_was_asked_for) {

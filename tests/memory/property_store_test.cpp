@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <new>
 #include <optional>
 #include <span>
@@ -85,6 +87,47 @@ TEST(property_store_without_memory, nor_do_bags_that_grow_shrink_and_end) {
                   [] {}),
               0U);
     EXPECT_LE(store.memory().resident, 1'000'000U) << "what one bag leaves, the next one takes";
+}
+
+// Four mebibytes, and what is ready ahead of them in a huge page.
+TEST(property_store_without_memory, shrunk_it_has_nothing_ready) {
+    constexpr std::size_t count = 170'000;
+    object_store store;
+    for (std::uint64_t i = 0; i != count; ++i) {
+        store.set(object_in(i), "value"_key, i);
+    }
+    store.shrink_to_fit();
+    EXPECT_LE(store.memory().resident, 32 * count + 65'536) << "24 bytes, and 8 for the slot";
+}
+
+/// Address space of mappings with this flag of /proc/self/smaps.
+std::size_t bytes_with(std::string_view flag) {
+    std::ifstream mappings("/proc/self/smaps");
+    std::size_t sum = 0;
+    std::size_t kibibytes = 0;
+    for (std::string line; std::getline(mappings, line);) {
+        if (line.starts_with("Size:")) {
+            kibibytes = std::stoul(line.substr(5));
+        } else if (line.starts_with("VmFlags:") && line.find(flag) != std::string::npos) {
+            sum += kibibytes * 1024;
+        }
+    }
+    return sum;
+}
+
+TEST(property_store_without_memory, begins_with_small_pages_even_where_the_system_prefers_huge_ones) {
+    if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) {
+        GTEST_SKIP() << "this system has no huge pages";
+    }
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    const std::size_t small_before = bytes_with(" nh");
+    const std::size_t huge_before = bytes_with(" hg");
+    const object_store large({.bytes = 1024 * mebibyte});
+    EXPECT_EQ(bytes_with(" nh") - small_before, 6 * mebibyte) << "of blocks and of slots";
+    EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte) << "the other blocks";
+    const object_store small({.slots = 8192, .bytes = mebibyte});
+    EXPECT_EQ(bytes_with(" nh") - small_before, 7 * mebibyte + 65'536) << "all of it";
+    EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte);
 }
 
 TEST(property_store_without_memory, is_made_with_few_allocations_or_not) {

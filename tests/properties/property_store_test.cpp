@@ -211,6 +211,20 @@ TEST(property_store_test, a_bag_has_the_next_size_with_room_for_it) {
     EXPECT_EQ(store.view(ship).at<float>(hull), 1);
 }
 
+TEST(property_store_test, what_a_bag_leaves_is_as_large_as_what_it_had) {
+    ship_store store({.slots = 10, .bytes = 65'536});
+    const std::string text(1000, 'x');
+    for (int round = 0; round != 1000; ++round) {
+        ASSERT_TRUE(store.try_set(ship_in(1, 1), title, text)) << round;
+        ASSERT_TRUE(store.try_set(ship_in(1, 1), title, "x"));
+        if (round % 2 == 0) {
+            store.erase(ship_in(1, 1)); // now it has far more than it needs
+        } else {
+            store.assign(ship_in(1, 1), property_bag());
+        }
+    }
+}
+
 TEST(property_store_test, a_bag_that_would_be_too_large_stays_as_it_is) {
     ship_store store;
     const auto ship = ship_in(1, 1);

@@ -68,6 +68,8 @@ public:
     /// Makes the arena as new, and gives its memory back to the system. Only while nobody uses it or a block;
     /// linear in the memory.
     void clear() noexcept;
+    /// Gives back to the system what is ready ahead of its use. Only while nobody else uses the arena.
+    void trim() noexcept;
 
     /// Its memory, until it is given back. Constant.
     std::byte* operator[](block which) noexcept { return base() + offset_of(which); }
@@ -125,6 +127,8 @@ private:
     range next_to_populate() noexcept;
 
     std::size_t used() const noexcept { return min(fresh_, memory_.size()); }
+    /// No byte from here on has memory.
+    std::size_t end_of_touched() const noexcept;
     std::byte* base() noexcept { return static_cast<std::byte*>(memory_.data()); }
     links& links_of(block free) noexcept { return *static_cast<links*>(static_cast<void*>((*this)[free])); }
 
@@ -135,7 +139,7 @@ private:
     alignas(cache_line) mutex depot_access_;       // to what follows
     std::array<block, block_class::count> full_{}; // the first of the first magazine
     std::size_t fresh_ = unit;                     // bytes from here on were never used; no block is at 0
-    std::size_t populated_ = 0;                    // bytes from here on were never populated
+    std::size_t populated_ = 0;                    // bytes from here on are not populated
 };
 
 } // namespace handlepool::detail

@@ -49,6 +49,12 @@ public:
         memory_.release(first * sizeof(Element), last * sizeof(Element));
     }
 
+    /// Asks the system not to use huge pages for the elements from `first` to before `last`, not even where
+    /// it does so unasked. A hint.
+    void refuse_huge_pages(std::size_t first, std::size_t last) noexcept {
+        memory_.refuse_huge_pages(first * sizeof(Element), last * sizeof(Element));
+    }
+
     /// Asks the system; linear in the range.
     memory_use memory() const noexcept {
         return {.reserved = memory_.size(), .resident = memory_.resident()};

@@ -60,6 +60,10 @@ public:
     /// hint: where the system has none, small pages serve.
     void prefer_huge_pages(std::size_t first, std::size_t last) noexcept;
 
+    /// Asks the system not to use huge pages for whole pages of these bytes, though it may do so unasked
+    /// elsewhere, so that no more has memory than is touched. A hint.
+    void refuse_huge_pages(std::size_t first, std::size_t last) noexcept;
+
     /// Bytes that are backed by memory now; 0 where the system refuses to say. A page that several ranges of
     /// a plan share counts for the one in which it ends, so that it counts once in their sum.
     std::size_t resident() const noexcept;
