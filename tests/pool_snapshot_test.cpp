@@ -109,22 +109,30 @@ struct breeder {
 };
 
 TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_is_made_while_they_move) {
-    pool<breeder> pool({.name = "breeders", .capacity = 100'000});
-    // Whole chunks: a compaction that looked again after each would find the next one full.
+    // Whole chunks: a compaction that looked again after each would find the next one full. And a few, with
+    // which those that they make have room in one chunk.
     constexpr std::size_t chunk = default_policy::nursery_chunk;
-    const auto populate = [&pool](std::size_t count) {
-        for (std::size_t i = 0; i != count; ++i) {
-            pool.emplace();
-        }
-    };
-    std::thread([&] { populate(chunk); }).join();
-    populate(2 * chunk);
-    breeder::breed = [&] { pool.emplace(); };
-    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
-    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
-    breeder::breed = nullptr;
-    EXPECT_EQ(pool.compact(this->executor).born, 3 * chunk);
-    EXPECT_EQ(pool.compact(this->executor).born, 0U);
+    constexpr std::size_t few = chunk / 8;
+    for (const auto& [elsewhere, here] : {std::pair{chunk, 2 * chunk}, {few, 2 * few}}) {
+        pool<breeder> pool({.name = "breeders", .capacity = 100'000});
+        const auto populate = [&pool](std::size_t count) {
+            for (std::size_t i = 0; i != count; ++i) {
+                pool.emplace();
+            }
+        };
+        populate(elsewhere);
+        const std::size_t all = elsewhere + here;
+        // In a lane that is looked at after the other.
+        std::thread([&, count = here] {
+            populate(count);
+            breeder::breed = [&] { pool.emplace(); };
+            EXPECT_EQ(pool.compact(this->executor).born, all);
+            EXPECT_EQ(pool.compact(this->executor).born, all);
+            breeder::breed = nullptr;
+            EXPECT_EQ(pool.compact(this->executor).born, all);
+            EXPECT_EQ(pool.compact(this->executor).born, 0U);
+        }).join();
+    }
 }
 
 template <class Pool, class Executor>

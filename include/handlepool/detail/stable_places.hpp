@@ -54,8 +54,7 @@ public:
           most_owned_(max<std::size_t>(groups / 4, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
-        base::memory_at, base::own, base::owner, base::positions, base::prefetch_owner,
-        base::reached;
+        base::memory_at, base::own, base::owner, base::positions, base::prefetch_owner, base::reached;
     static constexpr std::uint32_t chunk_size() noexcept { return group_size; }
 
     /// Lane: takes a place for an object. None when no place is left. Calls `soon(place)` for such as are
