@@ -1,0 +1,11 @@
+"""Where program.cpp stops, and what is printed there."""
+
+# (function, expressions), in the order of the calls of stop_here(). gdb and lldb print each expression.
+STOPS = [
+    ("look_at_handles", ["alive", "erased", "reused", "revoked", "reserved", "cancelled", "newborn", "just_erased",
+                         "null", "any", "never", "of_no_pool", "member", "ships", "teams"]),
+    ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things", "first", "second", "thing"]),
+    ("look_while_emplacing", ["slow"]),
+    ("look_after_the_end", ["*ships"]),
+    ("look_after_the_end", ["*ships", "handle"]),
+]
