@@ -1,11 +1,21 @@
 // The program that the debuggers look at: it stops in stop_here(), whose callers hold what is printed.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/key_table.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/property_bag.hpp>
+#include <handlepool/property_store.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
+#include <handlepool/service.hpp>
 #include <handlepool/stable_pool.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -108,6 +118,58 @@ struct slow_ship {
     static_cast<void>(thing);
 }
 
+[[gnu::noinline]] void look_at_containers() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    const auto flagship = ships.emplace(1, 10);
+    const auto escort = ships.emplace(2, 20);
+    const auto lost = ships.emplace(3, 30);
+    handlepool::handle_set<ship> fleet;
+    fleet.insert(flagship);
+    fleet.insert(lost);
+    handlepool::handle_map<ship, int> cargo;
+    cargo.try_emplace(flagship, 500);
+    cargo.try_emplace(escort, 20);
+    handlepool::handle_index<ship, int> by_number;
+    by_number.insert(escort, 77);
+    handlepool::hierarchy<ship> squadron;
+    squadron.insert(flagship);
+    squadron.attach(escort, flagship);
+    ships.erase(lost);
+    const handlepool::handle_set<ship> none;
+    stop_here();
+}
+
+[[gnu::noinline]] void look_at_properties() {
+    using namespace handlepool::property_literals;
+    handlepool::key_table names;
+    names.add({"stats", "health"});
+    names.add({"name"});
+    handlepool::property_bag sheet(names);
+    sheet.set("stats"_key / "health", 10);
+    sheet.set("name"_key, "Ada");
+    sheet.set("awake"_key, true);
+    sheet.set("path"_key, std::array{1.5F, 2.5F});
+    sheet.set("note"_key, "");
+    sheet.set_removed("old"_key);
+    const handlepool::property_bag empty;
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    handlepool::property_store<ship> sheets({.slots = 1000, .bytes = 65'536});
+    sheets.set(ships.emplace(1, 10), "speed"_key, 3.5F);
+    stop_here();
+}
+
+[[gnu::noinline]] void look_at_a_service() {
+    handlepool::service service;
+    auto& ships = service.add_pool<ship>("ships", {.capacity = 100, .pool_id = 3});
+    service.add<handlepool::raw_stable_pool<>>("things", {.capacity = 100, .pool_id = 4},
+                                               handlepool::raw_type{.size = 4, .alignment = 4});
+    service.add_pool<int>("wrecks", {.capacity = 100, .pool_id = 5});
+    const handlepool::any_handle any = ships.emplace(1, 10);
+    service.remove_pool("wrecks");
+    stop_here();
+    static_cast<void>(any);
+}
+
 [[gnu::noinline]] void look_while_emplacing() {
     handlepool::pool<slow_ship> slow({.name = "slow", .capacity = 100, .pool_id = 3});
     slow.emplace(1);
@@ -129,6 +191,9 @@ struct slow_ship {
 int main() {
     look_at_handles();
     look_at_pools();
+    look_at_containers();
+    look_at_properties();
+    look_at_a_service();
     look_while_emplacing();
     look_after_the_end();
 }

@@ -37,7 +37,7 @@ class Debugger:
         self.is_lldb = "lldb" in path.name
 
     def session(self, live, make_cores, printers=True):
-        """What drive_gdb.py or drive_lldb.py writes: with addresses replaced, which differ."""
+        """What drive_gdb.py or drive_lldb.py writes, but for addresses, and types of lldb's: compilers name them differently."""
         output = self.work / "output.txt"
         output.unlink(missing_ok=True)
         name = "lldb" if self.is_lldb else "gdb"
@@ -50,7 +50,8 @@ class Debugger:
                    CORES=str(self.work) if make_cores or not live else "")
         if not output.exists() or not output.read_text(encoding="utf-8").endswith("== end\n"):
             sys.exit(f"{self.path} did not come to the end:\n{said}")
-        return re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", output.read_text(encoding="utf-8")).splitlines()
+        text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", output.read_text(encoding="utf-8"))
+        return re.sub(r"^\(.+?\) (?=\S+ = )", "", text, flags=re.MULTILINE).splitlines()
 
 
 def entries(lines):

@@ -12,7 +12,7 @@ class NoSuchMember(Exception):
     """The program's types are not those of this version of handlepool, or have no debug information."""
 
     def __init__(self, type_name, member):
-        super().__init__(f"{type_name} has no member {member}")
+        super().__init__(f"{type_name.split('<')[0]} has no member {member}")
 
 
 class Type:

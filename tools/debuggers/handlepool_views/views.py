@@ -2,7 +2,7 @@
 
 import re
 
-from . import handles, pools
+from . import containers, handles, pools, properties, services
 
 
 class HandleView:
@@ -24,6 +24,15 @@ VIEWS = {
     "pool": pools.View,
     "raw_pool": pools.View,
     "detail::pool_core": pools.View,
+    "basic_service": services.View,
+    "handle_set": containers.SetView,
+    "handle_map": containers.MapView,
+    "handle_index": containers.IndexView,
+    "hierarchy": containers.HierarchyView,
+    "property_bag": properties.BagView,
+    "property_view": properties.BagView,
+    "property_store": properties.StoreView,
+    "detail::bag_header": properties.HeaderView,
 }
 
 HANDLE = re.compile(r"^handlepool::handle<.*>$", re.DOTALL)
