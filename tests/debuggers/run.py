@@ -36,17 +36,17 @@ class Debugger:
         self.work = work
         self.is_lldb = "lldb" in path.name
 
-    def session(self, live, make_cores, printers=True):
-        """What drive_gdb.py or drive_lldb.py writes, but for addresses, and types of lldb's: compilers name them differently."""
+    def session(self, live, make_cores, printers=True, natvis=None):
+        """What drive_gdb.py, drive_lldb.py or drive_natvis.py writes, but for addresses, and types of lldb's: compilers name them differently."""
         output = self.work / "output.txt"
         output.unlink(missing_ok=True)
         name = "lldb" if self.is_lldb else "gdb"
-        driver = HERE / f"drive_{name}.py"
+        driver = HERE / f"drive_{'natvis' if natvis else name}.py"
         script = TOOLS / name / f"handlepool_{name}.py"
         how = (["--no-lldbinit", "--batch", "-o", f"command script import {driver}", self.program] if self.is_lldb
                else ["-nx", "-batch", "-x", driver, self.program])
         said = run([self.path, *how], PRINTERS=str(script) if printers else "", OUTPUT=str(output),
-                   LIVE="yes" if live else "no",
+                   LIVE="yes" if live else "no", NATVIS=str(natvis or ""),
                    CORES=str(self.work) if make_cores or not live else "")
         if not output.exists() or not output.read_text(encoding="utf-8").endswith("== end\n"):
             sys.exit(f"{self.path} did not come to the end:\n{said}")
@@ -96,6 +96,7 @@ def main():
     parser.add_argument("--expected", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="a folder for core dumps")
     parser.add_argument("--optimized", action="store_true", help="expressions may be optimized out")
+    parser.add_argument("--natvis", type=pathlib.Path, help="evaluate the expressions of this file in gdb instead")
     parser.add_argument("--write", action="store_true", help="write the expected file")
     arguments = parser.parse_args()
 
@@ -104,8 +105,8 @@ def main():
     cores_by_gdb = debugger.is_lldb and arguments.gdb is not None
     if cores_by_gdb:
         Debugger(arguments.gdb, arguments.program, arguments.work).session(True, make_cores=True, printers=False)
-    printed = {"live": debugger.session(True, make_cores=not debugger.is_lldb)}
-    if not debugger.is_lldb or cores_by_gdb:
+    printed = {"live": debugger.session(True, not debugger.is_lldb and not arguments.natvis, natvis=arguments.natvis)}
+    if not arguments.natvis and (not debugger.is_lldb or cores_by_gdb):
         printed["core dump"] = debugger.session(False, make_cores=False)
         for core in arguments.work.glob("*.core"):
             core.unlink()
@@ -117,7 +118,7 @@ def main():
     for how, lines in printed.items():
         found = differences(expected, lines, arguments.optimized)
         wrong += [f"-- {how}:", *found] if found else []
-    for words in words_of_the_library(arguments.program):
+    for words in () if arguments.natvis else words_of_the_library(arguments.program):
         if not any(words in line for line in expected):
             wrong.append(f"describe() says what is not expected of a printer: {words}")
     if wrong:
