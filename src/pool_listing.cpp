@@ -3,6 +3,14 @@
 
 #include <mutex>
 
+#ifdef HANDLEPOOL_GDB_SCRIPT
+// An entry of the section that gdb reads of a program: the script to load, whose kind is a Python file.
+asm(".pushsection \".debug_gdb_scripts\", \"MS\",@progbits,1\n"
+    ".byte 1\n"
+    ".asciz \"" HANDLEPOOL_GDB_SCRIPT "\"\n"
+    ".popsection\n");
+#endif
+
 namespace handlepool::detail {
 
 // Under the mutex of the pool ids, which fork takes: a child's list is whole. A debugger may stop the process

@@ -16,6 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = HERE.parent.parent / "tools"
+DOCUMENT = HERE.parent.parent / "docs" / "debuggers.md"
 # What debuggers say of an expression in an optimized program.
 OUT_OF_REACH = "optimized out|not available|No symbol|no variable"
 
@@ -88,6 +89,12 @@ def words_of_the_library(program):
         yield f"= ship {name} ({pool}): {state}"
 
 
+def quoted_in(document, language):
+    """The lines of the blocks of that language."""
+    for block in re.findall(rf"^```{language}\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        yield from block.splitlines()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--debugger", type=pathlib.Path, required=True, help="the path of gdb or lldb")
@@ -121,6 +128,9 @@ def main():
     for words in () if arguments.natvis else words_of_the_library(arguments.program):
         if not any(words in line for line in expected):
             wrong.append(f"describe() says what is not expected of a printer: {words}")
+    for line in () if arguments.natvis else quoted_in(DOCUMENT, "lldb" if debugger.is_lldb else "gdb"):
+        if line not in expected:
+            wrong.append(f"{DOCUMENT.name} quotes what is not printed: {line}")
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{len(expected)} lines are as expected: {', '.join(printed)}")
