@@ -38,7 +38,10 @@ class Debugger:
         self.is_lldb = "lldb" in path.name
 
     def session(self, live, make_cores, printers=True, natvis=None):
-        """What drive_gdb.py, drive_lldb.py or drive_natvis.py writes, but for addresses, and types of lldb's: compilers name them differently."""
+        """What drive_gdb.py, drive_lldb.py or drive_natvis.py writes.
+
+        Without addresses, which differ, and without types of lldb's, which compilers name differently.
+        """
         output = self.work / "output.txt"
         output.unlink(missing_ok=True)
         name = "lldb" if self.is_lldb else "gdb"
