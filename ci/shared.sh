@@ -23,6 +23,6 @@ cmake --preset dev -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D BUILD_SHA
     -D HANDLEPOOL_UNITE_SOURCES=ON \
     -D HANDLEPOOL_BUILD_STRESS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
 cmake --build "$build"
-# The two that are left out build libraries of their own, which the other builds do as well.
+# Those that are left out build libraries of their own, which the other builds do as well.
 ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" \
-    --exclude-regex '^install\.(configurations|subproject)$'
+    --exclude-regex '^install\.(configurations|subproject|debuggers)$'

@@ -38,3 +38,16 @@ write_basic_package_version_file(handlepool-config-version.cmake COMPATIBILITY S
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/handlepool-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/handlepool-config-version.cmake
         DESTINATION ${handlepool_package_dir})
+
+# What debuggers load; see docs/debuggers.md.
+foreach(folder IN ITEMS debuggers gdb lldb natvis)
+    install(DIRECTORY tools/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/handlepool
+            PATTERN __pycache__ EXCLUDE PATTERN auto-load.py EXCLUDE)
+endforeach()
+# gdb looks there for the path of a library, whose prefix is known when it is installed.
+if(BUILD_SHARED_LIBS)
+    install(FILES tools/gdb/auto-load.py RENAME $<TARGET_FILE_NAME:handlepool>-gdb.py
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+elseif(HANDLEPOOL_EMBED_GDB_SCRIPT)
+    install(FILES tools/gdb/auto-load.py RENAME handlepool.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load)
+endif()

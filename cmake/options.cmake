@@ -7,6 +7,8 @@ option(HANDLEPOOL_BUILD_PEERS "Build the comparison with containers of others, t
 option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)
 option(HANDLEPOOL_BUILD_FUZZERS "Build the fuzzers of tests/fuzz/, as the target fuzzers; needs clang" OFF)
 option(HANDLEPOOL_INSTALL "Generate the install target" ${PROJECT_IS_TOP_LEVEL})
+option(HANDLEPOOL_EMBED_GDB_SCRIPT
+    "Name the gdb printers of the installation in the static library, so that gdb loads them with every program: for packages" OFF)
 option(HANDLEPOOL_WERROR "Treat warnings as errors" OFF)
 
 set(HANDLEPOOL_COMPONENTS AUTO CACHE STRING

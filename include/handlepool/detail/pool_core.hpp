@@ -11,6 +11,7 @@
 #include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_holder.hpp>
+#include <handlepool/detail/pool_listing.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/pool_views.hpp>
 #include <handlepool/detail/raise.hpp>
@@ -580,6 +581,7 @@ private:
     eraser<T, Config> eraser_{parts_, compactor_};
     sorter<T, Config> sorter_{parts_};
     access_gate<lane_type> gate_;
+    pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;
 };
 

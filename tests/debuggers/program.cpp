@@ -1,0 +1,202 @@
+// The program that the debuggers look at: it stops in stop_here(), whose callers hold what is printed.
+
+#include <handlepool/columns.hpp>
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/key_table.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/property_bag.hpp>
+#include <handlepool/property_store.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
+#include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <new>
+#include <string>
+
+struct position {
+    int x;
+    int y;
+};
+struct velocity {
+    int dx;
+};
+struct ship {
+    int id;
+    int crew;
+};
+struct sprite {
+    int frame = 0;
+    explicit sprite(int first) : frame(first) {}
+    sprite& operator=(int first) {
+        frame = first;
+        return *this;
+    }
+    void clear() noexcept { frame = 0; }
+};
+using team_layout = handlepool::handle_layout<20, 16, 8, 4>;
+
+// What printers print is compared with what describe() says here.
+std::string said;
+
+[[gnu::noinline]] void stop_here() {
+    asm volatile("" ::: "memory");
+}
+
+struct slow_ship {
+    explicit slow_ship(int number) : id(number) {
+        if (number == 2) {
+            stop_here(); // while it is emplaced
+        }
+    }
+    int id;
+};
+
+[[gnu::noinline]] void look_at_handles() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .remember_frames = true, .pool_id = 3});
+    const auto alive = ships.emplace(1, 10);
+    const auto erased = ships.emplace(2, 20);
+    const auto reused = ships.emplace(3, 30);
+    ships.compact();
+    ships.compact();
+    ships.erase(erased);
+    ships.compact();
+    ships.compact();
+    const auto revoked_one = reused;
+    const auto revoked = ships.revoke(revoked_one);
+    const auto reserved = ships.reserve();
+    const auto cancelled = ships.reserve();
+    ships.cancel(cancelled);
+    const auto newborn = ships.emplace(4, 40);
+    const auto just_erased = ships.emplace(5, 50);
+    ships.erase(just_erased);
+    const handlepool::handle<ship> null;
+    const handlepool::any_handle any = alive;
+    const auto never = decltype(alive)::from_value(alive.value() + (8ULL << 32));
+    handlepool::pool<ship, handlepool::keyed_layout<struct moored>> keyed_ships(
+        {.name = "keyed", .capacity = 100});
+    const auto keyed = keyed_ships.emplace(8, 80);
+    handlepool::pool<ship, team_layout> teams({.name = "teams", .capacity = 100});
+    const auto of_no_pool = decltype(alive)::from_value(alive.value() + (9ULL << 54));
+    const auto member = teams.emplace(7, 70).with_user(5);
+
+    for (const auto each : {alive, erased, revoked_one, revoked, reserved, cancelled, newborn, just_erased}) {
+        said += ships.describe(each) + "\n";
+    }
+    std::printf("%s", said.c_str());
+    stop_here();
+    static_cast<void>(null), static_cast<void>(any), static_cast<void>(never), static_cast<void>(of_no_pool),
+        static_cast<void>(member), static_cast<void>(keyed);
+}
+
+[[gnu::noinline]] void look_at_pools() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    handlepool::stable_pool<ship> rocks({.name = "rocks", .capacity = 100, .pool_id = 4});
+    handlepool::recycling_pool<sprite> sprites({.name = "sprites", .capacity = 100, .pool_id = 5});
+    handlepool::pool<handlepool::columns<position, velocity>> movers(
+        {.name = "movers", .capacity = 100, .pool_id = 6});
+    handlepool::raw_pool<> things({.name = "things", .capacity = 100, .pool_id = 7},
+                                  {.size = 4, .alignment = 4});
+    const auto first = ships.emplace(1, 10);
+    ships.emplace(2, 20);
+    rocks.emplace(3, 30);
+    const auto second = rocks.emplace(4, 40);
+    sprites.emplace(5);
+    movers.emplace(position{1, 2}, velocity{3});
+    const auto thing = things.emplace([](void* memory) { ::new (memory) int(0x01020304); });
+    ships.compact();
+    rocks.compact();
+    ships.erase(first);
+    rocks.erase(second);
+    ships.emplace(6, 60);
+    rocks.emplace(7, 70);
+    static_cast<void>(ships.reserve());
+    stop_here();
+    static_cast<void>(thing);
+}
+
+[[gnu::noinline]] void look_at_containers() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    const auto flagship = ships.emplace(1, 10);
+    const auto escort = ships.emplace(2, 20);
+    const auto lost = ships.emplace(3, 30);
+    handlepool::handle_set<ship> fleet;
+    fleet.insert(flagship);
+    fleet.insert(lost);
+    handlepool::handle_map<ship, int> cargo;
+    cargo.try_emplace(flagship, 500);
+    cargo.try_emplace(escort, 20);
+    handlepool::handle_index<ship, int> by_number;
+    by_number.insert(escort, 77);
+    handlepool::hierarchy<ship> squadron;
+    squadron.insert(flagship);
+    squadron.attach(escort, flagship);
+    ships.erase(lost);
+    const handlepool::handle_set<ship> none;
+    stop_here();
+}
+
+[[gnu::noinline]] void look_at_properties() {
+    using namespace handlepool::property_literals;
+    handlepool::key_table names;
+    names.add({"stats", "health"});
+    names.add({"name"});
+    handlepool::property_bag sheet(names);
+    sheet.set("stats"_key / "health", 10);
+    sheet.set("name"_key, "Ada");
+    sheet.set("awake"_key, true);
+    sheet.set("path"_key, std::array{1.5F, 2.5F});
+    sheet.set("note"_key, "");
+    sheet.set_removed("old"_key);
+    const handlepool::property_bag empty;
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    handlepool::property_store<ship> sheets({.slots = 1000, .bytes = 65'536});
+    sheets.set(ships.emplace(1, 10), "speed"_key, 3.5F);
+    stop_here();
+}
+
+[[gnu::noinline]] void look_at_a_service() {
+    handlepool::service service;
+    auto& ships = service.add_pool<ship>("ships", {.capacity = 100, .pool_id = 3});
+    service.add<handlepool::raw_stable_pool<>>("things", {.capacity = 100, .pool_id = 4},
+                                               handlepool::raw_type{.size = 4, .alignment = 4});
+    service.add_pool<int>("wrecks", {.capacity = 100, .pool_id = 5});
+    const handlepool::any_handle any = ships.emplace(1, 10);
+    service.remove_pool("wrecks");
+    stop_here();
+    static_cast<void>(any);
+}
+
+[[gnu::noinline]] void look_while_emplacing() {
+    handlepool::pool<slow_ship> slow({.name = "slow", .capacity = 100, .pool_id = 3});
+    slow.emplace(1);
+    slow.emplace(2);
+}
+
+[[gnu::noinline]] void look_after_the_end() {
+    alignas(handlepool::pool<ship>) std::byte memory[sizeof(handlepool::pool<ship>)]{};
+    auto* const ships = reinterpret_cast<handlepool::pool<ship>*>(memory);
+    stop_here(); // before it is made
+    ::new (static_cast<void*>(ships))
+        handlepool::pool<ship>({.name = "ships", .capacity = 100, .pool_id = 3});
+    const auto handle = ships->emplace(1, 10);
+    ships->~pool();
+    stop_here();
+    static_cast<void>(handle);
+}
+
+int main() {
+    look_at_handles();
+    look_at_pools();
+    look_at_containers();
+    look_at_properties();
+    look_at_a_service();
+    look_while_emplacing();
+    look_after_the_end();
+}

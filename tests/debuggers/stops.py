@@ -1,0 +1,15 @@
+"""Where program.cpp stops, and what is printed there."""
+
+# (function, expressions), in the order of the calls of stop_here(). gdb and lldb print each expression.
+STOPS = [
+    ("look_at_handles", ["alive", "erased", "reused", "revoked", "reserved", "cancelled", "newborn", "just_erased",
+                         "null", "any", "never", "of_no_pool", "member", "keyed", "ships",
+                         "teams"]),
+    ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things", "first", "second", "thing"]),
+    ("look_at_containers", ["fleet", "cargo", "by_number", "squadron", "none"]),
+    ("look_at_properties", ["sheet", "empty", "sheets"]),
+    ("look_at_a_service", ["service", "any"]),
+    ("look_while_emplacing", ["slow"]),
+    ("look_after_the_end", ["*ships"]),
+    ("look_after_the_end", ["*ships", "handle"]),
+]

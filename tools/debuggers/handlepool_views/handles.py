@@ -1,0 +1,101 @@
+"""Handles: their parts, their pool, and whether their object is alive."""
+
+import re
+
+from . import pools
+
+
+class Layout:
+    """How the bits of a handle are divided: a handle_layout, or a keyed_layout of one."""
+
+    def __init__(self, name):
+        widths = re.search(r"handle_layout<(\d+)\w*, *(\d+)\w*, *(\d+)\w*(?:, *(\d+)\w*)?", name)
+        if widths is None:
+            raise ValueError(f"{name} is no layout of handles")
+        self.index, self.generation, self.pool_id, self.user = (int(bits or 0) for bits in widths.groups())
+        self.bits = self.index + self.generation + self.pool_id + self.user
+
+    def index_of(self, value):
+        return value & ((1 << self.index) - 1)
+
+    def tag_of(self, value):
+        return value >> self.index & ((1 << self.generation + self.pool_id) - 1)
+
+    def generation_of(self, tag):
+        return tag & ((1 << self.generation) - 1)
+
+    def pool_id_of(self, tag):
+        return tag >> self.generation
+
+    def user_of(self, value):
+        return value >> self.bits - self.user & ((1 << self.user) - 1)
+
+    def without_user(self, value):
+        return value & ~(((1 << self.user) - 1) << self.bits - self.user)
+
+    def fits(self, value):
+        return value >> self.bits == 0
+
+    def widths(self):
+        return self.index, self.generation, self.pool_id
+
+
+def short_name(layout, value):
+    """Names a handle among those of one pool."""
+    return f"#{layout.index_of(value)} generation {layout.generation_of(layout.tag_of(value))}"
+
+
+def type_name(name):
+    """The name of an object's type before its handle; nothing for void."""
+    return "" if name == "void" else name.replace("handlepool::", "") + " "
+
+
+def describe(target, layout, value, element):
+    """'ship #1021 generation 7 (ships): erased 3 frames ago', with the words of pool::describe()."""
+    named = layout.without_user(value)
+    if named == 0:
+        return "null"
+    text = short_name(layout, value)
+    if layout.user_of(value) != 0:
+        text += f" user {layout.user_of(value)}"
+    pool_id = layout.pool_id_of(layout.tag_of(value))
+    known, found = pools.find(target, layout.widths(), pool_id)
+    if found is None:
+        return f"{text}, pool {pool_id}" + (": no living pool has that id" if known else "")
+    pool = pools.pool_of(target, found)
+    if pool is None:
+        return f"{type_name(element)}{text} ({found.name})"
+    return f"{type_name(pool.object_name)}{text} ({found.name}): {state(pool, layout, named)}"
+
+
+def state(pool, layout, value):
+    """What is known of a handle of that pool or another, as pool::describe() says it."""
+    tag = layout.tag_of(value)
+    generation = layout.generation_of(tag)
+    index = layout.index_of(value)
+    first = layout.generation_of(pool.fresh_tag)
+    if not layout.fits(value):
+        return "bits are set that its layout leaves out"
+    if layout.pool_id_of(tag) != layout.pool_id_of(pool.fresh_tag):
+        return f"it belongs to another pool; this one has pool id {layout.pool_id_of(pool.fresh_tag)}"
+    if generation % 2 == 0:
+        return "no object ever had this generation; an object's is odd"
+    if index >= pool.slot_limit:
+        seen, where = None, None
+    else:
+        seen, where = pool.slot(index)
+        if seen == tag:
+            return "alive" + pool.since_birth(index, tag)
+        if seen < tag and pool.is_reserved(layout, value, seen, where):
+            return "reserved, no object yet"
+    if generation <= first:
+        return "its object was forgotten by a reset, or lived in a former pool with this id"
+    if seen is None or index >= pool.slots_in_service():
+        return f"no such slot was ever used; there are {pool.slots_in_service()}"
+    slot_generation = layout.generation_of(seen)
+    if generation > slot_generation:
+        return f"no object had this generation yet; the slot is at {slot_generation}"
+    if seen == tag + 1:
+        return "reserved and cancelled" if where == pools.NOWHERE else "erased" + pool.since_death(index, tag)
+    return ("erased, and the slot has been used again since, or revoked; the slot is at generation "
+            f"{slot_generation}")

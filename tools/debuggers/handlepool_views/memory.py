@@ -1,0 +1,167 @@
+"""Typed places in the memory of the program that is debugged."""
+
+
+class Unreadable(Exception):
+    """Memory that can't be read: an address that means nothing, or a page that a core dump left out."""
+
+    def __init__(self, address):
+        super().__init__(f"no memory at {address:#x}")
+
+
+class NoSuchMember(Exception):
+    """The program's types are not those of this version of handlepool, or have no debug information."""
+
+    def __init__(self, type_name, member):
+        super().__init__(f"{type_name.split('<')[0]} has no member {member}")
+
+
+class Type:
+    """A type of the program. A debugger's front end derives from it."""
+
+    name = ""  # without const and typedefs
+    size = 0  # in bytes
+
+    def fields(self):
+        """Yields (name, offset, type) of each member that is no static one; the name of a base class is None."""
+        raise NotImplementedError
+
+    def argument(self, number):
+        """The template argument, which is a type."""
+        raise NotImplementedError
+
+    def target(self):
+        """What a pointer points to, or an array consists of."""
+        raise NotImplementedError
+
+    def member(self, wanted):
+        """(offset, type) of a member, its own or one that it inherits."""
+        found = self._find(wanted)
+        if found is None:
+            raise NoSuchMember(self.name, wanted)
+        return found
+
+    def has(self, wanted):
+        return self._find(wanted) is not None
+
+    def bases(self):
+        """(offset, type) of all base classes, those of base classes included."""
+        for name, offset, of_type in self.fields():
+            if name is None:
+                yield offset, of_type
+                for further, base in of_type.bases():
+                    yield offset + further, base
+
+    def _find(self, wanted):
+        bases = []
+        for name, offset, of_type in self.fields():
+            if name == wanted:
+                return offset, of_type
+            if name is None:
+                bases.append((offset, of_type))
+        for offset, base in bases:
+            found = base._find(wanted)
+            if found is not None:
+                return offset + found[0], found[1]
+        return None
+
+
+class Target:
+    """The program. A debugger's front end derives from it."""
+
+    def read(self, address, size):
+        """The bytes there. Raises Unreadable."""
+        raise NotImplementedError
+
+    def symbol(self, name):
+        """The address of a variable, which need not have debug information; or None."""
+        raise NotImplementedError
+
+    def find_type(self, name):
+        """The type of that name, or None."""
+        raise NotImplementedError
+
+    def parameter_of_function(self, address):
+        """What the first parameter of the function points to, or None when nothing is known of it."""
+        raise NotImplementedError
+
+    def basic_type(self, name, count=None):
+        """The fundamental type of that name, or an array of them."""
+        raise NotImplementedError
+
+    def number(self, address, size):
+        return int.from_bytes(self.read(address, size), "little")
+
+    def pointer(self, address):
+        return self.number(address, 8)
+
+    def text(self, address, most=256):
+        """The characters up to the zero."""
+        found = bytearray()
+        while len(found) < most:
+            byte = self.read(address + len(found), 1)
+            if byte == b"\0":
+                break
+            found += byte
+        return found.decode("utf-8", "replace")
+
+
+class Place:
+    """An object of a known type at an address."""
+
+    def __init__(self, target, of_type, address):
+        self.memory = target
+        self.type = of_type
+        self.address = address
+
+    def __getitem__(self, member):
+        offset, of_type = self.type.member(member)
+        return Place(self.memory, of_type, self.address + offset)
+
+    def number(self):
+        """The value of an unsigned number, an enumerator, or an atomic of one."""
+        return self.memory.number(self.address, self.type.size)
+
+    def pointer(self):
+        """The address in a pointer, or in what consists of one, such as a std::unique_ptr."""
+        return self.memory.pointer(self.address)
+
+    def deref(self):
+        """What a pointer points to."""
+        return Place(self.memory, self.type.target(), self.pointer())
+
+
+class Array:
+    """A virtual_array."""
+
+    def __init__(self, place):
+        self.memory = place.memory
+        self.data = place["memory_"]["data_"].pointer()
+        self.size = place["size_"].number()
+        self.element = place.type.argument(0)
+
+    def __getitem__(self, position):
+        return Place(self.memory, self.element, self.data + position * self.element.size)
+
+
+class Vector:
+    """A std::vector: begin, end and end of the memory, with libstdc++ and libc++ alike."""
+
+    def __init__(self, place):
+        self.memory = place.memory
+        self.element = place.type.argument(0)
+        self.data = place.pointer()
+        end = place.memory.pointer(place.address + 8)
+        self.size = (end - self.data) // self.element.size if end >= self.data else 0
+
+    def __getitem__(self, position):
+        return Place(self.memory, self.element, self.data + position * self.element.size)
+
+    def __iter__(self):
+        return (self[position] for position in range(self.size))
+
+
+def optional(place):
+    """The value of a std::optional, or None. A byte behind the value says whether there is one."""
+    value = place.type.argument(0)
+    engaged = place.memory.number(place.address + value.size, 1) == 1
+    return Place(place.memory, value, place.address) if engaged else None

@@ -1,0 +1,291 @@
+"""Pools of any kind: the living ones of the process, and what is in them."""
+
+from .memory import Array, NoSuchMember, Place, Unreadable, optional
+
+IN_USE = 0x6C6F6F70  # pool_core::in_use_mark
+FIRST_NO_PLACE = 0x80000000  # of locations
+NOWHERE = 0xFFFFFFFF
+MOST_LISTED = 1 << 20  # of pools, if the list is damaged
+
+
+class Listed:
+    """A living_pool."""
+
+    def __init__(self, place):
+        self.widths = tuple(place[part].number() for part in ("index_bits", "generation_bits", "pool_id_bits"))
+        self.id = place["id"].number()
+        self.core = place["core"].pointer()
+        self.function_of_type = place["function_of_type"].pointer()
+        self.name = place.memory.text(place["name"].pointer())
+        self.next = place["next"].pointer()
+
+    def type(self, target):
+        """Of its pool_core; None where the program has no debug information of it."""
+        return target.parameter_of_function(self.function_of_type)
+
+
+def listed(target):
+    """The living pools of the process; None when nothing is known of them."""
+    head = target.symbol("handlepool::detail::living_pools")
+    of_type = target.find_type("handlepool::detail::living_pool")
+    if head is None or of_type is None:
+        return None
+    return _follow(target, of_type, head)
+
+
+def _follow(target, of_type, head):
+    try:
+        address = target.pointer(head)
+        for _ in range(MOST_LISTED):
+            if address == 0:
+                return
+            found = Listed(Place(target, of_type, address))
+            yield found
+            address = found.next
+    except Unreadable:
+        return
+
+
+def find(target, widths, pool_id):
+    """(whether the living pools are known, the one that has the handles of these widths with this pool id)."""
+    pools = listed(target)
+    if pools is None:
+        return False, None
+    return True, next((pool for pool in pools if pool.id == pool_id and pool.widths == widths), None)
+
+
+def pool_of(target, found):
+    """The Pool that is listed; None when it can't be read."""
+    core = found.type(target)
+    if core is None:
+        return None
+    pool = Pool(Place(target, core, found.core))
+    return pool if pool.is_in_use() else None
+
+
+class Pool:
+    """A pool_core."""
+
+    def __init__(self, core):
+        self._core = core
+        self._parts = core["parts_"]
+        self._compactor = core["compactor_"]
+        self._objects = self._parts["objects"]
+        self._newborns = self._parts["newborns"]
+        self._object = core.type.argument(0)
+        self.object_name = self._object.name
+        self._cached_slots = None
+
+    def is_in_use(self):
+        """Is it made, and not destroyed?"""
+        return self._core["in_use_"].number() == IN_USE
+
+    # ---- Numbers
+
+    @property
+    def fresh_tag(self):
+        return self._parts["fresh_tag"].number()
+
+    @property
+    def slot_limit(self):
+        return self._slots().size
+
+    @property
+    def capacity(self):
+        return self._parts["geometry"]["capacity"].number()
+
+    @property
+    def id(self):
+        return self._core["id_"]["lease_"]["id"].number()
+
+    def name(self):
+        for pool in listed(self._core.memory) or ():
+            if pool.core == self._core.address:
+                return pool.name
+        return None
+
+    def slots_in_service(self):
+        """Slots that were ever used are the first ones."""
+        freelist = self._parts["allocator"]["free_"]["free_"]
+        return min(freelist["counters_"]["fresh_"].number(), self.slot_limit)
+
+    def counts(self):
+        """As in pool_stats, by name."""
+        created, erased, reserved, settled = (self._sum_of_lanes(counter)
+                                              for counter in ("created", "erased", "reserved", "settled"))
+        erased += self._core["eraser_"]["erased_without_lane_"].number()
+        settled += self._core["reservations_"]["settled_without_lane_"].number()
+        dense = self._objects["size_"].number()
+        if self._is_stable():
+            dense += self._newborns["settled_count_"].number()
+        alive = max(created - erased, 0)
+        return {
+            "alive": alive,
+            "dense": dense,
+            "newborn": max(created - self._compactor["left_nursery_"].number(), 0),
+            "waiting_removals": max(created - alive - self._compactor["destroyed_"].number(), 0),
+            "slots_reserved": max(reserved - settled, 0),
+        }
+
+    def _sum_of_lanes(self, counter):
+        lanes = self._parts["lanes"]
+        entries = Array(lanes["entries_"])
+        count = min(lanes["count_"].number(), entries.size)
+        return sum(entries[entries.size - 1 - index][counter].number() for index in range(count))
+
+    def _is_stable(self):
+        return self._newborns.type.has("settled_count_")
+
+    # ---- Slots
+
+    def _slots(self):
+        if self._cached_slots is None:
+            self._cached_slots = Array(self._parts["slots"]["slots_"])
+        return self._cached_slots
+
+    def slot(self, index):
+        """(tag, location)"""
+        entry = self._slots()[index]
+        return entry["tag"].number(), entry["where"].number()
+
+    def _each_slot(self):
+        """Yields (index, tag, location) of the slots in service."""
+        slots = self._slots()
+        stride = slots.element.size
+        tag, tag_type = slots.element.member("tag")
+        where, where_type = slots.element.member("where")
+        step = 1024
+        last = self.slots_in_service()
+        for first in range(0, last, step):
+            count = min(step, last - first)
+            memory = self._core.memory.read(slots.data + first * stride, count * stride)
+            for i in range(count):
+                entry = memory[i * stride:(i + 1) * stride]
+                yield (first + i, int.from_bytes(entry[tag:tag + tag_type.size], "little"),
+                       int.from_bytes(entry[where:where + where_type.size], "little"))
+
+    def is_reserved(self, layout, value, seen, where):
+        """Will the handle's object be the slot's next one? See slot_table::state."""
+        tag = layout.tag_of(value)
+        if where == FIRST_NO_PLACE | tag >> 1:
+            return True
+        being_fulfilled = FIRST_NO_PLACE | (1 << layout.generation) - 1 >> 1
+        on_its_way = where == being_fulfilled or self._nursery_owner(where) == value
+        return on_its_way and (seen or self.fresh_tag) + 1 == tag
+
+    def _nursery_owner(self, where):
+        position = where - self._objects["capacity_"].number()
+        owners = Array(self._newborns["owners_"])
+        return owners[position].number() if where < FIRST_NO_PLACE and 0 <= position < owners.size else None
+
+    # ---- What it remembers
+
+    def since_birth(self, index, tag):
+        life = self._life(index)
+        if life is None:
+            return ""
+        birth, death = life
+        born, died = birth >> 32, death >> 32
+        forgotten = born == 0 or born > tag or born <= died < tag
+        return ", created" + self._frames_ago(None if forgotten else birth)
+
+    def since_death(self, index, tag):
+        life = self._life(index)
+        if life is None:
+            return ""
+        death = life[1]
+        return self._frames_ago(death if death >> 32 == tag else None)
+
+    def _life(self, index):
+        lives = optional(self._compactor["history_"]["lives_"])
+        if lives is None:
+            return None
+        life = Array(lives)[index]
+        return life["birth"].number(), life["death"].number()
+
+    def _frames_ago(self, stamp):
+        """What no compaction has seen yet happened in this frame."""
+        now = self._compactor["runs_"].number()
+        frames = 0 if stamp is None else now - stamp & 0xFFFFFFFF
+        if frames == 0:
+            return " in this frame"
+        return " 1 frame ago" if frames == 1 else f" {frames} frames ago"
+
+    # ---- Objects
+
+    def living(self, layout):
+        """Yields (name, type, address) of each living object, or of each element of rows, in the order of slots."""
+        elements = list(self._elements())
+        capacity = self._objects["capacity_"].number()
+        settled = Array(self._newborns["settled_"]) if self._is_stable() else None
+        for index, tag, where in self._each_slot():
+            if tag & 1 == 0 or where >= FIRST_NO_PLACE:
+                continue
+            name = f"#{index} generation {layout.generation_of(tag)}"
+            if self._is_newborn(where, capacity, settled):
+                name += " newborn"
+            for column, of_type, first, stride in elements:
+                yield f"[{name}]{column}", of_type, first + where * stride
+
+    @staticmethod
+    def _is_newborn(where, capacity, settled):
+        if settled is None:
+            return where >= capacity
+        group_size = 8 * settled.element.size
+        position = where - capacity
+        return settled[position // group_size].number() >> position % group_size & 1 == 0
+
+    def _elements(self):
+        """(name, type, address of the first, distance) of what there is at a location."""
+        if self._objects.type.has("starts_"):
+            starts = self._objects["starts_"]
+            columns = [base for _, base in self._objects.type.bases() if "::column_array<" in base.name]
+            for number, column in enumerate(columns):
+                of_type = column.argument(1)
+                yield (f" {of_type.name}", of_type,
+                       self._core.memory.pointer(starts.address + 8 * number), of_type.size)
+            return
+        first = self._objects["bytes_"]["memory_"]["data_"].pointer()
+        if self._object.name == "void":
+            # Of which type, the program alone knows.
+            yield "", None, first, self._objects["type_"]["stride_"].number()
+        else:
+            yield "", self._object, first, self._object.size
+
+
+class View:
+    """Of a pool, raw_pool or pool_core."""
+
+    def __init__(self, place):
+        core = place["core_"] if place.type.has("core_") else place
+        self._pool = Pool(core)
+        self._core = core
+
+    def summary(self):
+        pool = self._pool
+        if not pool.is_in_use():
+            return "no pool: not made yet, or destroyed"
+        counts = pool.counts()
+        store = "settled" if pool._is_stable() else "dense"
+        details = [f"{counts['dense']} {store}", f"{counts['newborn']} newborn"]
+        if counts["waiting_removals"] != 0:
+            details.append(f"{counts['waiting_removals']} waiting for removal")
+        if counts["slots_reserved"] != 0:
+            details.append(f"{counts['slots_reserved']} reserved")
+        return (f"{pool.name() or 'pool'}: {counts['alive']} alive of {pool.capacity} ({', '.join(details)}), "
+                f"pool id {pool.id}")
+
+    def children(self):
+        if not self._pool.is_in_use():
+            return
+        try:
+            yield from self._pool.living(_layout_of(self._core))
+        except NoSuchMember as error:
+            # A freelist of the program's own doesn't say how many slots are in service.
+            if error.args[0].find("counters_") < 0:
+                raise
+
+
+def _layout_of(core):
+    from .handles import Layout
+    return Layout(core.type.argument(1).name)
