@@ -1,4 +1,5 @@
 # The packages that parts of the project use, and how they are looked for.
+include(CheckCXXSourceCompiles)
 
 # Package, its target, its name in Debian, and what find_package is called with.
 function(handlepool_declare package target debian)
@@ -17,6 +18,8 @@ handlepool_declare(rapidcheck rapidcheck "librapidcheck-dev" CONFIG)
 handlepool_declare(benchmark benchmark::benchmark "libbenchmark-dev" 1.7 CONFIG)
 handlepool_declare(plf_colony handlepool_plf_colony "libplf-colony-dev")
 handlepool_declare(ZSTD PkgConfig::ZSTD "libzstd-dev pkg-config" 1.5)
+# No package, but what the C interface can't do without: it turns exceptions into errors.
+handlepool_declare(exceptions handlepool_exceptions "-fexceptions")
 
 # Sets `missing` to the Debian packages that are missing. A target that the parent project has already serves as it is.
 function(handlepool_find missing)
@@ -34,6 +37,11 @@ function(handlepool_find missing)
             if(HANDLEPOOL_PLF_COLONY_INCLUDE)
                 add_library(handlepool_plf_colony INTERFACE IMPORTED)
                 target_include_directories(handlepool_plf_colony SYSTEM INTERFACE ${HANDLEPOOL_PLF_COLONY_INCLUDE})
+            endif()
+        elseif(NOT TARGET ${target} AND package STREQUAL "exceptions")
+            check_cxx_source_compiles("int main() { try { throw 1; } catch (int) {} }" HANDLEPOOL_HAS_EXCEPTIONS)
+            if(HANDLEPOOL_HAS_EXCEPTIONS)
+                add_library(handlepool_exceptions INTERFACE IMPORTED)
             endif()
         elseif(NOT TARGET ${target} AND package STREQUAL "boost_context")
             find_package(Boost ${handlepool_boost_context_arguments} QUIET COMPONENTS context)
