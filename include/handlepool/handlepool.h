@@ -23,17 +23,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Marks what the shared library exports.
 #if defined(__GNUC__)
 #define HANDLEPOOL_C_API __attribute__((visibility("default")))
 #else
 #define HANDLEPOOL_C_API
 #endif
 
-/// The version of this header.
-#define HANDLEPOOL_VERSION_MAJOR 0
-#define HANDLEPOOL_VERSION_MINOR 1
-#define HANDLEPOOL_VERSION_PATCH 0
-/// The same as one number that grows: 1002003 would be version 1.2.3.
+#define HANDLEPOOL_VERSION_MAJOR 0 ///< of the version of this header
+#define HANDLEPOOL_VERSION_MINOR 1 ///< of the version of this header
+#define HANDLEPOOL_VERSION_PATCH 0 ///< of the version of this header
+
+/// The version as one number that grows: 1002003 would be version 1.2.3.
 #define HANDLEPOOL_VERSION                                                                                   \
     (HANDLEPOOL_VERSION_MAJOR * 1000000 + HANDLEPOOL_VERSION_MINOR * 1000 + HANDLEPOOL_VERSION_PATCH)
 
