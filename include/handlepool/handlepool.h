@@ -39,7 +39,7 @@
     (HANDLEPOOL_VERSION_MAJOR * 1000000 + HANDLEPOOL_VERSION_MINOR * 1000 + HANDLEPOOL_VERSION_PATCH)
 
 /// The handle that names nothing.
-#define HANDLEPOOL_NULL ((handlepool_handle)0)
+#define HANDLEPOOL_NULL UINT64_C(0)
 
 /// As the reuse_delay of a pool: none, where 0 asks for the default.
 #define HANDLEPOOL_NO_DELAY SIZE_MAX

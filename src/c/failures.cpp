@@ -3,6 +3,7 @@
 #include <handlepool/error.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -69,33 +70,21 @@ const char* handlepool_last_error(void) {
 }
 
 const char* handlepool_error_name(handlepool_error error) {
-    switch (error) {
-    case HANDLEPOOL_OK:
-        return "HANDLEPOOL_OK";
-    case HANDLEPOOL_ERROR_INVALID_ARGUMENT:
-        return "HANDLEPOOL_ERROR_INVALID_ARGUMENT";
-    case HANDLEPOOL_ERROR_STALE:
-        return "HANDLEPOOL_ERROR_STALE";
-    case HANDLEPOOL_ERROR_NOT_RESERVED:
-        return "HANDLEPOOL_ERROR_NOT_RESERVED";
-    case HANDLEPOOL_ERROR_EXHAUSTED:
-        return "HANDLEPOOL_ERROR_EXHAUSTED";
-    case HANDLEPOOL_ERROR_USED_UP:
-        return "HANDLEPOOL_ERROR_USED_UP";
-    case HANDLEPOOL_ERROR_OUT_OF_MEMORY:
-        return "HANDLEPOOL_ERROR_OUT_OF_MEMORY";
-    case HANDLEPOOL_ERROR_TOO_MANY_THREADS:
-        return "HANDLEPOOL_ERROR_TOO_MANY_THREADS";
-    case HANDLEPOOL_ERROR_CONFLICT:
-        return "HANDLEPOOL_ERROR_CONFLICT";
-    case HANDLEPOOL_ERROR_OUT_OF_RANGE:
-        return "HANDLEPOOL_ERROR_OUT_OF_RANGE";
-    case HANDLEPOOL_ERROR_ABANDONED:
-        return "HANDLEPOOL_ERROR_ABANDONED";
-    case HANDLEPOOL_ERROR_OTHER:
-        return "HANDLEPOOL_ERROR_OTHER";
-    }
-    return nullptr;
+    static constexpr std::array names = {"HANDLEPOOL_OK",
+                                         "HANDLEPOOL_ERROR_INVALID_ARGUMENT",
+                                         "HANDLEPOOL_ERROR_STALE",
+                                         "HANDLEPOOL_ERROR_NOT_RESERVED",
+                                         "HANDLEPOOL_ERROR_EXHAUSTED",
+                                         "HANDLEPOOL_ERROR_USED_UP",
+                                         "HANDLEPOOL_ERROR_OUT_OF_MEMORY",
+                                         "HANDLEPOOL_ERROR_TOO_MANY_THREADS",
+                                         "HANDLEPOOL_ERROR_CONFLICT",
+                                         "HANDLEPOOL_ERROR_OUT_OF_RANGE",
+                                         "HANDLEPOOL_ERROR_ABANDONED",
+                                         "HANDLEPOOL_ERROR_OTHER"};
+    static_assert(names.size() == HANDLEPOOL_ERROR_OTHER + 1);
+    const auto number = static_cast<std::size_t>(error);
+    return number < names.size() ? names[number] : nullptr;
 }
 
 } // extern "C"

@@ -45,16 +45,11 @@ inline handle_type of(handlepool_handle handle) noexcept {
     return handle_type::from_value(handle);
 }
 
+static_assert(static_cast<int>(handle_state::stale) == HANDLEPOOL_STATE_STALE &&
+              static_cast<int>(handle_state::reserved) == HANDLEPOOL_STATE_RESERVED &&
+              static_cast<int>(handle_state::alive) == HANDLEPOOL_STATE_ALIVE);
 inline handlepool_state state_of(handle_state state) noexcept {
-    switch (state) {
-    case handle_state::reserved:
-        return HANDLEPOOL_STATE_RESERVED;
-    case handle_state::alive:
-        return HANDLEPOOL_STATE_ALIVE;
-    case handle_state::stale:
-        break;
-    }
-    return HANDLEPOOL_STATE_STALE;
+    return static_cast<handlepool_state>(state);
 }
 
 /// What C++ makes a pool of. `description.name` is not NULL.
