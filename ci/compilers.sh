@@ -43,7 +43,7 @@ own_fmt=-DFMT_HEADER_ONLY
 sources=(src/*.cpp)
 # Those of the C interface, which need exceptions.
 c_sources=(src/c/*.cpp)
-version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=""'
+version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'
 program=tests/compilers/program.cpp
 without_exceptions=tests/compilers/without_exceptions.cpp
 
