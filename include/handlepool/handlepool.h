@@ -320,7 +320,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_create(const handlepool_ser
                                                             handlepool_service** service);
 
 /// Destroys the service with its pools, like handlepool_pool_destroy(). Fails, and then the service stays, as
-/// CONFLICT while a guard of the service is held or a compaction of it runs.
+/// CONFLICT while a guard of the service, or of a pool that has something to compact, is held or a compaction
+/// runs.
 HANDLEPOOL_C_API handlepool_error handlepool_service_destroy(handlepool_service* service);
 
 // ---- Pools of a service: any thread, at any time; these block each other briefly

@@ -78,7 +78,8 @@ handlepool_error handlepool_service_destroy(handlepool_service* service) {
             throw std::invalid_argument(
                 "handlepool_service_destroy: there is no such service: it was destroyed before");
         }
-        if (!known->try_compact()) {
+        const std::optional<service_compaction> last = known->try_compact();
+        if (!last || last->skipped != 0) {
             throw compaction_conflict(
                 "service: it can't be destroyed while a guard is held or a compaction runs");
         }

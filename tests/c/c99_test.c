@@ -633,6 +633,7 @@ static void services_route_handles(void) {
     EXPECT(handlepool_insert(pool, NULL, &ship) == HANDLEPOOL_OK);
     EXPECT(handlepool_begin_access(pool, &guard) == HANDLEPOOL_OK);
     EXPECT(handlepool_service_try_compact(service, &done) == HANDLEPOOL_OK && done.skipped == 1);
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_destroy(service), "can't be destroyed");
     handlepool_end_access(&guard);
 
     EXPECT(handlepool_service_erase(service, rocket) && !handlepool_service_erase(service, rocket));
