@@ -33,6 +33,7 @@ everything=(
     -Wno-unsafe-buffer-usage         # no array without pointers
     -Wno-weak-vtables                # of the errors, which are classes of a line in a header
     -Wno-format-nonliteral           # one function of error.cpp prints its callers' literals
+    -Wno-cast-function-type-strict   # functions of C are passed on as noexcept, which C can't say
     -Wno-global-constructors -Wno-exit-time-destructors # two objects before main, each with its reason beside it
 )
 # Debian's fmt is built for libstdc++.
@@ -40,6 +41,9 @@ own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
 sources=(src/*.cpp)
+# Those of the C interface, which need exceptions.
+c_sources=(src/c/*.cpp)
+version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'
 program=tests/compilers/program.cpp
 without_exceptions=tests/compilers/without_exceptions.cpp
 
@@ -85,6 +89,10 @@ for i in "${!names[@]}"; do
     programs=("$program")
     if [[ ${compilers[i]} == *-fno-exceptions* ]]; then
         programs+=("$without_exceptions")
+    else
+        for source in "${c_sources[@]}"; do
+            task "$compile $version -fsyntax-only $source" "${names[i]}: $source"
+        done
     fi
     task "$compile -fsyntax-only $work/all_headers.cpp" "${names[i]}: headers"
     for source in "${sources[@]}" "${programs[@]}"; do
@@ -93,6 +101,11 @@ for i in "${!names[@]}"; do
 done
 for header in $headers; do
     task "clang++-19 -std=c++20 $warnings -Iinclude -fsyntax-only -x c++ -include $header /dev/null" "$header alone"
+done
+# What C includes, in the languages that may.
+for language in "gcc -std=c99 -x c" "gcc -std=c17 -x c" "clang-19 -std=c99 -x c" "clang-19 -std=c23 -x c" \
+    "g++ -std=c++11 -x c++" "g++ -std=c++20 -x c++" "clang++-19 -std=c++11 -Wold-style-cast -x c++"; do
+    task "$language $warnings -Iinclude -fsyntax-only -include handlepool/handlepool.h /dev/null" "handlepool.h by $language"
 done
 run_tasks
 

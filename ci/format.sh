@@ -19,4 +19,4 @@ if [[ ${1:-} == --fix ]]; then
 fi
 refuse_arguments "$@"
 ci/install.sh clang-format-19
-git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' | xargs -d '\n' clang-format-19 "${mode[@]}"
+git ls-files --cached --others --exclude-standard '*.c' '*.cpp' '*.h' '*.hpp' | xargs -d '\n' clang-format-19 "${mode[@]}"

@@ -3,9 +3,9 @@
 #
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
-#   TOOL   what some checks need beside it: chromium, gdb, lldb-19 (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
-#          clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of others that
-#          ci/peers.sh compares with); g++ is always installed
+#   TOOL   what some checks need beside it: chromium, gdb, lldb-19, numpy (the tests), clang++-14, clang++-19, libc++-19,
+#          -m32 (of g++), clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of
+#          others that ci/peers.sh compares with); g++ is always installed
 #   --all  all tools
 #
 # examples:
@@ -17,9 +17,9 @@ set -euo pipefail
 packages=(
     g++ cmake ninja-build patch pkg-config
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-    libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
+    libcli11-dev liblua5.4-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev python3 relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib peers
+[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib numpy peers
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
@@ -34,6 +34,7 @@ for tool in "$@"; do
         gdb) packages+=(gdb python3) ;; # the tests of its printers
         lldb-19) packages+=(lldb-19 python3-lldb-19 python3) ;; # those of its formatters
         matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
+        numpy) packages+=(python3-numpy) ;;
         dpkg-source) packages+=(dpkg-dev) ;;
         peers) packages+=(libconcurrentqueue-dev libcds-dev librust-sharded-slab-dev librust-slotmap-dev cargo rustc git) ;;
         *) refuse "unknown tool '$tool'" ;;

@@ -18,9 +18,9 @@ preset=${1:-dev}
 [[ $preset == dev || $preset == release ]] || refuse "PRESET is '$preset', and must be dev or release"
 
 if [ "${CXX:-}" = clang++-19 ]; then
-    ci/install.sh chromium clang++-19 gdb lldb-19
+    ci/install.sh chromium clang++-19 gdb lldb-19 numpy
 else
-    ci/install.sh chromium gdb lldb-19
+    ci/install.sh chromium gdb lldb-19 numpy
 fi
 build=build/$preset${CXX:+-$(basename "$CXX")}
 cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D HANDLEPOOL_UNITE_SOURCES=ON >/dev/null

@@ -38,6 +38,28 @@ if("properties" IN_LIST handlepool_components)
     handlepool_finish_library(handlepool_properties)
 endif()
 
+if("c" IN_LIST handlepool_components)
+    # Pools of types that are known at run time, for C and what calls C. Shared, whatever the others are: where those are static,
+    # it contains them.
+    add_library(handlepool_c SHARED
+        src/c/failures.cpp
+        src/c/library.cpp
+        src/c/pools.cpp
+        src/c/services.cpp
+        src/c/types.cpp)
+    add_library(handlepool::c ALIAS handlepool_c)
+    set_target_properties(handlepool_c PROPERTIES EXPORT_NAME c)
+    target_compile_features(handlepool_c PRIVATE cxx_std_20)
+    target_compile_definitions(handlepool_c PRIVATE
+        HANDLEPOOL_BUILT_VERSION=${PROJECT_VERSION_MAJOR}*1000000+${PROJECT_VERSION_MINOR}*1000+${PROJECT_VERSION_PATCH}
+        HANDLEPOOL_BUILT_VERSION_TEXT="${PROJECT_VERSION}")
+    target_include_directories(handlepool_c PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:include>)
+    target_link_libraries(handlepool_c PRIVATE handlepool_service $<BUILD_INTERFACE:handlepool_warnings>)
+    handlepool_finish_library(handlepool_c EXPORTS exports_c.map)
+endif()
+
 function(handlepool_add_headers component)
     if(component IN_LIST handlepool_components)
         add_library(handlepool_${component} INTERFACE)

@@ -6,7 +6,13 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
     string(APPEND handlepool_soversion .${PROJECT_VERSION_MINOR})
 endif()
 
+# handlepool_finish_library(LIBRARY [EXPORTS SCRIPT]): the script of the linker says what the library exports if it is a shared one.
 function(handlepool_finish_library library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORTS" "")
+    if(NOT arg_EXPORTS)
+        set(arg_EXPORTS exports.map)
+    endif()
+    get_target_property(type ${library} TYPE)
     # A library that checks contracts has a name of its own: it can be installed beside one that doesn't, and neither
     # a linker nor a loader takes one for the other.
     set_target_properties(${library} PROPERTIES
@@ -14,12 +20,12 @@ function(handlepool_finish_library library)
         POSITION_INDEPENDENT_CODE ON
         VERSION ${PROJECT_VERSION}
         SOVERSION ${handlepool_soversion})
-    if(BUILD_SHARED_LIBS)
+    if(type STREQUAL "SHARED_LIBRARY")
         # What users need is marked HANDLEPOOL_EXPORT.
         set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
         if(CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF")
             # Hides what others' headers leave in the library.
-            set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+            set(script ${PROJECT_SOURCE_DIR}/cmake/${arg_EXPORTS})
             set_target_properties(${library} PROPERTIES LINK_DEPENDS ${script})
             target_link_options(${library} PRIVATE LINKER:--version-script=${script})
         endif()

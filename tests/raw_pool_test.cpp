@@ -92,6 +92,12 @@ TEST(raw_pool_test, objects_of_no_function_begin_as_zero_bytes_also_where_others
     }
 }
 
+TEST(raw_pool_test, memory_that_no_machine_has_is_refused_and_leaves_nothing_behind) {
+    constexpr raw_type large{.size = std::size_t{1} << 40, .alignment = 64};
+    EXPECT_THAT([&] { const raw_pool<> pool({.name = "raw", .capacity = 1 << 20}, large); },
+                ThrowsMessage<reservation_failed>(HasSubstr("pool 'raw' memory: cannot reserve")));
+}
+
 TEST(raw_pool_test, items_lie_one_stride_behind_the_other) {
     raw_pool<> pool({.name = "raw", .capacity = 100}, {.size = 9, .alignment = 8});
     EXPECT_TRUE(pool.items().empty());

@@ -45,6 +45,15 @@ public:
         }
     }
 
+    /// For callers in other languages: gives what it holds away as an address, null when that is nothing; and
+    /// takes it back, once.
+    void* release() noexcept { return std::exchange(pin_, nullptr); }
+    static access_guard adopt(void* released) noexcept {
+        access_guard guard;
+        guard.pin_ = static_cast<detail::pin<Policy>*>(released);
+        return guard;
+    }
+
 private:
     template <class Pin>
     friend class detail::access_gate;

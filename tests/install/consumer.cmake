@@ -14,9 +14,16 @@ foreach(type IN ITEMS Debug Release)
     run(${CMAKE_COMMAND} --build ${folder} --config ${type})
     run(${folder}/consumer)
 endforeach()
-expect_failure("The component 'tpp' is not installed in .*; beside the pools there is: service, tbb, fmt, boost, properties"
+expect_failure("The component 'tpp' is not installed in .*; beside the pools there is: service, tbb, fmt, boost, properties, c"
     ${CMAKE_COMMAND} -S ${tests}/consumer -B ${work}/missing -G ${generator} ${settings}
     -D CMAKE_PREFIX_PATH=${prefix} -D component=tpp)
+
+# ---- By a project in C, which has no C++ compiler -------------------------------------------------------------
+
+run(${CMAKE_COMMAND} -S ${tests}/c -B ${work}/build-c -G ${generator} -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_C_FLAGS=${flags}
+    -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${work}/build-c)
+run(${work}/build-c/program)
 
 # ---- By hand: a program with another value of HANDLEPOOL_CHECKED does not link ------------------------------
 

@@ -88,7 +88,9 @@ public:
         poison(storage(first), count, type_.stride());
     }
     void unpoison_objects(location first, std::size_t count = 1) noexcept {
-        unpoison(storage(first), count, type_.stride());
+        if (bytes_.data() != nullptr) { // none where the pool's memory was refused
+            unpoison(storage(first), count, type_.stride());
+        }
     }
 
     /// Prefetch the object `further` places on. Places past the end are allowed.

@@ -1,0 +1,81 @@
+-- A fleet whose types are the script's, in pools of the library.
+local ship = handlepool.type("ships", 30000, { "x", "number", "hull", "integer", "target", "handle", "armed", "boolean" })
+local rocket = handlepool.type("rockets", 1000, { "target", "handle", "fuel", "integer" })
+
+-- Thousands of objects: each flies after the one that was made before it.
+local fleet = {}
+for i = 1, 20000 do
+    fleet[i] = ship.new { x = i, hull = 100, target = fleet[i - 1], armed = i % 2 == 0 }
+end
+assert(ship.count() == 20000)
+handlepool.compact()
+
+-- A frame: all move, every fourth is lost.
+for each in ship.each() do
+    each.x = each.x + 0.5
+    if (each.x - 0.5) % 4 == 0 then
+        assert(each:erase())
+    end
+end
+assert(ship.count() == 15000 and handlepool.compact() == 5000)
+local sum = 0
+for each in ship.each() do
+    sum = sum + each.hull
+end
+assert(sum == 15000 * 100)
+
+local argo, lost = fleet[3], fleet[4]
+assert(argo:alive() and argo.x == 3.5 and argo.hull == 100 and argo.armed == false)
+assert(not lost:alive() and not lost:erase())
+
+-- What is stale says so, in the pool's words, and can't be read or written.
+local ok, message = pcall(function() return lost.x end)
+assert(not ok and message:find("pool 'ships': handle #%d+ generation 1"), message)
+assert(not pcall(function() lost.x = 1 end))
+assert(tostring(lost):find("^ships #%d+ generation 1: erased"), tostring(lost))
+assert(tostring(argo):find("alive"), tostring(argo))
+-- A field may hold the handle of an object that is gone, and of any type.
+assert(fleet[5].target == lost and not fleet[5].target:alive())
+local chaser = rocket.new { target = argo, fuel = 3 }
+assert(chaser.target == argo and chaser.target.hull == 100)
+chaser.target = nil
+assert(chaser.target == nil)
+
+-- Handles are compared by the object that they name, and own nothing.
+assert(argo ~= fleet[5] and argo ~= chaser and fleet[1].target == nil and fleet[2].target == fleet[1])
+local number = argo:number()
+argo, fleet = nil, nil
+collectgarbage()
+assert(ship.count() == 15000)
+
+-- They are kept as numbers: of 53 bits, which a float holds too, and JSON with it.
+assert(math.type(number) == "integer" and number < 2 ^ 53)
+local as_float = number + 0.0
+assert(math.type(as_float) == "float" and handlepool.handle(as_float) == handlepool.handle(number))
+local json = string.format('{"flagship": %.17g}', as_float)
+local loaded = tonumber(json:match(": (.*)}"))
+assert(handlepool.handle(loaded):number() == number and handlepool.handle(loaded).x == 3.5)
+assert(handlepool.handle(0) == nil)
+assert(not handlepool.handle(number + 2 ^ 24):alive()) -- another generation
+
+-- Mistakes are errors.
+local function fails(expected, action)
+    local ok, message = pcall(action)
+    assert(not ok and message:find(expected, 1, true), message)
+end
+fails("there is no field 'y'", function() return chaser.y end)
+fails("there is no field 'y'", function() return ship.new { y = 1 } end)
+fails("number expected, got string", function() chaser.fuel = "full" end)
+fails("number has no integer representation", function() chaser.fuel = 0.5 end)
+fails("handle expected, got number", function() chaser.target = number end)
+fails("the service has a pool 'ships' already", function() handlepool.type("ships", 10, { "x", "number" }) end)
+fails("invalid option 'text'", function() handlepool.type("boats", 10, { "name", "text" }) end)
+fails("the capacity of a pool is 1 or more", function() handlepool.type("boats", 0, { "x", "number" }) end)
+local boat = handlepool.type("boats", 2, { "x", "number" })
+fails("pool 'boats' is exhausted: its capacity is 2 objects", function()
+    for _ = 1, 10000 do boat.new {} end
+end)
+fails("handle expected", function() chaser.alive(7) end)
+assert(getmetatable(chaser) == false)
+
+print(("%d ships, %d rockets, %d boats"):format(ship.count(), rocket.count(), boat.count()))

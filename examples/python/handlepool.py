@@ -1,0 +1,207 @@
+"""Pools and services of handlepool, by ctypes over the shared library of its C interface.
+
+Handles are integers below 2**53. An error of the library is an Error with its code and its message. Objects are seen where they lie,
+by `with pool.items() as memory:`, which holds compactions off meanwhile; struct, memoryview.cast and numpy.frombuffer read and
+write such memory without a copy.
+"""
+
+import contextlib
+import ctypes
+import json
+
+NULL = 0
+
+
+class _Description(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("alignment", ctypes.c_size_t),
+        ("capacity", ctypes.c_size_t),
+        ("destroy", ctypes.c_void_p),
+        ("relocate", ctypes.c_void_p),
+        ("user", ctypes.c_void_p),
+        ("reuse_delay", ctypes.c_size_t),
+        ("slot_limit", ctypes.c_size_t),
+        ("removal_queue_size", ctypes.c_size_t),
+        ("max_threads", ctypes.c_size_t),
+        ("remember_frames", ctypes.c_bool),
+        ("keep_order", ctypes.c_bool),
+    ]
+
+
+class _Items(ctypes.Structure):
+    _fields_ = [("first", ctypes.c_void_p), ("count", ctypes.c_size_t), ("stride", ctypes.c_size_t)]
+
+
+class _Guard(ctypes.Structure):
+    _fields_ = [("held", ctypes.c_void_p)]
+
+
+_FUNCTIONS = {  # result, arguments; a handlepool_error is an int
+    "version": (ctypes.c_uint32, []),
+    "last_error": (ctypes.c_char_p, []),
+    "error_name": (ctypes.c_char_p, [ctypes.c_int]),
+    "free_text": (None, [ctypes.c_void_p]),
+    "insert": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64)]),
+    "erase": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint64]),
+    "contains": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint64]),
+    "at": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)]),
+    "pool_size": (ctypes.c_size_t, [ctypes.c_void_p]),
+    "items_of": (_Items, [ctypes.c_void_p]),
+    "handles_of": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p]),
+    "begin_access": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(_Guard)]),
+    "end_access": (None, [ctypes.POINTER(_Guard)]),
+    "service_create": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]),
+    "service_destroy": (ctypes.c_int, [ctypes.c_void_p]),
+    "service_add_pool": (ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(_Description), ctypes.POINTER(ctypes.c_void_p)]),
+    "service_pool": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]),
+    "service_contains": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint64]),
+    "service_erase": (ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint64]),
+    "service_describe": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_uint64]),
+    "service_stats": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "service_compact": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+}
+
+
+class Error(Exception):
+    """What the library refused, in its words; `code` is "HANDLEPOOL_ERROR_STALE", for example."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+class Library:
+    """The functions of the shared library at a path, without their prefix "handlepool_"."""
+
+    def __init__(self, path="libhandlepool_c.so.0.1"):
+        library = ctypes.CDLL(path)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, "handlepool_" + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+        if self.version() // 1000 != 1:
+            raise ImportError(f"{path} is version {self.version()}, and not 0.1")
+
+    def check(self, error):
+        if error != 0:
+            raise Error(self.error_name(error).decode(), self.last_error().decode())
+
+    def take_text(self, text):
+        """A text that the caller of the library frees, as a string."""
+        if text is None:
+            raise Error("HANDLEPOOL_ERROR_OUT_OF_MEMORY", self.last_error().decode())
+        try:
+            return ctypes.string_at(text).decode()
+        finally:
+            self.free_text(text)
+
+
+class Pool:
+    """A pool of a service: of objects of `size` bytes. len() is the number of living ones, `in` asks for a handle."""
+
+    def __init__(self, library, address, size):
+        self._library, self._address, self.size = library, address, size
+
+    def __len__(self):
+        return self._library.pool_size(self._address)
+
+    def __contains__(self, handle):
+        return self._library.contains(self._address, handle)
+
+    def insert(self, data):
+        """Creates an object from its bytes, and returns its handle."""
+        if len(data) != self.size:
+            raise ValueError(f"an object has {self.size} bytes, not {len(data)}")
+        handle = ctypes.c_uint64()
+        self._library.check(self._library.insert(self._address, bytes(data), handle))
+        return handle.value
+
+    def erase(self, handle):
+        """Ends the object's life; False when it was gone."""
+        return self._library.erase(self._address, handle)
+
+    @contextlib.contextmanager
+    def _guard(self):
+        guard = _Guard()
+        self._library.check(self._library.begin_access(self._address, guard))
+        try:
+            yield
+        finally:
+            self._library.end_access(guard)
+
+    @contextlib.contextmanager
+    def _view(self, address, length):
+        # A view of no bytes can't be cast.
+        whole = (ctypes.c_char * length).from_address(address) if length != 0 else bytearray()
+        memory = memoryview(whole).cast("B")
+        try:
+            yield memory
+        finally:
+            with contextlib.suppress(BufferError):  # an array of numpy may still refer to it, and must not be used
+                memory.release()
+
+    @contextlib.contextmanager
+    def at(self, handle):
+        """The memory of an object; raises the Error that says why a handle is stale."""
+        with self._guard():
+            address = ctypes.c_void_p()
+            self._library.check(self._library.at(self._address, handle, address))
+            with self._view(address.value, self.size) as memory:
+                yield memory
+
+    @contextlib.contextmanager
+    def items(self):
+        """The memory of all objects that were alive at the last compaction, one after the other, as a memoryview."""
+        with self._guard():
+            items = self._library.items_of(self._address)
+            with self._view(items.first, items.count * items.stride) as memory:
+                yield memory
+
+    def handles(self):
+        """Their handles, in the same order, as an array of 64-bit integers that has the buffer protocol."""
+        with self._guard():
+            count = self._library.items_of(self._address).count
+            handles = (ctypes.c_uint64 * count)()
+            self._library.check(self._library.handles_of(self._address, 0, count, handles))
+            return handles
+
+
+class Service:
+    """Many pools behind one kind of handle; ends with its `with`."""
+
+    def __init__(self, library):
+        self._library, self._address = library, ctypes.c_void_p()
+        library.check(library.service_create(None, self._address))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._library.check(self._library.service_destroy(self._address))
+
+    def __contains__(self, handle):
+        return self._library.service_contains(self._address, handle)
+
+    def add_pool(self, name, size, capacity, alignment=8, **options):
+        """A new pool; `size` is a multiple of the alignment, and `options` those of handlepool_description."""
+        if size % alignment != 0:
+            raise ValueError(f"size {size} is no multiple of alignment {alignment}")
+        description = _Description(name=name.encode(), size=size, capacity=capacity, alignment=alignment, **options)
+        address = ctypes.c_void_p()
+        self._library.check(self._library.service_add_pool(self._address, description, address))
+        return Pool(self._library, address, size)
+
+    def erase(self, handle):
+        return self._library.service_erase(self._address, handle)
+
+    def describe(self, handle):
+        return self._library.take_text(self._library.service_describe(self._address, handle))
+
+    def compact(self):
+        self._library.check(self._library.service_compact(self._address, None))
+
+    def stats(self):
+        """The statistics of all pools, as a dictionary."""
+        return json.loads(self._library.take_text(self._library.service_stats(self._address)))
