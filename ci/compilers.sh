@@ -39,7 +39,7 @@ everything=(
 own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
-sources=(src/*.cpp)
+sources=(src/*.cpp src/posix/*.cpp)
 program=tests/compilers/program.cpp
 without_exceptions=tests/compilers/without_exceptions.cpp
 

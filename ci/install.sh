@@ -3,9 +3,9 @@
 #
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
-#   TOOL   what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
+#   TOOL   what some checks need beside it: arm64 (a cross compiler and qemu), chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
 #          clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of others that
-#          ci/peers.sh compares with); g++ is always installed
+#          ci/peers.sh compares with), windows (a cross compiler and wine); g++ is always installed
 #   --all  all tools
 #
 # examples:
@@ -19,10 +19,11 @@ packages=(
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source matplotlib peers
+[ "${1:-}" != --all ] || set -- arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source matplotlib peers windows
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
+        arm64) packages+=(g++-aarch64-linux-gnu qemu-user-static googletest) ;;
         chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
         clang++-14) packages+=(clang-14) ;;
         clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer
@@ -34,6 +35,7 @@ for tool in "$@"; do
         matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
         dpkg-source) packages+=(dpkg-dev) ;;
         peers) packages+=(libconcurrentqueue-dev libcds-dev librust-sharded-slab-dev librust-slotmap-dev cargo rustc git) ;;
+        windows) packages+=(g++-mingw-w64-x86-64-posix wine wine64 googletest) ;;
         *) refuse "unknown tool '$tool'" ;;
     esac
 done

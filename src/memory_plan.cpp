@@ -30,6 +30,7 @@ void memory_plan::add(virtual_memory& array, const memory_purpose& what_for, std
                          .expected = expected,
                          .from_end = what_for.is_from_end(),
                          .rarely = what_for.is_rarely_used(),
+                         .in_steps = what_for.is_in_steps(),
                          .offset = 0});
 }
 
@@ -63,6 +64,7 @@ virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
         const request& one = laid_out_[i];
         const std::size_t end = i + 1 == laid_out_.size() ? mapping.extent_ : laid_out_[i + 1].offset;
         one.array->place(mapping.data_ + one.offset, end - one.offset);
+        one.array->make_usable(what_for, one.in_steps);
         one.array->prefer_huge_pages(0, virtual_memory::huge_bytes(one.size, one.expected));
     }
     return mapping;

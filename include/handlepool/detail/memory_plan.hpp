@@ -45,6 +45,7 @@ private:
         std::size_t expected;
         bool from_end;
         bool rarely;
+        bool in_steps;
         std::size_t offset;
     };
 
