@@ -171,6 +171,21 @@ std::size_t virtual_memory::resident() const noexcept {
     const std::uintptr_t end = (address_of(data_) + extent_) / page_size() * page_size();
     std::byte* const first = data_ - (address_of(data_) - begin);
     const std::size_t pages = (end - begin) / page_size();
+    if constexpr (!memory_by_touch) {
+        if (in_steps()) { // most of it may never have been ready: that is known without the system
+            const std::size_t last = std::min(pages, page_of(size_ - 1) + 1);
+            std::size_t count = 0;
+            for (std::size_t page = 0; page != last;) {
+                const std::size_t run = page;
+                while (page != last && ready_.contains(page)) {
+                    ++page;
+                }
+                count += system_memory::resident_pages(first + run * page_size(), page - run);
+                page += page != last ? 1U : 0U;
+            }
+            return count * page_size();
+        }
+    }
     return system_memory::resident_pages(first, pages) * page_size();
 }
 
