@@ -82,7 +82,7 @@ void memory_plan::lay_out_with_own_pages() {
         const bool huge = virtual_memory::huge_bytes(one.size, one.expected) != 0;
         request with_pages = one;
         with_pages.alignment =
-            std::max({one.alignment, virtual_memory::page_size(), huge ? virtual_memory::huge_page_size : 0});
+            std::max({one.alignment, page_size_, huge ? virtual_memory::huge_page_size : 0});
         put(with_pages, round_up(size_, with_pages.alignment));
     }
 }
@@ -106,10 +106,10 @@ void memory_plan::lay_out_pairs(std::vector<request> arrays, bool window) {
         // A page of page tables maps as much as a huge page does: the window begins with one.
         --last_falling;
         const std::size_t offset = place_before_junction(*last_falling);
-        const std::size_t begin = (offset + last_falling->size) / virtual_memory::page_size();
-        const std::size_t pages = virtual_memory::huge_page_size / virtual_memory::page_size();
+        const std::size_t begin = (offset + last_falling->size) / page_size_;
+        const std::size_t pages = virtual_memory::huge_page_size / page_size_;
         alignment_ = std::max(alignment_, virtual_memory::huge_page_size);
-        put(*last_falling, offset + (round_up(begin, pages) - begin) * virtual_memory::page_size());
+        put(*last_falling, offset + (round_up(begin, pages) - begin) * page_size_);
     }
     // Those that have no partner come first: they are the smallest ones, and fill pages.
     const auto pairs = std::min(last_falling - falling, arrays.end() - rising);
@@ -130,7 +130,7 @@ std::size_t memory_plan::next_place(const request& one) const noexcept {
 }
 
 std::size_t memory_plan::place_before_junction(const request& one) const noexcept {
-    const std::size_t page = virtual_memory::page_size();
+    const std::size_t page = page_size_;
     const std::size_t alignment = std::max(one.alignment, cache_line);
     const std::size_t size = round_up(one.size, alignment);
     // Most of the page for the array after it, which is more often one of objects or of many slots.

@@ -189,7 +189,8 @@ std::size_t virtual_memory::resident() const noexcept {
     return system_memory::resident_pages(first, pages) * page_size();
 }
 
-// ---- Where memory does not come by touch -------------------------------------------------------------------
+// ---- Where memory does not come by touch
+// -------------------------------------------------------------------
 
 void virtual_memory::make_usable(const memory_purpose& what_for, bool in_steps) {
     if constexpr (!memory_by_touch) {
@@ -217,8 +218,7 @@ bool virtual_memory::commit_missing(std::size_t first, std::size_t last) noexcep
         while (next != end && !ready_.contains(next)) {
             ++next;
         }
-        if (next != page &&
-            !system_memory::commit(address_of_page(page), (next - page) * page_size())) {
+        if (next != page && !system_memory::commit(address_of_page(page), (next - page) * page_size())) {
             return false;
         }
         for (; page != next; ++page) {
@@ -234,8 +234,8 @@ void virtual_memory::zero(std::size_t first, std::size_t last) noexcept {
         if (in_steps()) {
             while (first < last) {
                 const std::size_t page = page_of(first);
-                const std::size_t end = std::min(
-                    last, static_cast<std::size_t>(address_of_page(page + 1) - data_));
+                const std::size_t end =
+                    std::min(last, static_cast<std::size_t>(address_of_page(page + 1) - data_));
                 if (ready_.contains(page)) {
                     make_zero(data_ + first, data_ + end);
                 }

@@ -11,8 +11,8 @@ namespace {
 // The system's own, because what a compiler makes of thread_local may be gone before the thread's end is
 // told. TLS_OUT_OF_INDEXES until the module is loaded.
 constinit std::atomic<DWORD> slot{TLS_OUT_OF_INDEXES};
-// In its place when the system has no slot left: then numbers are not given back, and the pool says so when it
-// runs out of lanes.
+// In its place when the system has no slot left: then numbers are not given back, and the pool says so when
+// it runs out of lanes.
 constinit thread_local std::uint32_t word_without_slot = 0;
 
 DWORD own_slot() noexcept {
@@ -65,8 +65,8 @@ void keep_word(std::uint32_t word) noexcept {
 
 } // namespace handlepool::detail::this_thread
 
-// The list of such functions is put together by the linker, in the order of the sections' names: Y comes after
-// those by which the C and C++ libraries destroy a thread's objects.
+// The list of such functions is put together by the linker, in the order of the sections' names: Y comes
+// after those by which the C and C++ libraries destroy a thread's objects.
 #if defined(_MSC_VER)
 #pragma comment(linker, "/INCLUDE:_tls_used")
 #pragma comment(linker, "/INCLUDE:handlepool_on_thread_event")

@@ -28,7 +28,8 @@ static_assert(sizeof(void*) == 8,
               "handlepool needs a machine with 64-bit pointers: each pool reserves gigabytes "
               "of address space, and computes sizes beyond 32 bits");
 
-// What compilers say in words of their own. Where a macro is empty, the compiler has no such word, or needs none.
+// What compilers say in words of their own. Where a macro is empty, the compiler has no such word, or needs
+// none.
 //
 // EXPORT: what a shared library offers and takes, where all else is hidden: in its own build, and in programs
 // that are built with -fvisibility=hidden. A DLL exports all that it has.
@@ -54,11 +55,14 @@ static_assert(sizeof(void*) == 8,
 #define HANDLEPOOL_NOINLINE
 #endif
 
-// Does reserved memory come page by page when it is touched? Elsewhere the system must be asked first.
+// Does reserved memory come page by page when it is touched? Elsewhere the system must be asked first. A
+// test's build may say 0 on Linux, too, for all of a program.
+#ifndef HANDLEPOOL_MEMORY_BY_TOUCH
 #if defined(_WIN32)
 #define HANDLEPOOL_MEMORY_BY_TOUCH 0
 #else
 #define HANDLEPOOL_MEMORY_BY_TOUCH 1
+#endif
 #endif
 
 namespace handlepool::detail {
@@ -108,7 +112,7 @@ HANDLEPOOL_ALWAYS_INLINE inline void prefetch_to_write(std::uintptr_t address) n
 /// to it.
 template <class Element>
 HANDLEPOOL_ALWAYS_INLINE inline void prefetch(const Element* first, std::size_t position,
-                                            std::size_t bytes_further = 0) noexcept {
+                                              std::size_t bytes_further = 0) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(first) + position * sizeof(Element) + bytes_further;
     prefetch_to_write(address);
 }
@@ -116,7 +120,7 @@ HANDLEPOOL_ALWAYS_INLINE inline void prefetch(const Element* first, std::size_t 
 /// The same for memory that is only read, by several threads perhaps, and for an object of any size: its
 /// first two cache lines.
 HANDLEPOOL_ALWAYS_INLINE inline void prefetch_object_to_read(const void* first, std::size_t position,
-                                                           std::size_t size) noexcept {
+                                                             std::size_t size) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(first) + position * size;
     prefetch_to_read(address);
     if (size > cache_line) {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>

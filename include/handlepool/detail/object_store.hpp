@@ -86,8 +86,8 @@ public:
         used_ = max<std::uint32_t>(used_, size);
     }
 
-    /// Sees to it that there is memory for `more` objects after the last one of the dense store, if the system
-    /// has it. Returns for how many there is.
+    /// Sees to it that there is memory for `more` objects after the last one of the dense store, if the
+    /// system has it. Returns for how many there is.
     std::uint32_t make_room(std::size_t more) noexcept {
         const std::uint32_t left = capacity_ - size();
         if constexpr (memory_by_touch) {

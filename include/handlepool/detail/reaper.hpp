@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/budget.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>

@@ -44,7 +44,8 @@ class fulfilment {
     using value_type = typename Config::layout::value_type;
 
 public:
-    fulfilment(parts_type& parts, lane_type& mine, value_type handle, if_it_fails then) noexcept(memory_by_touch)
+    fulfilment(parts_type& parts, lane_type& mine, value_type handle,
+               if_it_fails then) noexcept(memory_by_touch)
         : parts_(parts), lane_(mine), handle_(handle), then_(then) {
         if (!parts_.slots.take_reservation(handle_, slots_type::being_fulfilled)) {
             refusal_ = fulfil_outcome::not_reserved;

@@ -24,6 +24,9 @@ class HANDLEPOOL_EXPORT virtual_memory {
 public:
     static constexpr std::size_t huge_page_size = std::size_t{2} << 20;
 
+    /// Bytes of a page of the system's memory: a power of two, 4 KiB to 64 KiB on the machines of today.
+    static std::size_t page_size() noexcept;
+
     virtual_memory() noexcept = default;
 
     /// Reserves room for `count` elements of `element_size` bytes, aligned to `alignment` (a power of two, of
@@ -95,7 +98,6 @@ private:
     // Of a reservation; more is refused before the system is asked.
     static constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 4;
 
-    static std::size_t page_size() noexcept;
     /// Bytes at the beginning of a range for which huge pages are asked.
     static std::size_t huge_bytes(std::size_t size, std::size_t expected) noexcept;
 
