@@ -100,7 +100,10 @@ virtual_memory::~virtual_memory() {
 
 virtual_memory::range virtual_memory::whole_pages(std::size_t first, std::size_t last) const noexcept {
     const std::uintptr_t begin = address_of(data_);
-    const std::size_t first_whole = std::min(round_up(begin + first, page_size()) - begin, last);
+    const std::size_t first_whole = round_up(begin + first, page_size()) - begin;
+    if (first_whole >= last) {
+        return {last, last};
+    }
     // After the range's end nothing else lies in its extent.
     const std::uintptr_t free_end =
         last == size_ ? std::min(round_up(begin + last, page_size()), begin + extent_) : begin + last;

@@ -129,7 +129,10 @@ TEST(virtual_array_test, memory_at_the_far_end_of_a_large_range_is_counted) {
 }
 
 TEST(virtual_array_test, an_untouched_range_costs_nothing) {
-    virtual_array<std::uint64_t> array("array", std::size_t{1} << 32, 0); // 32 GiB
+    virtual_array<std::uint64_t> array(memory_purpose("array").in_steps(), std::size_t{1} << 32, 0); // 32 GiB
+    for (const std::size_t touched : {array.size() - 1, array.size() / 2}) {
+        ASSERT_TRUE(array.make_ready(touched, touched + 1));
+    }
     array[array.size() - 1] = 7;
     EXPECT_EQ(array[array.size() - 1], 7U);
     EXPECT_EQ(array[array.size() / 2], 0U);

@@ -21,17 +21,6 @@ const SYSTEM_INFO& system_info() noexcept {
     return info;
 }
 
-int error_number_of(DWORD error) noexcept {
-    switch (error) {
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_COMMITMENT_LIMIT:
-    case ERROR_INVALID_ADDRESS: // no range is as large
-        return ENOMEM;
-    default:
-        return EINVAL;
-    }
-}
-
 } // namespace
 
 std::size_t page_size() noexcept {
@@ -41,7 +30,7 @@ std::size_t page_size() noexcept {
 reservation reserve(std::size_t size) noexcept {
     void* const first = VirtualAlloc(nullptr, size, MEM_RESERVE, PAGE_READWRITE);
     if (first == nullptr) {
-        return {.first = nullptr, .error_number = error_number_of(GetLastError())};
+        return {.first = nullptr, .error_number = ENOMEM}; // there is nothing else to be wrong
     }
     return {.first = static_cast<std::byte*>(first), .error_number = 0};
 }
