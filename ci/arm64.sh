@@ -26,5 +26,5 @@ step "tests"
 for program in "${programs[@]}"; do
     file=$(find build/arm64/tests -name "$program" -type f)
     # The bound is for bugs that show as a wait without end.
-    timeout 300 qemu-aarch64-static -L /usr/aarch64-linux-gnu "$file" --gtest_brief=1
+    timeout 900 qemu-aarch64-static -L /usr/aarch64-linux-gnu "$file" --gtest_brief=1
 done

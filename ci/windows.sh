@@ -28,7 +28,7 @@ wine wineboot --init >/dev/null 2>&1 # or the first test would wait for it
 for program in "${programs[@]}"; do
     file=$(find build/windows/tests -name "$program.exe")
     # The bound is for bugs that show as a wait without end.
-    timeout 300 wine "$file" --gtest_brief=1
+    timeout 900 wine "$file" --gtest_brief=1
 done
 
 step "DLL"
