@@ -40,7 +40,7 @@ everything=(
 own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
-sources=(src/*.cpp)
+sources=(src/*.cpp src/posix/*.cpp)
 # Those of the C interface, which need exceptions.
 c_sources=(src/c/*.cpp)
 version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'

@@ -35,7 +35,7 @@ constexpr std::uint32_t block_arena::magazine_size(block_class size) noexcept {
 }
 
 block_arena::block_arena(std::size_t bytes)
-    : memory_("blocks of a property_store", std::min(bytes, largest_arena) / unit, unit,
+    : memory_(memory_purpose("blocks of a property_store").in_steps(), std::min(bytes, largest_arena) / unit, unit,
               bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
       shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
@@ -147,6 +147,9 @@ block_arena::magazine block_arena::full_magazine(block_class size) noexcept {
         begin = fresh_;
         const std::size_t fitting = (memory_.size() - used()) / size.bytes();
         end = begin + std::min<std::size_t>(fitting, magazine_size(size)) * size.bytes();
+        if (!memory_.make_ready(begin, end)) {
+            return {};
+        }
         fresh_ = end;
         next = next_to_populate();
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <unistd.h>
+#include "process_id.hpp"
 
 #include <array>
 #include <atomic>
@@ -21,7 +21,8 @@ class unfinished_file {
 public:
     explicit unfinished_file(const std::filesystem::path& beside) {
         static std::atomic<unsigned> count = 0;
-        name_ = beside.string() + '.' + std::to_string(getpid()) + '-' + std::to_string(++count) + ".part";
+        name_ =
+            beside.string() + '.' + std::to_string(process_id()) + '-' + std::to_string(++count) + ".part";
     }
     ~unfinished_file() {
         std::error_code ignored;

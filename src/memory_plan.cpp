@@ -33,6 +33,7 @@ void memory_plan::add(virtual_memory& array, const memory_purpose& what_for, std
                          .expected = expected,
                          .from_end = what_for.is_from_end(),
                          .rarely = what_for.is_rarely_used(),
+                         .in_steps = what_for.is_in_steps(),
                          .offset = 0});
 }
 
@@ -74,6 +75,7 @@ virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
         const request& one = laid_out_[i];
         const std::size_t end = i + 1 == laid_out_.size() ? mapping.extent_ : laid_out_[i + 1].offset;
         one.array->place(mapping.data_ + one.offset, end - one.offset);
+        one.array->make_usable(what_for, one.in_steps);
         one.array->prefer_huge_pages(0, virtual_memory::huge_bytes(one.size, one.expected));
     }
     return mapping;
@@ -91,7 +93,7 @@ void memory_plan::lay_out_with_own_pages() {
         const bool huge = virtual_memory::huge_bytes(one.size, one.expected) != 0;
         request with_pages = one;
         with_pages.alignment =
-            std::max({one.alignment, virtual_memory::page_size(), huge ? virtual_memory::huge_page_size : 0});
+            std::max({one.alignment, page_size_, huge ? virtual_memory::huge_page_size : 0});
         put(with_pages, round_up(size_, with_pages.alignment));
     }
 }
@@ -116,10 +118,10 @@ void memory_plan::lay_out_pairs(std::vector<request> arrays, bool window) {
         std::size_t offset = place_before_junction(*last_falling);
         if (requested() > sharing_size) {
             // A page of page tables maps as much as a huge page does: the window begins with one.
-            const std::size_t begin = (offset + last_falling->size) / virtual_memory::page_size();
-            const std::size_t pages = virtual_memory::huge_page_size / virtual_memory::page_size();
+            const std::size_t begin = (offset + last_falling->size) / page_size_;
+            const std::size_t pages = virtual_memory::huge_page_size / page_size_;
             alignment_ = std::max(alignment_, virtual_memory::huge_page_size);
-            offset += (round_up(begin, pages) - begin) * virtual_memory::page_size();
+            offset += (round_up(begin, pages) - begin) * page_size_;
         }
         put(*last_falling, offset);
     }
@@ -142,7 +144,7 @@ std::size_t memory_plan::next_place(const request& one) const noexcept {
 }
 
 std::size_t memory_plan::place_before_junction(const request& one) const noexcept {
-    const std::size_t page = virtual_memory::page_size();
+    const std::size_t page = page_size_;
     const std::size_t alignment = std::max(one.alignment, cache_line);
     const std::size_t size = round_up(one.size, alignment);
     // Most of the page for the array after it, which is more often one of objects or of many slots.

@@ -1,9 +1,9 @@
+#include "at_fork.hpp"
+
 #include <handlepool/detail/pool_id_registry.hpp>
 #include <handlepool/detail/process_state.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ public:
             // A child of fork has a copy of the registries, and none of the threads that might be in them:
             // the one that calls fork takes all locks before, so that nobody is. Where the system has no
             // memory to note that, a child may find a registry locked for ever.
-            pthread_atfork(lock_all, unlock_all, unlock_all);
+            at_fork(lock_all, unlock_all);
         }
         return *this_process.registries;
     }
@@ -43,18 +43,10 @@ private:
     }
 };
 
-namespace {
-
-// Before main, so that no child of fork finds them half made.
-struct registries_before_main {
-    registries_before_main() {
-        const std::scoped_lock lock(this_process.registries_mutex);
-        pool_id_registries::of_process();
-    }
-};
-[[gnu::init_priority(101)]] const registries_before_main made;
-
-} // namespace
+void make_registries() {
+    const std::scoped_lock lock(this_process.registries_mutex);
+    pool_id_registries::of_process();
+}
 
 pool_id_registry& pool_ids_of_layout(unsigned index_bits, unsigned generation_bits, unsigned pool_id_bits) {
     const auto mask = [](unsigned bits) {

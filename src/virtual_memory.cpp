@@ -1,10 +1,9 @@
+#include "system_memory.hpp"
+
 #include <handlepool/detail/memory_plan.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/error.hpp>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,8 +18,8 @@ namespace {
 
 // A range that is likely to use fewer does without: the first touch of a page takes all of it.
 constexpr std::size_t fewest_huge_pages = 2;
-// MADV_POPULATE_WRITE, of Linux 5.14, which older headers don't have.
-constexpr int populate_write = 23;
+// A smaller range takes its memory at once.
+constexpr std::size_t smallest_in_steps = 256 * 1024;
 
 std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
     return (value + alignment - 1) / alignment * alignment;
@@ -46,8 +45,7 @@ void make_zero(std::byte* first, std::byte* last) noexcept {
 } // namespace
 
 std::size_t virtual_memory::page_size() noexcept {
-    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    return size;
+    return system_memory::page_size();
 }
 
 std::size_t virtual_memory::huge_bytes(std::size_t size, std::size_t expected) noexcept {
@@ -57,7 +55,8 @@ std::size_t virtual_memory::huge_bytes(std::size_t size, std::size_t expected) n
 }
 
 virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
-                               std::size_t alignment, std::size_t expected) {
+                               std::size_t alignment, std::size_t expected)
+    : virtual_memory() { // so that the destructor runs when this throws
     if (count > most_bytes / element_size) {
         raise(reservation_failed(what_for.text().c_str(), most_bytes, ENOMEM));
     }
@@ -70,19 +69,18 @@ virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count
     }
     const std::size_t huge = huge_bytes(size, likely);
     map(what_for, size, std::max(alignment, huge == 0 ? 1 : huge_page_size));
+    make_usable(what_for, what_for.is_in_steps());
     prefer_huge_pages(0, huge);
 }
 
 void virtual_memory::map(const memory_purpose& what_for, std::size_t size, std::size_t alignment) {
     const std::size_t base_alignment = std::max(alignment, page_size());
     const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
-    void* const mapping = mmap(nullptr, mapping_size, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED) {
-        const int reason = errno;
-        raise(reservation_failed(what_for.text().c_str(), mapping_size, reason));
+    const system_memory::reservation mapping = system_memory::reserve(mapping_size);
+    if (mapping.first == nullptr) {
+        raise(reservation_failed(what_for.text().c_str(), mapping_size, mapping.error_number));
     }
-    mapping_ = static_cast<std::byte*>(mapping);
+    mapping_ = mapping.first;
     const std::size_t skipped = round_up(address_of(mapping_), base_alignment) - address_of(mapping_);
     data_ = mapping_ + skipped;
     size_ = size;
@@ -96,13 +94,16 @@ void virtual_memory::place(std::byte* data, std::size_t extent) noexcept {
 
 virtual_memory::~virtual_memory() {
     if (mapping_ != nullptr) {
-        munmap(mapping_, static_cast<std::size_t>(data_ - mapping_) + extent_);
+        system_memory::unreserve(mapping_, static_cast<std::size_t>(data_ - mapping_) + extent_);
     }
 }
 
 virtual_memory::range virtual_memory::whole_pages(std::size_t first, std::size_t last) const noexcept {
     const std::uintptr_t begin = address_of(data_);
-    const std::size_t first_whole = std::min(round_up(begin + first, page_size()) - begin, last);
+    const std::size_t first_whole = round_up(begin + first, page_size()) - begin;
+    if (first_whole >= last) {
+        return {last, last};
+    }
     // After the range's end nothing else lies in its extent.
     const std::uintptr_t free_end =
         last == size_ ? std::min(round_up(begin + last, page_size()), begin + extent_) : begin + last;
@@ -113,34 +114,58 @@ virtual_memory::range virtual_memory::whole_pages(std::size_t first, std::size_t
 void virtual_memory::discard(std::size_t first, std::size_t last) noexcept {
     const range whole = whole_pages(first, last);
     // Pages that are shared may never have been touched.
-    make_zero(data_ + first, data_ + whole.first);
-    make_zero(data_ + std::min(whole.last, last), data_ + last);
+    zero(first, whole.first);
+    zero(std::min(whole.last, last), last);
     if (!give_back(whole)) {
-        make_zero(data_ + whole.first, data_ + std::min(whole.last, last));
+        zero(whole.first, std::min(whole.last, last));
+        return;
+    }
+    if constexpr (!memory_by_touch) {
+        if (!in_steps() && whole.first != whole.last &&
+            !system_memory::commit(data_ + whole.first, whole.last - whole.first)) {
+            // Somebody was faster, and had no more than this process gave back.
+            end_program("handlepool: the system has no memory in the place of what it was given back");
+        }
     }
 }
 
 void virtual_memory::release(std::size_t first, std::size_t last) noexcept {
+    if constexpr (!memory_by_touch) {
+        if (!in_steps()) {
+            return; // others may look at these bytes meanwhile
+        }
+    }
     give_back(whole_pages(first, last));
 }
 
 bool virtual_memory::give_back(range pages) noexcept {
-    // The system keeps pages that are locked in memory, and a filter of system calls may refuse them all.
-    return pages.first == pages.last ||
-           madvise(data_ + pages.first, pages.last - pages.first, MADV_DONTNEED) == 0;
+    if (pages.first == pages.last) {
+        return true;
+    }
+    if (!system_memory::give_back(data_ + pages.first, pages.last - pages.first)) {
+        return false;
+    }
+    if constexpr (!memory_by_touch) {
+        if (in_steps()) {
+            for (std::size_t page = page_of(pages.first); page != page_of(pages.last); ++page) {
+                ready_.erase(page);
+            }
+        }
+    }
+    return true;
 }
 
 void virtual_memory::populate(std::size_t first, std::size_t last) noexcept {
     const std::uintptr_t begin = address_of(data_);
     const std::size_t below = (begin + first) % page_size();
-    madvise(data_ + first - below, last - first + below, populate_write);
+    system_memory::populate(data_ + first - below, last - first + below);
 }
 
 void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
     const std::uintptr_t begin = address_of(data_);
     const std::size_t first_whole = round_up(begin + first, huge_page_size) - begin;
     if (first_whole < last) {
-        madvise(data_ + first_whole, last - first_whole, MADV_HUGEPAGE);
+        system_memory::prefer_huge_pages(data_ + first_whole, last - first_whole);
     }
 }
 
@@ -156,17 +181,80 @@ std::size_t virtual_memory::resident() const noexcept {
     const std::uintptr_t end = (address_of(data_) + extent_) / page_size() * page_size();
     std::byte* const first = data_ - (address_of(data_) - begin);
     const std::size_t pages = (end - begin) / page_size();
-    std::array<unsigned char, 4096> present{};
-    std::size_t count = 0;
-    for (std::size_t page = 0; page < pages; page += present.size()) {
-        const std::size_t asked = std::min(present.size(), pages - page);
-        if (mincore(first + page * page_size(), asked * page_size(), present.data()) == 0) {
-            count += static_cast<std::size_t>(
-                std::count_if(present.begin(), present.begin() + static_cast<std::ptrdiff_t>(asked),
-                              [](unsigned char flags) { return (flags & 1) != 0; }));
+    if constexpr (!memory_by_touch) {
+        if (in_steps()) { // most of it may never have been ready: that is known without the system
+            const std::size_t last = std::min(pages, page_of(size_ - 1) + 1);
+            std::size_t count = 0;
+            for (std::size_t page = 0; page != last;) {
+                const std::size_t run = page;
+                while (page != last && ready_.contains(page)) {
+                    ++page;
+                }
+                count += system_memory::resident_pages(first + run * page_size(), page - run);
+                page += page != last ? 1U : 0U;
+            }
+            return count * page_size();
         }
     }
-    return count * page_size();
+    return system_memory::resident_pages(first, pages) * page_size();
+}
+
+// ---- Where memory does not come by touch
+// -------------------------------------------------------------------
+
+void virtual_memory::make_usable(const memory_purpose& what_for, bool in_steps) {
+    if constexpr (!memory_by_touch) {
+        const std::size_t pages = page_of(size_ - 1) + 1;
+        if (in_steps && size_ >= smallest_in_steps) {
+            ready_ = page_set_type(pages);
+        } else if (!system_memory::commit(address_of_page(0), pages * page_size())) {
+            raise(reservation_failed(what_for.text().c_str(), pages * page_size(), ENOMEM));
+        }
+    }
+}
+
+std::size_t virtual_memory::page_of(std::size_t offset) const noexcept {
+    return (address_of(data_) + offset) / page_size() - address_of(data_) / page_size();
+}
+
+std::byte* virtual_memory::address_of_page(std::size_t page) const noexcept {
+    return data_ - address_of(data_) % page_size() + page * page_size();
+}
+
+bool virtual_memory::commit_missing(std::size_t first, std::size_t last) noexcept {
+    const std::size_t end = page_of(last - 1) + 1;
+    for (std::size_t page = page_of(first); page != end;) {
+        std::size_t next = page;
+        while (next != end && !ready_.contains(next)) {
+            ++next;
+        }
+        if (next != page && !system_memory::commit(address_of_page(page), (next - page) * page_size())) {
+            return false;
+        }
+        for (; page != next; ++page) {
+            ready_.insert(page);
+        }
+        page = std::min(next + 1, end);
+    }
+    return true;
+}
+
+void virtual_memory::zero(std::size_t first, std::size_t last) noexcept {
+    if constexpr (!memory_by_touch) {
+        if (in_steps()) {
+            while (first < last) {
+                const std::size_t page = page_of(first);
+                const std::size_t end =
+                    std::min(last, static_cast<std::size_t>(address_of_page(page + 1) - data_));
+                if (ready_.contains(page)) {
+                    make_zero(data_ + first, data_ + end);
+                }
+                first = end;
+            }
+            return;
+        }
+    }
+    make_zero(data_ + first, data_ + last);
 }
 
 } // namespace handlepool::detail

@@ -23,7 +23,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr std::size_t page = 4096;
+const std::size_t page = virtual_memory::page_size();
 constexpr std::size_t mib = std::size_t{1} << 20;
 
 using bytes = virtual_array<unsigned char>;
@@ -177,7 +177,7 @@ TEST(memory_plan_test, a_page_that_several_share_counts_once) {
     EXPECT_EQ(all.memory().reserved, size);
 }
 
-struct alignas(page) page_cell {
+struct alignas(4096) page_cell {
     unsigned char first;
 };
 
@@ -191,8 +191,8 @@ TEST(memory_plan_test, each_array_is_aligned_as_it_asks) {
         bytes objects(purpose, mib, expected, mib);
         virtual_array<std::uint64_t> words(purpose.from_end(), 5, 0);
         const virtual_memory mapping = plan.reserve("test memory");
-        EXPECT_EQ(address_of(cells.data()) % page, 0U);
-        EXPECT_EQ(address_of(cells_from_end.data()) % page, 0U);
+        EXPECT_EQ(address_of(cells.data()) % alignof(page_cell), 0U);
+        EXPECT_EQ(address_of(cells_from_end.data()) % alignof(page_cell), 0U);
         EXPECT_EQ(address_of(objects.data()) % mib, 0U);
         EXPECT_EQ(address_of(words.data()) % cache_line, 0U);
         objects[mib - 1] = 1;
@@ -239,6 +239,43 @@ TEST(memory_plan_test, what_a_large_mapping_is_likely_to_use_has_one_page_of_pag
         mappings.push_back(plan.reserve("test memory"));
         ASSERT_EQ((address_of(lanes.data() + lanes.size()) - 1) / (2 * mib),
                   address_of(objects.data() + 6 * page) / (2 * mib));
+    }
+}
+
+// As on machines with such pages; each is a multiple of this one's.
+TEST(memory_plan_test, arrays_are_laid_out_for_pages_of_any_size) {
+    for (const std::size_t kib : {4U, 16U, 64U}) {
+        const std::size_t size = kib * 1024;
+        if (size < page) {
+            continue;
+        }
+        memory_plan large(size);
+        const memory_purpose of_large = memory_purpose::of_pool("large", &large);
+        bytes some(of_large, 10, 0);
+        bytes many(of_large, mib, mib);
+        bytes from_end(of_large.from_end(), 10, 0);
+        const virtual_memory mapping = large.reserve("large");
+        for (const bytes* each : {&some, &many, &from_end}) {
+            EXPECT_EQ(address_of(each->data()) % size, 0U) << kib << " KiB";
+        }
+        EXPECT_GE(address_of(many.data()) - address_of(some.data()), size) << "no page belongs to two";
+
+        // One that is used from its end and one that is used from its beginning meet within a page.
+        memory_plan small(size);
+        const memory_purpose of_small = memory_purpose::of_pool("small", &small);
+        bytes falling(of_small.from_end(), 3 * size, 0);
+        bytes rising(of_small, 2 * size, 0);
+        const virtual_memory close(small.reserve("small"));
+        EXPECT_EQ((address_of(falling.data()) + falling.size() - 1) / size, address_of(rising.data()) / size)
+            << kib << " KiB";
+        EXPECT_GE(address_of(rising.data()), address_of(falling.data()) + falling.size());
+        std::fill(falling.data(), falling.data() + falling.size(), std::uint8_t{1});
+        std::fill(rising.data(), rising.data() + rising.size(), std::uint8_t{2});
+        falling.discard();
+        EXPECT_EQ(std::count(rising.data(), rising.data() + rising.size(), 2),
+                  static_cast<std::ptrdiff_t>(rising.size()));
+        EXPECT_EQ(std::count(falling.data(), falling.data() + falling.size(), 0),
+                  static_cast<std::ptrdiff_t>(falling.size()));
     }
 }
 

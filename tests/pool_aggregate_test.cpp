@@ -53,9 +53,10 @@ static_assert(!can_emplace<triple, std::string>);
 
 // No silent narrowing; parentheses would allow it.
 static_assert(can_emplace<point, int, int> && can_emplace<point, short, const int&>);
-static_assert(!can_emplace<point, double, int> && !can_emplace<point, int, long> &&
+static_assert(!can_emplace<point, double, int> && !can_emplace<point, int, long long> &&
               !can_emplace<point, double>);
-static_assert(!can_emplace<std::array<int, 2>, long, long> && !can_emplace<std::array<float, 2>, double>);
+static_assert(!can_emplace<std::array<int, 2>, long long, long long> &&
+              !can_emplace<std::array<float, 2>, double>);
 static_assert(!can_emplace_n<point, int, double> && can_emplace_n<point, int, int>);
 
 // What is no aggregate is made by parentheses, as ever.

@@ -3,15 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::size_t page = 4096;
+const std::size_t page = virtual_memory::page_size();
 
 template <class Array>
 bool is_zero(const Array& array) {
@@ -56,7 +58,7 @@ TEST(virtual_array_test, is_zero_again_after_discard) {
 }
 
 TEST(virtual_array_test, a_partial_discard_touches_nothing_outside_its_range) {
-    constexpr std::size_t size = 3 * page / sizeof(std::uint32_t) + 5;
+    const std::size_t size = 3 * page / sizeof(std::uint32_t) + 5;
     const std::vector<std::size_t> edges{0,    1,    1022, 1023, 1024,     1025,     2047, 2048,
                                          2049, 3071, 3072, 3073, size - 2, size - 1, size};
     virtual_array<std::uint32_t> array("array", size, 0);
@@ -85,8 +87,8 @@ bool starts_aligned(std::size_t size, std::size_t expected) {
 struct alignas(64) cache_line_cell {
     std::byte bytes[64];
 };
-struct alignas(page) page_cell {
-    std::byte bytes[page];
+struct alignas(4096) page_cell {
+    std::byte bytes[4096];
 };
 struct alignas(65536) large_cell {
     std::byte bytes[65536];
@@ -103,31 +105,34 @@ TEST(virtual_array_test, is_aligned_for_its_elements) {
 
 TEST(virtual_array_test, memory_is_used_as_it_is_touched_and_not_after_discard) {
     constexpr std::size_t pages = 100;
-    virtual_array<page_cell> array("array", pages, 0);
+    virtual_array<std::byte> array("array", pages * page, 0);
     EXPECT_EQ(array.memory().reserved, pages * page);
     EXPECT_EQ(array.memory().resident, 0U);
     for (std::size_t i = 0; i != pages; ++i) {
-        array[i].bytes[i] = std::byte{1};
+        array[i * page + i] = std::byte{1};
         ASSERT_EQ(array.memory().resident, (i + 1) * page);
     }
-    array.discard(60, pages);
+    array.discard(60 * page, pages * page);
     EXPECT_EQ(array.memory().resident, 60 * page);
-    array.discard(10, 20);
+    array.discard(10 * page, 20 * page);
     EXPECT_EQ(array.memory().resident, 50 * page);
     array.discard();
     EXPECT_EQ(array.memory().resident, 0U);
 }
 
 TEST(virtual_array_test, memory_at_the_far_end_of_a_large_range_is_counted) {
-    virtual_array<page_cell> array("array", 10'000, 0); // more pages than are asked for at once
-    array[9'999].bytes[0] = std::byte{1};
-    array[4'096].bytes[0] = std::byte{1};
-    array[4'095].bytes[0] = std::byte{1};
+    virtual_array<std::byte> array("array", 10'000 * page, 0); // more pages than are asked for at once
+    array[9'999 * page] = std::byte{1};
+    array[4'096 * page] = std::byte{1};
+    array[4'095 * page] = std::byte{1};
     EXPECT_EQ(array.memory().resident, 3 * page);
 }
 
 TEST(virtual_array_test, an_untouched_range_costs_nothing) {
-    virtual_array<std::uint64_t> array("array", std::size_t{1} << 32, 0); // 32 GiB
+    virtual_array<std::uint64_t> array(memory_purpose("array").in_steps(), std::size_t{1} << 32, 0); // 32 GiB
+    for (const std::size_t touched : {array.size() - 1, array.size() / 2}) {
+        ASSERT_TRUE(array.make_ready(touched, touched + 1));
+    }
     array[array.size() - 1] = 7;
     EXPECT_EQ(array[array.size() - 1], 7U);
     EXPECT_EQ(array[array.size() / 2], 0U);
@@ -181,16 +186,7 @@ TEST(virtual_array_test, an_absurd_size_is_refused_with_its_purpose_and_its_byte
     EXPECT_THAT(refusal<std::uint64_t>(std::size_t{1} << 57),
                 testing::AllOf(HasSubstr("pool 'ships' slots"),
                                HasSubstr(std::to_string(std::size_t{1} << 60)),
-                               HasSubstr("Cannot allocate memory")));
-}
-
-TEST(virtual_array_test, discards_pages_that_are_locked_in_memory_too) {
-    virtual_array<char> array("locked", 1 << 16, 0);
-    array[100] = array[5000] = array[60000] = 1;
-    ASSERT_EQ(mlock(array.data() + 4096, 4096), 0);
-    array.discard();
-    EXPECT_EQ(array[100] + array[5000] + array[60000], 0);
-    munlock(array.data() + 4096, 4096);
+                               HasSubstr(std::strerror(ENOMEM))));
 }
 
 TEST(virtual_array_test, a_size_that_no_number_of_bytes_holds_is_refused) {
@@ -204,6 +200,62 @@ TEST(virtual_array_test, a_size_that_no_number_of_bytes_holds_is_refused) {
 
 TEST(virtual_array_test, a_failure_is_caught_as_bad_alloc) {
     EXPECT_THROW((virtual_array<std::uint64_t>("array", std::size_t{1} << 57, 0)), std::bad_alloc);
+}
+
+// ---- In steps: where memory comes by touch, nothing but the promises remains
+// --------------------------------
+
+TEST(virtual_array_test, in_steps_only_what_is_ready_is_used) {
+    const std::size_t far = 1'000'000 * page + 17;
+    virtual_array<unsigned char> array(memory_purpose("array").in_steps(), 2 * far, 0);
+    for (const std::size_t first : {std::size_t{0}, far, 2 * far - 300}) {
+        ASSERT_TRUE(array.make_ready(first, first + 300));
+        EXPECT_TRUE(
+            std::all_of(array.data() + first, array.data() + first + 300, [](auto c) { return c == 0; }));
+        std::fill(array.data() + first, array.data() + first + 300, std::uint8_t{1});
+        ASSERT_TRUE(array.make_ready(first, first + 300)) << "again";
+        EXPECT_EQ(array[first], 1) << "which changes nothing";
+    }
+    EXPECT_LE(array.memory().resident, 6 * page);
+    array.discard(far + 10, 2 * far);
+    EXPECT_EQ(array[0], 1);
+    EXPECT_EQ(array[far], 1) << "the beginning of its page";
+    ASSERT_TRUE(array.make_ready(far, far + 300));
+    ASSERT_TRUE(array.make_ready(2 * far - 300, 2 * far));
+    EXPECT_EQ(array[far + 10], 0);
+    EXPECT_EQ(array[2 * far - 1], 0);
+}
+
+TEST(virtual_array_test, in_steps_pages_that_were_released_are_ready_again_when_asked_for) {
+    virtual_array<unsigned char> array(memory_purpose("array").in_steps(), 400 * page, 0);
+    ASSERT_TRUE(array.make_ready(0, 400 * page));
+    std::fill(array.data(), array.data() + array.size(), std::uint8_t{1});
+    array.release(100 * page, 200 * page);
+    EXPECT_LE(array.memory().resident, 300 * page);
+    EXPECT_EQ(array[100 * page - 1], 1);
+    EXPECT_EQ(array[200 * page], 1);
+    ASSERT_TRUE(array.make_ready(0, 400 * page));
+    EXPECT_EQ(std::count(array.data(), array.data() + array.size(), 0),
+              static_cast<std::ptrdiff_t>(100 * page));
+}
+
+TEST(virtual_array_test, in_steps_threads_make_neighbours_ready_at_the_same_time) {
+    virtual_array<std::uint32_t> array(memory_purpose("array").in_steps(), 1 << 20, 0);
+    constexpr std::size_t threads = 4;
+    {
+        std::vector<std::jthread> team;
+        for (std::size_t mine = 0; mine != threads; ++mine) {
+            team.emplace_back([&, mine] { // every fourth element: all pages belong to all
+                for (std::size_t i = mine; i < array.size(); i += threads) {
+                    ASSERT_TRUE(array.make_ready(i, i + 1));
+                    array[i] = static_cast<std::uint32_t>(i);
+                }
+            });
+        }
+    }
+    for (std::size_t i = 0; i != array.size(); ++i) {
+        ASSERT_EQ(array[i], i);
+    }
 }
 
 } // namespace

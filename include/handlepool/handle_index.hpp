@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/member_list.hpp>
 #include <handlepool/detail/pool_link.hpp>
 #include <handlepool/detail/raise.hpp>
@@ -258,7 +259,7 @@ private:
         return std::ranges::subrange(found.first, found.second) | std::views::values;
     }
 
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/member_list.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pool_link.hpp>
@@ -251,7 +252,7 @@ public:
 private:
     friend class detail::pool_link<handle_map>;
 
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {

@@ -218,7 +218,7 @@ private:
         std::exception_ptr error;
     };
 
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     /// The object with this handle has ended, and with it all that had its slot before.
     template <class Pool>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hierarchy_walk.hpp>
 #include <handlepool/detail/member_list.hpp>
 #include <handlepool/detail/message.hpp>
@@ -410,7 +411,7 @@ private:
         }
     }
 
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     /// The object of the node has ended.
     template <class Pool>

@@ -105,7 +105,8 @@ public:
     /// object by parentheses. Progress: lock-free; wait-free except in calls that claim slots or nursery
     /// space, each about once in up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized
     /// constant. Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads,
-    /// foreign_module, and what T's constructor throws; then nothing has changed.
+    /// foreign_module, what T's constructor throws, and on Windows std::bad_alloc where the system has no
+    /// memory for the object; then nothing has changed.
     template <class... Args>
         requires detail::made_from<T, Args...>
     handle_type emplace(Args&&... args) {

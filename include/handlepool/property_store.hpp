@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/bag_file.hpp>
 #include <handlepool/detail/bag_store.hpp>
 #include <handlepool/detail/entry_of.hpp>
@@ -328,7 +329,7 @@ private:
         return !link_.is_dead(handle);
     }
 
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept {
         bags_->prefetch(handle.index());
     }
 

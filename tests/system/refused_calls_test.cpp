@@ -1,3 +1,4 @@
+#include <handlepool/detail/virtual_array.hpp>
 #include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
@@ -170,6 +171,21 @@ TEST(refused_calls_death_test, discard_around_a_locked_page_takes_no_memory_for_
             std::_Exit(0);
         },
         testing::ExitedWithCode(0), "");
+}
+
+TEST(locked_memory_test, discards_pages_that_are_locked_in_memory_too) {
+    const std::size_t page = virtual_memory::page_size();
+    virtual_array<char> array("locked", 16 * page, 0);
+    const auto some = {std::size_t{100}, page + 100, 15 * page};
+    for (const std::size_t each : some) {
+        array[each] = 1;
+    }
+    ASSERT_EQ(mlock(array.data() + page, page), 0);
+    array.discard();
+    for (const std::size_t each : some) {
+        EXPECT_EQ(array[each], 0) << each;
+    }
+    munlock(array.data() + page, page);
 }
 
 } // namespace

@@ -82,7 +82,7 @@ public:
     }
 
     /// For an access to that slot that comes soon.
-    [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(std::uint64_t slot) const noexcept {
         detail::prefetch(table_.data(), slot);
     }
 

@@ -85,8 +85,8 @@ public:
 
     /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
     /// take().
-    [[gnu::noinline]] bool extend(chain& queue,
-                                  std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+    HANDLEPOOL_NOINLINE bool extend(chain& queue,
+                                    std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
         const std::optional<std::uint32_t> chunk = take_chunk(tries);
         if (chunk) {
             append(queue, *chunk);

@@ -97,6 +97,9 @@ public:
             this->unpoison_objects(to);
         }
     }
+    [[nodiscard]] bool make_ready(location first, std::size_t count) noexcept {
+        return !has_content || array::make_ready(first, count);
+    }
     void discard(std::uint32_t first, std::uint32_t last) noexcept {
         if constexpr (has_content) {
             array::discard(first, last);
@@ -165,6 +168,10 @@ public:
     }
     void prefetch_object(location where, std::size_t further = 0) const noexcept {
         (column<Is>().prefetch_object(where, further), ...);
+    }
+    /// False when there is no memory for an element of each.
+    [[nodiscard]] bool make_ready(location first, std::size_t count) noexcept {
+        return (column<Is>().make_ready(first, count) && ...);
     }
     void discard(std::uint32_t first, std::uint32_t last) noexcept {
         (column<Is>().discard(first, last), ...);

@@ -136,11 +136,12 @@ public:
             stats.moved = packer_.close_holes_in_order(reaper_);
         }
         begin(executor, compaction_phase::collect_newborns);
-        if (in_one_pass<Executor>(most.newborns, [this] { return waiting_newborns(); })) {
+        const std::size_t newborns = packer_.most_newborns(most.newborns, reaper_);
+        if (in_one_pass<Executor>(newborns, [this] { return waiting_newborns(); })) {
             begin(executor, compaction_phase::place_newborns);
-            stats.born = packer_.take_newborns(reaper_, most.newborns, first_lane, frame);
+            stats.born = packer_.take_newborns(reaper_, newborns, first_lane, frame);
         } else {
-            stats.born = packer_.collect_newborns(executor, reaper_, frame, most.newborns, first_lane);
+            stats.born = packer_.collect_newborns(executor, reaper_, frame, newborns, first_lane);
             begin(executor, compaction_phase::place_newborns);
             packer_.place_newborns(executor, reaper_);
         }

@@ -2,10 +2,12 @@
 
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 /// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
@@ -20,7 +22,8 @@ class creation {
     using lane_type = lane<typename Config::policy>;
 
 public:
-    creation(parts_type& parts, lane_type& mine) noexcept : parts_(parts), lane_(mine) {
+    /// Throws std::bad_alloc where memory must be asked for, and there is none.
+    creation(parts_type& parts, lane_type& mine) noexcept(memory_by_touch) : parts_(parts), lane_(mine) {
         slot_ = parts_.allocator.take(lane_);
         if (slot_ == slot_index::none) [[unlikely]] {
             return;
@@ -32,7 +35,13 @@ public:
             parts_.allocator.give_back(slot_);
             return;
         }
-        where_ = parts_.objects.location_of(position);
+        const location where = parts_.objects.location_of(position);
+        if (!parts_.objects.make_ready(where, 1)) [[unlikely]] {
+            parts_.newborns.give_back(lane_.newborns, position);
+            parts_.allocator.give_back(slot_);
+            raise(std::bad_alloc());
+        }
+        where_ = where;
         parts_.objects.unpoison_objects(where_);
     }
     ~creation() {
@@ -105,6 +114,9 @@ public:
     void construct_all(Construct construct) {
         parts_.newborns.for_each_position(positions_, slots_.size(), [&](nursery_position position) {
             const location next = parts_.objects.location_of(position);
+            if (!parts_.objects.make_ready(next, 1)) [[unlikely]] {
+                raise(std::bad_alloc());
+            }
             parts_.objects.prefetch_object(next, newborns_ahead);
             parts_.objects.unpoison_objects(next);
             construct(parts_.newborns.memory_at(parts_.objects, next));

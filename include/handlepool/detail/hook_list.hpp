@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/hook_connection.hpp>
 
 #include <atomic>
@@ -35,7 +36,7 @@ struct typed_hook {
     void operator()(typename Handle::value_type value, Pointer object) {
         call(hook, Handle::from_value(value), object);
     }
-    [[gnu::always_inline]] void announce(typename Handle::value_type value) noexcept
+    HANDLEPOOL_ALWAYS_INLINE void announce(typename Handle::value_type value) noexcept
         requires requires(Hook& hook) { hook.announce(Handle()); }
     {
         hook.announce(Handle::from_value(value));

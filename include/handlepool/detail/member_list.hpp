@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/slot_pages.hpp>
 #include <handlepool/handle.hpp>
@@ -77,7 +78,7 @@ public:
     }
 
     /// For a look-up that comes soon.
-    [[gnu::always_inline]] void prefetch(handle_type handle) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept {
         positions_.prefetch(handle.index());
     }
 

@@ -24,7 +24,9 @@ namespace handlepool::detail {
 /// Arrays that many pools never use come after the objects.
 class HANDLEPOOL_EXPORT memory_plan {
 public:
-    memory_plan() noexcept = default;
+    /// Arrays are laid out for pages of this size, a multiple of the system's.
+    explicit memory_plan(std::size_t page_size = virtual_memory::page_size()) noexcept
+        : page_size_(page_size) {}
 
     memory_plan(const memory_plan&) = delete;
     memory_plan& operator=(const memory_plan&) = delete;
@@ -45,6 +47,7 @@ private:
         std::size_t expected;
         bool from_end;
         bool rarely;
+        bool in_steps;
         std::size_t offset;
     };
 
@@ -62,6 +65,7 @@ private:
     /// Where it begins if it is to end in the first half of a page.
     std::size_t place_before_junction(const request& one) const noexcept;
 
+    std::size_t page_size_;
     std::vector<request> requests_;
     std::vector<request> laid_out_; // in the order of their offsets
     std::size_t size_ = 0;          // of the mapping

@@ -51,9 +51,18 @@ public:
         return same;
     }
 
+    /// The same for an array that asks for memory before it uses it, see virtual_memory::make_ready: it takes
+    /// none for the rest.
+    memory_purpose in_steps() const noexcept {
+        memory_purpose same(*this);
+        same.in_steps_ = true;
+        return same;
+    }
+
     memory_plan* plan() const noexcept { return plan_; }
     bool is_from_end() const noexcept { return from_end_; }
     bool is_rarely_used() const noexcept { return rarely_; }
+    bool is_in_steps() const noexcept { return in_steps_; }
 
     HANDLEPOOL_EXPORT fixed_message text() const noexcept;
 
@@ -64,6 +73,7 @@ private:
     bool is_pool_ = false;
     bool from_end_ = false;
     bool rarely_ = false;
+    bool in_steps_ = false;
 };
 
 } // namespace handlepool::detail

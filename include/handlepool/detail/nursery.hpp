@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
@@ -589,7 +590,7 @@ protected:
 
     /// Lane: takes a position when its chunk has none left. Not inline, so that what is rare does not lie in
     /// the way of what isn't.
-    [[gnu::noinline]] nursery_position take_elsewhere(chain& lane) noexcept {
+    HANDLEPOOL_NOINLINE nursery_position take_elsewhere(chain& lane) noexcept {
         if (const auto vacated = take_vacated(lane)) {
             return nursery_position{*vacated};
         }

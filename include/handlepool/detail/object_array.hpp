@@ -33,7 +33,7 @@ public:
     object_array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
                  const object_type<T>& type = {})
         : type_(type),
-          bytes_(what_for.part(" objects"), free_bytes + product(size, type.stride()),
+          bytes_(what_for.part(" objects").in_steps(), free_bytes + product(size, type.stride()),
                  product(expected, type.stride()), type.alignment()) {}
 
     /// Once the array has its memory.
@@ -99,6 +99,16 @@ public:
         prefetch(bytes_.data(), free_bytes + place * type_.stride());
         if (type_.stride() > cache_line) {
             prefetch(bytes_.data(), free_bytes + place * type_.stride(), cache_line);
+        }
+    }
+
+    /// Sees to it that there is memory for these objects: see virtual_memory. False when there is none.
+    [[nodiscard]] bool make_ready(location first, std::size_t count) noexcept {
+        if constexpr (memory_by_touch) {
+            return true;
+        } else {
+            return bytes_.make_ready(free_bytes + raw(first) * type_.stride(),
+                                     free_bytes + (raw(first) + count) * type_.stride());
         }
     }
 

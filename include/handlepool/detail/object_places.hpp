@@ -21,7 +21,7 @@ public:
     T* at(location where) const noexcept {
         return std::launder(reinterpret_cast<T*>(first_ + raw(where) * sizeof(T)));
     }
-    [[gnu::always_inline]] void prefetch_to_read(location where) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch_to_read(location where) const noexcept {
         prefetch_object_to_read(first_, raw(where), sizeof(T));
     }
 
@@ -35,7 +35,7 @@ public:
     object_places(std::byte* first, std::size_t stride) noexcept : first_(first), stride_(stride) {}
 
     void* at(location where) const noexcept { return first_ + raw(where) * stride_; }
-    [[gnu::always_inline]] void prefetch_to_read(location where) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch_to_read(location where) const noexcept {
         prefetch_object_to_read(first_, raw(where), stride_);
     }
 
@@ -52,7 +52,7 @@ public:
     row_pointer<Cs...> at(location where) const noexcept {
         return row_pointer<Cs...>(row_place{starts_, raw(where)});
     }
-    [[gnu::always_inline]] void prefetch_to_read(location where) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch_to_read(location where) const noexcept {
         std::size_t column = 0;
         (prefetch_object_to_read(starts_[column++], raw(where), sizeof(Cs)), ...);
     }

@@ -45,6 +45,7 @@ public:
     using array::at;
     using array::destroy;
     using array::location_of;
+    using array::make_ready;
     using array::placed;
     using array::places;
     using array::poison_objects;
@@ -83,6 +84,23 @@ public:
         }
         size_.store(size, std::memory_order::relaxed);
         used_ = max<std::uint32_t>(used_, size);
+    }
+
+    /// Sees to it that there is memory for `more` objects after the last one of the dense store, if the
+    /// system has it. Returns for how many there is.
+    std::uint32_t make_room(std::size_t more) noexcept {
+        const std::uint32_t left = capacity_ - size();
+        if constexpr (memory_by_touch) {
+            return left;
+        } else {
+            const auto wanted = static_cast<std::uint32_t>(min<std::size_t>(more, left));
+            // An eighth more, so that a growing store does not ask each time.
+            std::uint32_t room = wanted == 0 ? 0 : min<std::uint32_t>(wanted + size() / 8, left);
+            while (room != 0 && !make_ready(location{size()}, room)) {
+                room = room > wanted ? wanted : room / 2;
+            }
+            return room;
+        }
     }
 
     /// Slot of the object at a position, or none when it was destroyed. Relaxed: only compaction writes it.

@@ -4,6 +4,7 @@
 #include <handlepool/detail/hole_closer.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -37,6 +38,22 @@ public:
           births_(births),
           newborns_(what_for, parts),
           moves_(what_for.part(" moves"), parts.geometry.object_limit) {}
+
+    /// How many positions of the nursery a compaction can drain, of at most `budget`: no more than the dense
+    /// store has memory for. Newborns that must wait stay where they are, and work.
+    std::size_t most_newborns(std::size_t budget, const reaper_type& holes) noexcept {
+        if constexpr (memory_by_touch) {
+            return budget;
+        } else {
+            std::size_t pending = 0;
+            for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+                pending += parts_.newborns.pending(parts_.lanes[i].newborns);
+            }
+            const std::size_t wanted = min(budget, pending);
+            const std::size_t in_holes = min(wanted, holes.hole_count());
+            return min(budget, holes.hole_count() + parts_.objects.make_room(wanted - in_holes));
+        }
+    }
 
     /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
     /// positions, beginning with those of a lane. Returns how many. One that was erased meanwhile moves like

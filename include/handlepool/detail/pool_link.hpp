@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/hook_connection.hpp>
 
 #include <cstdint>
@@ -64,7 +65,7 @@ private:
             (*to)->forget(handle, *pool);
         }
         template <class Handle>
-        [[gnu::always_inline]] void announce(Handle handle) const noexcept {
+        HANDLEPOOL_ALWAYS_INLINE void announce(Handle handle) const noexcept {
             (*to)->prefetch(handle);
         }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/budget.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hook_list.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
@@ -237,7 +238,7 @@ private:
         }
     }
 
-    [[gnu::always_inline]] location destroy(value_type handle, std::uint64_t frame) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE location destroy(value_type handle, std::uint64_t frame) noexcept {
         return end_life(handle, frame,
                         [this](location where) { parts_.newborns.end_object(parts_.objects, where); });
     }
@@ -245,7 +246,7 @@ private:
     /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end. Inline,
     /// like what calls it in a loop: the calls took a quarter of a removal's time.
     template <class End>
-    [[gnu::always_inline]] location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
         const slot_index slot = parts_.slots.slot_of(handle);
         const tag_type tag = layout::tag_of(handle);
         const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
@@ -276,7 +277,7 @@ private:
 
     /// Frees or retires the slot of an object that was destroyed at this location, and lists its hole. A
     /// retired one it only counts.
-    [[gnu::always_inline]] void free_slot(value_type handle, location where, reaped& done) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void free_slot(value_type handle, location where, reaped& done) noexcept {
         if (where == location::nowhere) {
             return;
         }

@@ -3,11 +3,13 @@
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
+#include <handlepool/detail/raise.hpp>
 #include <handlepool/handle.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -42,7 +44,8 @@ class fulfilment {
     using value_type = typename Config::layout::value_type;
 
 public:
-    fulfilment(parts_type& parts, lane_type& mine, value_type handle, if_it_fails then) noexcept
+    fulfilment(parts_type& parts, lane_type& mine, value_type handle,
+               if_it_fails then) noexcept(memory_by_touch)
         : parts_(parts), lane_(mine), handle_(handle), then_(then) {
         if (!parts_.slots.take_reservation(handle_, slots_type::being_fulfilled)) {
             refusal_ = fulfil_outcome::not_reserved;
@@ -54,7 +57,13 @@ public:
             refusal_ = fulfil_outcome::no_room;
             return;
         }
-        where_ = parts_.objects.location_of(position);
+        const location where = parts_.objects.location_of(position);
+        if (!parts_.objects.make_ready(where, 1)) [[unlikely]] {
+            parts_.newborns.give_back(lane_.newborns, position);
+            give_up();
+            raise(std::bad_alloc());
+        }
+        where_ = where;
         parts_.objects.unpoison_objects(where_);
     }
     ~fulfilment() {

@@ -33,6 +33,9 @@ public:
             births_type& births)
         : parts_(parts), history_(history), births_(births), newborns_(what_for, parts) {}
 
+    /// All of them: what settles has its memory.
+    static std::size_t most_newborns(std::size_t budget, const reaper_type&) noexcept { return budget; }
+
     /// Settles the newborns that are ready, of at most `budget` places, beginning with those of a lane.
     /// Returns how many.
     std::size_t take_newborns(const reaper_type&, std::size_t budget, std::size_t first_lane,

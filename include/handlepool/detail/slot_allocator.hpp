@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
@@ -120,7 +121,7 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
-    [[gnu::noinline]] slot_index refill(slot_claim<policy>& mine) noexcept {
+    HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
         const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
         const slot_index first =

@@ -62,12 +62,12 @@ public:
     }
 
     /// Prefetches the slot that a handle names.
-    [[gnu::always_inline]] void prefetch_slot(value_type handle) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch_slot(value_type handle) const noexcept {
         prefetch_object_to_read(slots_, layout::index_of(handle), sizeof(slot_entry<Config>));
     }
     /// Prefetches the object of a handle, from what its slot says now.
     template <class Objects>
-    [[gnu::always_inline]] void prefetch_object(value_type handle, const Objects& objects) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch_object(value_type handle, const Objects& objects) const noexcept {
         if (could_live(handle)) {
             objects.prefetch_to_read(slots_[layout::index_of(handle)].where.load(std::memory_order::relaxed));
         }

@@ -48,7 +48,7 @@ public:
     }
 
     /// For an access that comes soon.
-    [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
+    HANDLEPOOL_ALWAYS_INLINE void prefetch(std::uint64_t slot) const noexcept {
         const std::uint64_t at = slot / page_size;
         if (at < pages_.size() && pages_[at] != nullptr) {
             detail::prefetch(pages_[at]->entries, slot % page_size);

@@ -36,6 +36,11 @@ public:
     const Element* data() const noexcept { return static_cast<const Element*>(memory_.data()); }
     std::size_t size() const noexcept { return size_; }
 
+    /// Sees to it that these elements can be touched: see virtual_memory.
+    [[nodiscard]] bool make_ready(std::size_t first, std::size_t last) noexcept {
+        return memory_.make_ready(first * sizeof(Element), last * sizeof(Element));
+    }
+
     /// Makes the elements from `first` to before `last` zero again and gives whole pages of them back to the
     /// system. Linear in what was touched.
     void discard(std::size_t first, std::size_t last) noexcept {
