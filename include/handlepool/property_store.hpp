@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/bag_file.hpp>
 #include <handlepool/detail/bag_store.hpp>
+#include <handlepool/detail/config.hpp>
 #include <handlepool/detail/entry_of.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/min_max.hpp>

@@ -169,10 +169,10 @@ TEST_F(scripts, docs_installs_doxygen_and_ends_like_it) {
 
 TEST_F(scripts, install_knows_its_tools) {
     EXPECT_EQ(run("install.sh", {"--all"}).status, 0);
-    for (const char* const package : {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev",
-                                      "lib32stdc++-12-dev", "clang-format-19", "doxygen", "dpkg-dev", "gdb",
-                                      "lldb-19", "python3-matplotlib", "python3-numpy",
-                                      "librust-sharded-slab-dev"}) {
+    for (const char* const package :
+         {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev", "lib32stdc++-12-dev",
+          "clang-format-19", "doxygen", "dpkg-dev", "gdb", "lldb-19", "python3-matplotlib", "python3-numpy",
+          "librust-sharded-slab-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
 }

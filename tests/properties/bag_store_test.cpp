@@ -1,5 +1,5 @@
-// What a property_store asks for only when threads race, as it looks for foreign handles first; and the blocks in
-// which bags lie, which it doesn't show.
+// What a property_store asks for only when threads race, as it looks for foreign handles first; and the
+// blocks in which bags lie, which it doesn't show.
 
 #include <handlepool/detail/bag_buffer.hpp>
 #include <handlepool/detail/bag_store.hpp>
