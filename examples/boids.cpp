@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -92,9 +93,7 @@ private:
     }
 
     void steer(boid& one) const {
-        vector2 heading;
-        vector2 centre;
-        vector2 off;
+        vector2 heading, centre, off;
         float others = 0;
         cells_.look_around(one.position, [&](const boid& other, vector2 there) {
             const float distance = length(there);
@@ -170,6 +169,11 @@ private:
 };
 
 void run(const options& chosen) {
+    // First, so that a wrong name costs no simulation.
+    const auto picture =
+        chosen.picture.empty()
+            ? nullptr
+            : std::make_unique<handlepool::support::output_file>("--picture", chosen.picture);
     sky all(chosen);
     all.run_frame();
     const double before = all.agreement;
@@ -183,9 +187,8 @@ void run(const options& chosen) {
                chosen.boids, chosen.frames, time.count() / chosen.frames, all.caught, all.lost, all.agreement,
                before, all.fingerprint());
     examples::require(all.agreement >= before, "the boids keep together less than at first");
-    if (!chosen.picture.empty()) {
-        const std::string title = fmt::format("frame {}, seed {}", chosen.frames, chosen.seed);
-        handlepool::support::output_file("--picture", chosen.picture).write(all.draw(title));
+    if (picture) {
+        picture->write(all.draw(fmt::format("frame {}", chosen.frames)));
     }
 }
 
