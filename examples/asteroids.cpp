@@ -8,8 +8,8 @@
 #include "asteroids/options.hpp"
 #include "asteroids/picture.hpp"
 #include "asteroids/report.hpp"
-#include "asteroids/require.hpp"
 #include "asteroids/stopwatch.hpp"
+#include "require.hpp"
 
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/for_each.hpp>
@@ -30,6 +30,7 @@
 namespace {
 
 using namespace asteroids;
+using examples::require;
 using handlepool::handle;
 using handlepool::pool;
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "../run_program.hpp"
+
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <support/output_file.hpp>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <limits>
 #include <string>
@@ -62,19 +62,12 @@ int run_with_options(int argc, char** argv, const std::string& description, cons
     options chosen;
     CLI::App app(description);
     add_options(app, chosen);
-    try {
-        app.parse(argc, argv);
+    return examples::run_program(app, argc, argv, [&] {
         // Both are needed: the first allows more threads than processors, the second asks for them.
         const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, chosen.threads);
         tbb::task_arena arena(static_cast<int>(chosen.threads));
         arena.execute([&] { work(chosen); });
-        return 0;
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "{}\n", error.what());
-        return 1;
-    }
+    });
 }
 
 } // namespace asteroids

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace asteroids {
+namespace examples {
 
 /// Throws std::logic_error with this text unless it holds.
 template <class... Args>
@@ -15,4 +15,4 @@ void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
     }
 }
 
-} // namespace asteroids
+} // namespace examples
