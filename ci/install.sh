@@ -15,6 +15,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=(
+    python3 # tools/amalgamate
     g++ cmake ninja-build patch pkg-config
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
