@@ -3,14 +3,18 @@ include(CMakePackageConfigHelpers)
 
 set(handlepool_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handlepool)
 
+# What is installed belongs to handlepool_dev, for those who build programs, unless it says otherwise: handlepool_runtime is what
+# their programs load, handlepool_tools the harness.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME handlepool_dev)
+
 install(DIRECTORY include/handlepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # An export set for each set of dependencies: a user finds only what the components asked for need.
 function(handlepool_install component target)
     install(TARGETS ${target} EXPORT handlepool-${component}
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT handlepool_runtime NAMELINK_COMPONENT handlepool_dev
+            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT handlepool_runtime)
     install(EXPORT handlepool-${component}
             NAMESPACE handlepool::
             FILE handlepool-${component}.cmake
@@ -38,3 +42,5 @@ write_basic_package_version_file(handlepool-config-version.cmake COMPATIBILITY S
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/handlepool-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/handlepool-config-version.cmake
         DESTINATION ${handlepool_package_dir})
+
+include(cmake/pkg_config.cmake)
