@@ -5,7 +5,7 @@
 #
 #   TOOL   what some checks need beside it: chromium (the tests), clang++-14, clang++-19, libc++-19, -m32 (of g++),
 #          clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of others that
-#          ci/peers.sh compares with); g++ is always installed
+#          ci/peers.sh compares with); g++ is always installed; abi, packages: what ci/abi.sh and ci/packages.sh need
 #   --all  all tools
 #
 # examples:
@@ -20,10 +20,12 @@ packages=(
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev relacy-dev
 )
-[ "${1:-}" != --all ] || set -- chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source matplotlib peers
+[ "${1:-}" != --all ] || set -- abi packages chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source matplotlib peers
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
+        abi) packages+=(abigail-tools git) ;;
+        packages) packages+=(dpkg-dev file help2man lintian meson) ;;
         chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
         clang++-14) packages+=(clang-14) ;;
         clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer

@@ -44,3 +44,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/handlepool-config.cmake
         DESTINATION ${handlepool_package_dir})
 
 include(cmake/pkg_config.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+    include(cmake/packaging.cmake)
+endif()
