@@ -5,8 +5,8 @@
 #
 #   TOOL   what some checks need beside it: chromium, gdb, lldb-19, numpy (the tests), clang++-14, clang++-19, libc++-19,
 #          -m32 (of g++), clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of
-#          others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler and wine); g++ is
-#          always installed
+#          others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler and wine), abi,
+#          packages (what ci/abi.sh and ci/packages.sh need); g++ is always installed
 #   --all  all tools
 #
 # examples:
@@ -20,10 +20,12 @@ packages=(
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev liblua5.4-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev python3 relacy-dev
 )
-[ "${1:-}" != --all ] || set -- arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib numpy peers windows
+[ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib numpy packages peers windows
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
+        abi) packages+=(abigail-tools git) ;;
+        packages) packages+=(dpkg-dev file help2man lintian meson) ;;
         arm64) packages+=(g++-aarch64-linux-gnu qemu-user-static googletest) ;;
         chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
         clang++-14) packages+=(clang-14) ;;

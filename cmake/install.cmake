@@ -3,14 +3,18 @@ include(CMakePackageConfigHelpers)
 
 set(handlepool_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handlepool)
 
+# What is installed belongs to handlepool_dev, for those who build programs, unless it says otherwise: handlepool_runtime is what
+# their programs load, handlepool_tools the harness.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME handlepool_dev)
+
 install(DIRECTORY include/handlepool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # An export set for each set of dependencies: a user finds only what the components asked for need.
 function(handlepool_install component target)
     install(TARGETS ${target} EXPORT handlepool-${component}
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT handlepool_runtime NAMELINK_COMPONENT handlepool_dev
+            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT handlepool_runtime)
     install(EXPORT handlepool-${component}
             NAMESPACE handlepool::
             FILE handlepool-${component}.cmake
@@ -50,4 +54,9 @@ if(BUILD_SHARED_LIBS)
             DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
 elseif(HANDLEPOOL_EMBED_GDB_SCRIPT)
     install(FILES tools/gdb/auto-load.py RENAME handlepool.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load)
+endif()
+
+include(cmake/pkg_config.cmake)
+if(PROJECT_IS_TOP_LEVEL)
+    include(cmake/packaging.cmake)
 endif()

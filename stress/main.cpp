@@ -353,6 +353,7 @@ int run(int argc, char** argv) {
     CLI::App app("Puts the concurrent handle pool under load and checks every answer it gives.",
                  "handlepool-stress");
     app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
+    app.set_version_flag("--version", version_text, "Print the version, and how this program was built");
     app.footer("Exit code: 0 when everything held, 1 for a violation, 2 when the run could not be made.\n\n"
                "Examples:\n"
                "  handlepool-stress run all --seconds 60\n"

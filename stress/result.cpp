@@ -184,6 +184,11 @@ result result_of(const report& run) {
     return figures;
 }
 
+std::string version_text() {
+    return fmt::format("handlepool-stress {}\n{}, {}", HANDLEPOOL_VERSION, HANDLEPOOL_COMPILER,
+                       HANDLEPOOL_BUILD);
+}
+
 result_document document_of(std::span<const report> results, const std::string& command_line,
                             std::chrono::system_clock::time_point started) {
     result_document document{

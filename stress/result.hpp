@@ -161,6 +161,9 @@ struct report; // report.hpp
 
 result result_of(const report& run);
 
+// What --version prints: the program's name and version, and how it was built.
+std::string version_text();
+
 // A whole document: `command_line` is what the user has typed, at the time `started`.
 result_document document_of(std::span<const report> results, const std::string& command_line,
                             std::chrono::system_clock::time_point started);

@@ -66,6 +66,7 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"mutants.sh", {"--jobs", "some"}, "--jobs is 'some', and must be a number from 1 on"},
         {"mutants.sh", {"--timeout", "0"}, "--timeout is '0', and must be a number from 1 on"},
         {"mutants.sh", {"no-such"}, "there is no tests/mutants/no-such.patch; --list prints the names"},
+        {"packages.sh", {"rpm"}, "PART is 'rpm', and must be debian, conan, vcpkg or meson"},
         {"peers.sh", {"--json"}, "--json needs a value"},
         {"peers.sh", {"--quick", "more"}, "unexpected argument 'more'"},
         {"onetbb_tsan.sh", {"icc"}, "COMPILER is 'icc', and must be g++ or clang++-19"},

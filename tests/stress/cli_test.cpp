@@ -91,6 +91,14 @@ TEST_F(command_line, help_has_examples) {
     }
 }
 
+TEST_F(command_line, version_says_how_it_was_built) {
+    const support::run_result result = run_stress({"--version"});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_THAT(result.output, ContainsRegex("^handlepool-stress [0-9]+\\.[0-9]+\\.[0-9]+\n"
+                                             "[^\n]+, contracts (un)?checked\n$"));
+}
+
 TEST_F(command_line, a_subcommand_is_needed) {
     expect_error({}, HasSubstr("A subcommand is required"));
     expect_error({"explode"}, HasSubstr("not expected: explode"));

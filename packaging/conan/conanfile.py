@@ -1,0 +1,130 @@
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load
+
+required_conan_version = ">=2.0"
+
+
+class HandlepoolConan(ConanFile):
+    name = "handlepool"
+    description = "Lock-free concurrent handle pool with contiguous storage"
+    license = "MIT"
+    topics = ("concurrency", "lock-free", "handle", "pool", "slot-map", "game-development")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "checked": ["auto", True, False],  # contracts; auto: in Debug builds
+        "with_service": [True, False],
+        "with_properties": [True, False],
+        "with_tbb": [True, False],
+        "with_fmt": [True, False],
+        "with_boost": [True, False],
+    }
+    default_options = {
+        "shared": False,
+        "fPIC": True,
+        "checked": "auto",
+        "with_service": True,
+        "with_properties": False,
+        "with_tbb": False,
+        "with_fmt": False,
+        "with_boost": False,
+    }
+
+    # The recipe stands in the source tree that it builds.
+    @property
+    def _root(self):
+        return os.path.join(self.recipe_folder, os.pardir, os.pardir)
+
+    # Those of the library, in the order of its CMake files.
+    @property
+    def _components(self):
+        wanted = [name for name in ("service", "tbb", "fmt", "boost", "properties") if self.options.get_safe(f"with_{name}")]
+        return ["service", *wanted] if "tbb" in wanted and "service" not in wanted else wanted
+
+    @property
+    def _checked(self):
+        if self.options.checked == "auto":
+            return self.settings.build_type == "Debug"
+        return bool(self.options.checked)
+
+    def set_version(self):
+        text = load(self, os.path.join(self.recipe_folder, os.pardir, os.pardir, "CMakeLists.txt"))
+        self.version = re.search(r"project\(handlepool VERSION ([0-9.]+)", text).group(1)
+
+    def export_sources(self):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "tools/*", "packaging/debian/*"):
+            copy(self, pattern, self._root, self.export_sources_folder)
+
+    def config_options(self):
+        if self.settings.os == "Windows":
+            del self.options.fPIC
+
+    def configure(self):
+        if self.options.shared:
+            self.options.rm_safe("fPIC")
+
+    def requirements(self):
+        compiled = {"service", "properties"} & set(self._components)
+        if compiled or "fmt" in self._components:
+            self.requires("fmt/[>=9.1 <12]")
+        if compiled:
+            self.requires("nlohmann_json/[>=3.11 <4]", visible=False)
+        if {"boost", "properties"} & set(self._components):
+            self.requires("boost/[>=1.81 <2]", visible="boost" in self._components, options={"header_only": True})
+        if "tbb" in self._components:
+            self.requires("onetbb/[>=2021.8 <2023]", transitive_headers=True)
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        toolchain.cache_variables["HANDLEPOOL_COMPONENTS"] = ";".join(self._components)
+        toolchain.cache_variables["HANDLEPOOL_CHECKED"] = "ON" if self._checked else "OFF"
+        toolchain.cache_variables["HANDLEPOOL_BUILD_EXAMPLES"] = "OFF"
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        CMake(self).install()
+
+    def package_info(self):
+        # The library's own files serve users of CMake; what follows is for all others.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("lib", "cmake", "handlepool")]
+
+        suffix = "-checked" if self._checked else ""
+        pools = self.cpp_info.components["handlepool"]
+        pools.set_property("pkg_config_name", "handlepool" + suffix)
+        pools.libs = ["handlepool" + suffix]
+        pools.defines = [f"HANDLEPOOL_CHECKED={int(self._checked)}"]
+        if self.settings.os in ("Linux", "FreeBSD"):
+            pools.system_libs = ["pthread"]
+        requires = {
+            "service": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json"],
+            "properties": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json", "boost::headers"],
+            "tbb": ["service", "onetbb::onetbb"],
+            "fmt": ["handlepool", "fmt::fmt"],
+            "boost": ["handlepool", "boost::headers"],
+        }
+        for name in self._components:
+            component = self.cpp_info.components[name]
+            component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
+            component.requires = requires[name]
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("service", "properties") else []
