@@ -172,7 +172,7 @@ void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noex
 void virtual_memory::refuse_huge_pages(std::size_t first, std::size_t last) noexcept {
     const range whole = whole_pages(first, last);
     if (whole.first != whole.last) {
-        madvise(data_ + whole.first, whole.last - whole.first, MADV_NOHUGEPAGE);
+        system_memory::refuse_huge_pages(data_ + whole.first, whole.last - whole.first);
     }
 }
 

@@ -59,6 +59,10 @@ void prefer_huge_pages(std::byte* first, std::size_t size) noexcept {
     madvise(first, size, MADV_HUGEPAGE);
 }
 
+void refuse_huge_pages(std::byte* first, std::size_t size) noexcept {
+    madvise(first, size, MADV_NOHUGEPAGE);
+}
+
 std::size_t resident_pages(const std::byte* first, std::size_t pages) noexcept {
     std::array<unsigned char, 4096> present{};
     std::size_t count = 0;

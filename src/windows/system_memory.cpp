@@ -52,6 +52,7 @@ void populate(std::byte*, std::size_t) noexcept {}
 
 // They want a privilege that few users have, and to be committed when they are reserved.
 void prefer_huge_pages(std::byte*, std::size_t) noexcept {}
+void refuse_huge_pages(std::byte*, std::size_t) noexcept {}
 
 std::size_t resident_pages(const std::byte* first, std::size_t pages) noexcept {
     std::array<PSAPI_WORKING_SET_EX_INFORMATION, 512> asked{};
