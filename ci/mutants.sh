@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [NAME...]
+# usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--check] [NAME...]
 #
 # Shows that the tests see bugs. For each patch of tests/mutants/, or for those that are named: applies it to a copy of the
 # sources, builds the tests that its header names, and runs one after the other until one is red. Before that, all of them
@@ -14,6 +14,7 @@
 #   --timeout SECONDS  how long a test file may run, beside ten times what it takes without a mutant; by default 30
 #   --json FILE        also write the results to FILE
 #   --list             print the mutants and what they do, and end
+#   --check            see whether the patches apply and name tests that exist, and end
 #
 # Exits with 0 when all are killed, with 1 when one survived that must not, and with 2 when that could not be found out: a
 # patch does not apply, something does not build, or a test is red without a patch.
@@ -38,6 +39,7 @@ jobs=$(nproc)
 limit=30
 json=
 list=false
+check=false
 names=()
 models=false
 while [[ $# -gt 0 ]]; do
@@ -52,6 +54,7 @@ while [[ $# -gt 0 ]]; do
             shift
             ;;
         --list) list=true ;;
+        --check) check=true ;;
         --models) models=true ;;
         -*) refuse_arguments "$1" ;;
         *) names+=("$1") ;;
@@ -91,6 +94,17 @@ mapfile -t tests < <(for name in "${names[@]}"; do killers "$name"; done | sort 
 for test in "${tests[@]}"; do
     [[ $test == models || -f $project/tests/$test.cpp ]] || die "a patch names $test, but there is no tests/$test.cpp"
 done
+
+# apply NAME TREE [OPTION...]: puts the mutant into the sources there.
+apply() { patch -d "$2" -p1 --force --fuzz=0 "${@:3}" <"$mutants/$1.patch"; }
+
+if $check; then
+    for name in "${names[@]}"; do
+        apply "$name" "$project" --dry-run --silent || die "tests/mutants/$name.patch does not apply"
+    done
+    echo "${#names[@]} patches apply"
+    exit 0
+fi
 
 # ---- Trees --------------------------------------------------------------------------------------------------
 
@@ -250,7 +264,7 @@ report() {
 try_mutant() {
     local tree=$1 name=$2 build=0 run=0 test start code
     reset_tree "$tree"
-    if ! patch -d "$tree/sources" -p1 --force --fuzz=0 <"$mutants/$name.patch" >"$tree/log" 2>&1; then
+    if ! apply "$name" "$tree/sources" >"$tree/log" 2>&1; then
         cat "$tree/log" >&2
         report "$name" ERROR "tests/mutants/$name.patch does not apply" "" "" 0 0
         return

@@ -33,6 +33,8 @@ void populate(std::byte* first, std::size_t size) noexcept;
 
 /// Has them backed by huge pages as they are touched. A hint.
 void prefer_huge_pages(std::byte* first, std::size_t size) noexcept;
+/// Has them backed by small pages, whatever the system prefers. A hint.
+void refuse_huge_pages(std::byte* first, std::size_t size) noexcept;
 
 /// Has them backed by small pages alone. A hint.
 void refuse_huge_pages(std::byte* first, std::size_t size) noexcept;

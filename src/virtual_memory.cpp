@@ -199,8 +199,7 @@ std::size_t virtual_memory::resident() const noexcept {
     return system_memory::resident_pages(first, pages) * page_size();
 }
 
-// ---- Where memory does not come by touch
-// -------------------------------------------------------------------
+// ---- Where memory does not come by touch -----------------------------------------------------------------
 
 void virtual_memory::make_usable(const memory_purpose& what_for, bool in_steps) {
     if constexpr (!memory_by_touch) {

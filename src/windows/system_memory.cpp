@@ -54,6 +54,8 @@ void populate(std::byte*, std::size_t) noexcept {}
 void prefer_huge_pages(std::byte*, std::size_t) noexcept {}
 void refuse_huge_pages(std::byte*, std::size_t) noexcept {}
 
+void refuse_huge_pages(std::byte*, std::size_t) noexcept {}
+
 std::size_t resident_pages(const std::byte* first, std::size_t pages) noexcept {
     std::array<PSAPI_WORKING_SET_EX_INFORMATION, 512> asked{};
     std::size_t count = 0;
