@@ -36,9 +36,6 @@ void prefer_huge_pages(std::byte* first, std::size_t size) noexcept;
 /// Has them backed by small pages, whatever the system prefers. A hint.
 void refuse_huge_pages(std::byte* first, std::size_t size) noexcept;
 
-/// Has them backed by small pages alone. A hint.
-void refuse_huge_pages(std::byte* first, std::size_t size) noexcept;
-
 /// How many of these pages are backed by memory; 0 where the system refuses to say.
 std::size_t resident_pages(const std::byte* first, std::size_t pages) noexcept;
 

@@ -52,7 +52,6 @@ void populate(std::byte*, std::size_t) noexcept {}
 
 // They want a privilege that few users have, and to be committed when they are reserved.
 void prefer_huge_pages(std::byte*, std::size_t) noexcept {}
-void refuse_huge_pages(std::byte*, std::size_t) noexcept {}
 
 void refuse_huge_pages(std::byte*, std::size_t) noexcept {}
 
