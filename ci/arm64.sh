@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: ci/arm64.sh
 #
-# Cross-builds the library for Linux on ARM64, contracts checked, and runs its tests under qemu, but for those of limits
-# and filters of system calls, which qemu does not pass on. docs/platforms.md says what that shows, and what not.
+# Cross-builds the library for Linux on ARM64, contracts checked, and runs under qemu: tests of the core (see cross_tests in
+# ci/common.sh), the stress scenarios for a short time, and the C interface. docs/platforms.md says what that shows, and what
+# not.
 #
 # Without oneTBB, RapidCheck and zstd, which would have to be compiled for ARM64 first: so without what needs them.
 #
@@ -15,16 +16,19 @@ cd "$project"
 refuse_arguments "$@"
 
 ci/cross_packages.sh arm64
+emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu)
+cross_tests+=(handlepool_system_tests.{fork,signal}_test) # of what POSIX systems have
 
 step "build"
-cmake --preset arm64 -D HANDLEPOOL_BUILD_STRESS=OFF >/dev/null
-programs=(handlepool_tests handlepool_ordered_access_tests handlepool_boost_tests handlepool_properties_tests
-    handlepool_service_tests handlepool_system_tests)
-cmake --build build/arm64 --target "${programs[@]}"
+cmake --preset arm64 >/dev/null
+cmake --build build/arm64 --target "${cross_tests[@]}" handlepool_c99_test handlepool-stress
 
 step "tests"
-for program in "${programs[@]}"; do
-    file=$(find build/arm64/tests -name "$program" -type f)
-    # The bound is for bugs that show as a wait without end.
-    timeout 900 qemu-aarch64-static -L /usr/aarch64-linux-gnu "$file" --gtest_brief=1
-done
+run_cross_tests arm64 "" "${emulator[@]}"
+
+step "C interface"
+ctest --test-dir build/arm64/tests/c -R 'c99_test|symbols' --output-on-failure
+
+step "scenarios"
+timeout 300 "${emulator[@]}" build/arm64/stress/handlepool-stress run all --seconds 20
+step "done"

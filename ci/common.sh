@@ -28,6 +28,25 @@ require_compiler() { [[ $1 == g++ || $1 == clang++-19 ]] || refuse "COMPILER is 
 tests_of_whole_scenarios='command_line.*:run_all_test.*:run_soak_test.*:stopped_pool.*:*each_scenario.*:*recorded_trace*'
 tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scenario_test.the_peak_is_not_below_*'
 
+# The tests that a cross build runs, each file a program: what touches the system or the processor most closely. They are
+# memory and its plan, numbers and ends of threads, lanes and freelists, the pool with its guards, limits and memory, and of
+# what stands above it one file or two of each part. All others, ten times as many, are about what no platform changes, and
+# would take an hour to compile.
+cross_tests=(handlepool_tests.{freelist,lane,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
+    handlepool_tests.{recycling_pool_threads,thread_index,virtual_array}_test
+    handlepool_properties_tests.{property_bag,property_json,property_store_file}_test
+    handlepool_service_tests.{service,service_threads}_test handlepool_system_tests.thread_end_test)
+
+# run_cross_tests PLATFORM SUFFIX COMMAND...: runs them by COMMAND. Where threads start and take turns slowly, tests repeat less.
+run_cross_tests() {
+    local test
+    for test in "${cross_tests[@]}"; do
+        echo "${test#*.}"
+        # The bound is for bugs that show as a wait without end.
+        HANDLEPOOL_TEST_DIVISOR=10 timeout 120 "${@:3}" "$(find "build/$1/tests" -name "${test#*.}$2" -type f)" --gtest_brief=1
+    done
+}
+
 # step NAME: says what comes next, and when.
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 

@@ -48,7 +48,7 @@ if("c" IN_LIST handlepool_components)
         src/c/services.cpp
         src/c/types.cpp)
     add_library(handlepool::c ALIAS handlepool_c)
-    set_target_properties(handlepool_c PROPERTIES EXPORT_NAME c)
+    set_target_properties(handlepool_c PROPERTIES EXPORT_NAME c DEFINE_SYMBOL HANDLEPOOL_C_BUILD)
     target_compile_features(handlepool_c PRIVATE cxx_std_20)
     target_compile_definitions(handlepool_c PRIVATE
         HANDLEPOOL_BUILT_VERSION=${PROJECT_VERSION_MAJOR}*1000000+${PROJECT_VERSION_MINOR}*1000+${PROJECT_VERSION_PATCH}

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "optional_parts.hpp"
+
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -33,7 +35,7 @@ constexpr std::string_view name_of(placement_kind kind) noexcept {
 
 // The service in which a run's pool stands.
 struct service_setting {
-    executor_kind executor = executor_kind::tbb;
+    executor_kind executor = has_tbb ? executor_kind::tbb : executor_kind::threads;
     placement_kind placement = placement_kind::dense;
     std::size_t pools = 3;       // the watched one, and its neighbours
     timeline* records = nullptr; // what happens goes there too

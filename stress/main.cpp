@@ -1,4 +1,5 @@
 #include "churn.hpp"
+#include "optional_parts.hpp"
 #include "page/page.hpp"
 #include "page/result_file.hpp"
 #include "record/recorder.hpp"
@@ -194,9 +195,13 @@ void add_choice(CLI::App& command, const std::string& name, Enum& value,
 // What replay, churn and run have in common.
 template <class Options>
 void add_common(CLI::App& command, Options& options) {
-    add_choice(
-        command, "--executor", options.service.executor, executor_names,
-        "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone");
+    constexpr std::string_view by_whom =
+        has_tbb
+            ? "Who runs the loops of compactions: oneTBB, threads of its own, or the compacting thread alone"
+            : "Who runs the loops of compactions: threads of its own, or the compacting thread alone; this "
+              "build has no oneTBB";
+    add_choice(command, "--executor", options.service.executor,
+               std::span(executor_names).first(has_tbb ? 3 : 2), std::string(by_whom));
     add_choice(command, "--placement", options.service.placement, placement_names,
                "Where the pool keeps its objects: close together, or each at one address for life");
     add_number(command, "--pools", options.service.pools,
@@ -271,7 +276,8 @@ void add_run(CLI::App& app, command_line& line) {
 void add_replay(CLI::App& app, command_line& line) {
     replay_options& options = line.replaying;
     CLI::App& command = *app.add_subcommand(
-        "replay", "Replay the recorded allocations of a real multithreaded program on the pool");
+        "replay", has_traces ? "Replay the recorded allocations of a real multithreaded program on the pool"
+                             : "Replay a trace: not in this build, which has no zstd");
     command.add_option("trace", line.trace_path, "Trace file, made by 'record'")->required();
     add_number(command, "--threads", options.threads, "Threads to replay on (default: as many as recorded)",
                1, 1024);
@@ -312,8 +318,9 @@ void add_report(CLI::App& app, command_line& line) {
 
 void add_record(CLI::App& app, command_line& line) {
     record_options& options = line.recording;
-    CLI::App& command =
-        *app.add_subcommand("record", "Record the allocations of a dynamically linked program");
+    CLI::App& command = *app.add_subcommand(
+        "record", has_recorder ? "Record the allocations of a dynamically linked program"
+                               : "Record a trace: not in this build; it needs Linux and zstd");
     command.add_option("--output,-o", options.output, "Trace file to write")->capture_default_str();
     add_number(command, "--limit", options.event_limit, "Events to record at the most; the program runs on",
                1, trace_limits{}.events);

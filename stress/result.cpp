@@ -5,7 +5,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/utsname.h>
+#include <support/system.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -48,14 +48,6 @@ std::vector<Number> column_of(const std::vector<Point>& points, Number Point::* 
     std::vector<Number> column;
     std::ranges::transform(points, std::back_inserter(column), member);
     return column;
-}
-
-std::string system_name() {
-    utsname names{};
-    if (uname(&names) != 0) {
-        return "unknown";
-    }
-    return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
 }
 
 // ---- The order of operations
@@ -197,7 +189,7 @@ result_document document_of(std::span<const report> results, const std::string& 
         .started =
             fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(started))),
         .machine = machine_description{.processors = std::thread::hardware_concurrency(),
-                                       .system = system_name(),
+                                       .system = support::system_name(),
                                        .compiler = HANDLEPOOL_COMPILER,
                                        .build = HANDLEPOOL_BUILD}};
     std::transform(results.begin(), results.end(), std::back_inserter(document.scenarios), result_of);

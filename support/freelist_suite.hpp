@@ -2,6 +2,7 @@
 
 #include "support/freelist_tools.hpp"
 #include "support/random.hpp"
+#include "support/repetitions.hpp"
 
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
@@ -306,7 +307,7 @@ private:
 TYPED_TEST_P(freelist_suite, one_consumer_and_the_producer_lose_nothing) {
     random_source random;
     TypeParam list("list", {.index_limit = 40, .waiting_limit = 40, .reuse_delay = 5});
-    freelist_traffic<TypeParam>(list, 40, 30, 5).run(random, 1, 20'000);
+    freelist_traffic<TypeParam>(list, 40, 30, 5).run(random, 1, support::repetitions(20'000));
 }
 
 TYPED_TEST_P(freelist_suite, several_consumers_get_each_index_once_and_never_too_early) {
@@ -314,7 +315,8 @@ TYPED_TEST_P(freelist_suite, several_consumers_get_each_index_once_and_never_too
     for (const std::size_t limit : {3U, 7U, 61U}) { // small ones lap, and not at a power of two
         const std::size_t delay = limit / 3;
         TypeParam list("list", {.index_limit = limit, .waiting_limit = limit, .reuse_delay = delay});
-        freelist_traffic<TypeParam>(list, limit, limit - delay, delay).run(random, 3, 10'000);
+        freelist_traffic<TypeParam>(list, limit, limit - delay, delay)
+            .run(random, 3, support::repetitions(10'000));
     }
 }
 

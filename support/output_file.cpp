@@ -1,8 +1,9 @@
 #include "output_file.hpp"
 
+#include "system.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -15,7 +16,7 @@ std::filesystem::path partial_of(const std::filesystem::path& path) {
     std::error_code ignored; // a file that can't be looked at can't be opened either
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
     const bool replaceable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    return replaceable ? std::filesystem::path(fmt::format("{}.{}.tmp", path.string(), ::getpid())) : path;
+    return replaceable ? std::filesystem::path(fmt::format("{}.{}.tmp", path.string(), process_id())) : path;
 }
 
 } // namespace
@@ -37,7 +38,7 @@ output_file::~output_file() {
 }
 
 void output_file::open() {
-    file_.reset(std::fopen(partial_.c_str(), "wbe"));
+    file_.reset(open_to_write(partial_));
     if (!file_) {
         fail(errno);
     }
@@ -64,7 +65,7 @@ void output_file::prepare(std::string_view bytes) {
     }
     // Synchronized, so that a crash of the system can't leave an empty file under the final name.
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
-        std::fflush(file_.get()) != 0 || (is_replaced() && ::fsync(::fileno(file_.get())) != 0) ||
+        std::fflush(file_.get()) != 0 || (is_replaced() && !write_through(file_.get())) ||
         std::fclose(file_.release()) != 0) {
         fail(errno);
     }

@@ -1,8 +1,8 @@
 #include "progress_bar.hpp"
 
+#include "system.hpp"
+
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +18,8 @@ namespace {
 
 // Asked again for each line: the user may change the window.
 std::size_t terminal_columns() {
-    winsize size{};
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
-        return size.ws_col;
+    if (const std::optional<std::size_t> known = columns_of_errors()) {
+        return *known;
     }
     const char* const value = std::getenv("COLUMNS");
     const std::string_view text = value == nullptr ? "" : value;
@@ -63,7 +62,7 @@ std::string progress_line(const progress_state& state, std::size_t columns) {
 }
 
 progress_bar::progress_bar(std::string label)
-    : label_(std::move(label)), visible_(isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(label)), visible_(errors_go_to_a_terminal()) {}
 
 progress_bar::~progress_bar() {
     if (visible_) {

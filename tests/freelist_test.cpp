@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <support/freelist_suite.hpp>
+#include <support/repetitions.hpp>
 #include <support/tiny_policy.hpp>
 
 #include <cstddef>
@@ -40,7 +41,7 @@ TEST(reuse_distance_test, keeps_the_smallest) {
 }
 
 TEST(reuse_distance_test, keeps_the_smallest_of_all_threads) {
-    for (int round = 0; round != 50; ++round) {
+    for (int round = 0, rounds = support::repetitions(50); round != rounds; ++round) {
         reuse_distance<default_policy> distance;
         {
             std::vector<std::jthread> threads;

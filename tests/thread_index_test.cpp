@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <support/repetitions.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 namespace handlepool::test {
 
 using namespace detail;
+using support::repetitions;
 
 namespace {
 
@@ -55,7 +57,7 @@ TEST(thread_index_test, differs_among_living_threads) {
 }
 
 TEST(thread_index_test, differs_among_threads_that_ask_at_the_same_moment) {
-    for (int round = 0; round != 500; ++round) {
+    for (int round = 0, rounds = repetitions(500); round != rounds; ++round) {
         std::array<std::uint32_t, 2> indices{};
         std::atomic<int> ready = 0;
         std::latch both_have_one(2);
@@ -65,6 +67,8 @@ TEST(thread_index_test, differs_among_threads_that_ask_at_the_same_moment) {
                 running.emplace_back([&] {
                     ++ready;
                     while (ready != 2) {
+                        std::this_thread::yield(); // to the other one's start, if there is no processor for
+                                                   // both
                     }
                     index = this_thread::index();
                     both_have_one.arrive_and_wait();
@@ -104,7 +108,7 @@ TEST(thread_index_test, stays_small_while_threads_come_and_go_by_the_thousand) {
         std::vector<std::jthread> parents;
         for (auto& mine : highest) {
             parents.emplace_back([&mine] {
-                for (int i = 0; i != 1000; ++i) {
+                for (int i = 0, threads = repetitions(1000); i != threads; ++i) {
                     mine = std::max(mine, index_of_a_new_thread());
                 }
             });
@@ -123,12 +127,13 @@ TEST(thread_index_test, a_thread_that_asks_for_none_takes_none) {
 
 // Plain: the number itself must carry the order from one owner to the next.
 TEST(thread_index_test, what_an_owner_did_happens_before_what_the_next_one_does) {
+    const int threads_each = repetitions(300);
     std::vector<int> counts(64);
     {
         std::vector<std::jthread> parents;
         for (int parent = 0; parent != 3; ++parent) {
             parents.emplace_back([&] {
-                for (int i = 0; i != 300; ++i) {
+                for (int i = 0; i != threads_each; ++i) {
                     in_a_thread([&] { ++counts[this_thread::index() % 64]; });
                 }
             });
@@ -138,7 +143,7 @@ TEST(thread_index_test, what_an_owner_did_happens_before_what_the_next_one_does)
     for (const int count : counts) {
         sum += count;
     }
-    EXPECT_EQ(sum, 900);
+    EXPECT_EQ(sum, 3 * threads_each);
 }
 
 /// Asks for the index when the thread's objects are destroyed.
@@ -165,7 +170,7 @@ TEST(thread_index_test, is_still_the_same_in_destructors_of_thread_local_objects
 
 TEST(thread_index_test, a_first_call_in_the_destructor_of_a_thread_local_object_is_given_back) {
     const std::uint32_t next = index_of_a_new_thread();
-    for (int i = 0; i != 200; ++i) {
+    for (int i = 0, threads = repetitions(200); i != threads; ++i) {
         std::uint32_t seen = thread_index_limit;
         in_a_thread([&] { late.seen = &seen; });
         ASSERT_EQ(seen, next);
@@ -181,7 +186,7 @@ TEST(thread_index_test, a_call_in_the_destructor_of_a_thread_specific_key_is_giv
     pthread_key_t key{};
     ASSERT_EQ(pthread_key_create(&key, [](void*) { seen = this_thread::index(); }), 0);
     const std::uint32_t next = index_of_a_new_thread();
-    for (int i = 0; i != 200; ++i) {
+    for (int i = 0, threads = repetitions(200); i != threads; ++i) {
         seen = thread_index_limit;
         in_a_thread([&] {
             this_thread::index();

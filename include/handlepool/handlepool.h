@@ -23,8 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Marks what the shared library exports.
-#if defined(__GNUC__)
+/// Marks what the shared library exports, and on Windows what its users import.
+#if defined(_WIN32) && defined(HANDLEPOOL_C_BUILD)
+#define HANDLEPOOL_C_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define HANDLEPOOL_C_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define HANDLEPOOL_C_API __attribute__((visibility("default")))
 #else
 #define HANDLEPOOL_C_API

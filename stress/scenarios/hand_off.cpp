@@ -1,10 +1,10 @@
 // Handles travel between threads through a concurrent queue, and are used and erased elsewhere.
 
+#include "parcel_queue.hpp"
 #include "scenarios.hpp"
 #include "watched_pool.hpp"
 
 #include <support/tiny_policy.hpp>
-#include <tbb/concurrent_queue.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ void run_until(test_run& run, double part, std::size_t alive) {
     const std::size_t steps = 4096;
     watched_pool<Placement, Policy> pool(
         run, {.name = "hand-off", .capacity = alive + steps * run.threads(), .reuse_delay = 64});
-    tbb::concurrent_queue<parcel> under_way;
+    parcel_queue<parcel> under_way;
     pool.run_frames(part, [&](std::size_t thread) {
         auto& mine = pool.by(thread);
         for (std::size_t i = 0; i < steps; ++i) {

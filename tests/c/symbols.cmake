@@ -1,9 +1,17 @@
 # The library exports what handlepool.h declares, and nothing else; the test in C calls all of it, and meets each error.
 cmake_minimum_required(VERSION 3.25)
 
-execute_process(COMMAND ${nm} --dynamic --defined-only ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
-list(TRANSFORM symbols REPLACE "^[0-9a-f]* *. " "")
+if(library MATCHES "\\.dll$")
+    execute_process(COMMAND ${objdump} --private-headers ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "\\[Ordinal/Name Pointer\\] Table\n(\t[^\n]*\n)*" symbols "${symbols}")
+    string(REGEX REPLACE "[][]" "" symbols "${symbols}") # CMake's lists don't part within brackets
+    string(REGEX MATCHALL "\t[^\n]+" symbols "${symbols}")
+    list(TRANSFORM symbols REPLACE "^.* " "")
+else()
+    execute_process(COMMAND ${nm} --dynamic --defined-only ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
+    list(TRANSFORM symbols REPLACE "^[0-9a-f]* *. " "")
+endif()
 list(SORT symbols)
 
 file(READ ${header} text)
