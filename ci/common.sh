@@ -30,8 +30,7 @@ tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scen
 
 # The tests that a cross build runs, each file a program: what touches the system or the processor most closely. They are
 # memory and its plan, numbers and ends of threads, lanes and freelists, the pool with its guards, limits and memory, and of
-# what stands above it one file or two of each part. All others, ten times as many, are about what no platform changes, and
-# would take an hour to compile.
+# what stands above it one file or two of each part. The others are many more, and take long to compile.
 cross_tests=(handlepool_tests.{freelist,lane,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
     handlepool_tests.{recycling_pool_threads,thread_index,virtual_array}_test
     handlepool_properties_tests.{property_bag,property_json,property_store_file}_test
