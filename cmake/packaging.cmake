@@ -78,6 +78,7 @@ handlepool_describe(handlepool_tools handlepool-tools devel
     "pool.")
 set(CPACK_DEBIAN_HANDLEPOOL_DEV_PACKAGE_RECOMMENDS ${handlepool_recommended})
 set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
 set(CPACK_DEBIAN_HANDLEPOOL_TOOLS_PACKAGE_SHLIBDEPS ON)
 
 if("handlepool_runtime" IN_LIST CPACK_COMPONENTS_ALL)
