@@ -39,7 +39,13 @@ TEST(command_line, WritesATableAndJson) {
     std::ifstream stream(file);
     const nlohmann::json json = nlohmann::json::parse(stream);
     EXPECT_EQ(json.at("runs").size(), 6U);
-    EXPECT_GT(json.at("runs").at(1).at("operations").at("emplace").at("arrays").at("objects").at("transfers"),
+    EXPECT_GT(json.at("runs")
+                  .at(1)
+                  .at("operations")
+                  .at("emplace")
+                  .at("arrays")
+                  .at("nursery owners")
+                  .at("transfers"),
               0.0);
 }
 
