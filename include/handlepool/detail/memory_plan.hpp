@@ -26,7 +26,7 @@ class HANDLEPOOL_EXPORT memory_plan {
 public:
     /// Arrays are laid out for pages of this size, a multiple of the system's.
     explicit memory_plan(std::size_t page_size = virtual_memory::page_size()) noexcept
-        : page_size_(page_size) {}
+        : page_size_(page_size), alignment_(page_size) {}
 
     memory_plan(const memory_plan&) = delete;
     memory_plan& operator=(const memory_plan&) = delete;
@@ -69,7 +69,7 @@ private:
     std::vector<request> requests_;
     std::vector<request> laid_out_; // in the order of their offsets
     std::size_t size_ = 0;          // of the mapping
-    std::size_t alignment_ = 1;     // of the mapping
+    std::size_t alignment_;         // of the mapping
 };
 
 } // namespace handlepool::detail
