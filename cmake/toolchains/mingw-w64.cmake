@@ -10,10 +10,5 @@ set(CMAKE_CROSSCOMPILING_EMULATOR wine)
 set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 
-# Packages for the machine that builds are none for Windows.
-set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${CMAKE_PREFIX_PATH})
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(ENV{PKG_CONFIG_LIBDIR} /usr/x86_64-w64-mingw32/lib/pkgconfig)
+set(handlepool_root /usr/x86_64-w64-mingw32)
+include(${CMAKE_CURRENT_LIST_DIR}/packages_of_target.cmake)

@@ -1,4 +1,5 @@
 #include "failures.hpp"
+#include "frames.hpp"
 #include "registry.hpp"
 #include "staged_object.hpp"
 #include "types.hpp"
@@ -21,26 +22,20 @@ namespace {
 
 using pools = registry<pool_type>;
 
-void report(const compaction_stats& stats, handlepool_compaction* done) noexcept {
-    if (done != nullptr) {
-        *done = {.pools = 1,
-                 .skipped = 0,
-                 .removed = stats.removed,
-                 .born = stats.born,
-                 .moved = stats.moved,
-                 .retired = stats.retired,
-                 .waiting_removals = stats.waiting_removals,
-                 .waiting_newborns = stats.waiting_newborns,
-                 .nanoseconds = static_cast<uint64_t>(stats.duration.count())};
-    }
-}
-
 std::string message_of(const pool_type& pool, const char* rest) {
     return "pool '" + pool.name() + "': " + rest;
 }
 
-[[noreturn]] void refuse_newborn(const pool_type& pool) {
-    throw not_reserved(message_of(pool, "the newborn has no memory: it was published or cancelled before"));
+void require_memory(const pool_type& pool, const handlepool_newborn& newborn) {
+    if (newborn.memory == nullptr) {
+        throw not_reserved(
+            message_of(pool, "the newborn has no memory: it was published or cancelled before"));
+    }
+}
+
+/// Of a newborn that is published or cancelled.
+void free_memory(handlepool_newborn& newborn, const raw_type& type) noexcept {
+    staged(std::exchange(newborn.memory, nullptr), type.alignment).reset();
 }
 
 } // namespace
@@ -98,12 +93,10 @@ char* handlepool_pool_stats(const handlepool_pool* pool) {
     if (missing(pool, __func__, "pool")) {
         return nullptr;
     }
-    char* text = nullptr;
-    error_of([&] {
+    return text_of([&] {
         const pool_stats stats = of(pool).stats();
-        text = copy_of(to_json(service_stats{.frames = stats.compactions, .pools = {stats}}));
+        return to_json(service_stats{.frames = stats.compactions, .pools = {stats}});
     });
-    return text;
 }
 
 // ---- Handles
@@ -154,9 +147,7 @@ handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* n
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
     return error_of([&] {
-        if (newborn->memory == nullptr) {
-            refuse_newborn(of(pool));
-        }
+        require_memory(of(pool), *newborn);
         const raw_type& type = of(pool).object_type_description();
         of(pool).fulfil(of(newborn->handle), [&](void* place) noexcept {
             if (type.relocate != nullptr) {
@@ -165,7 +156,7 @@ handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* n
                 std::memcpy(place, newborn->memory, type.size);
             }
         });
-        staged(std::exchange(newborn->memory, nullptr), type.alignment).reset();
+        free_memory(*newborn, type);
     });
 }
 
@@ -174,14 +165,11 @@ handlepool_error handlepool_cancel(handlepool_pool* pool, handlepool_newborn* ne
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
     return error_of([&] {
-        if (newborn->memory == nullptr) {
-            refuse_newborn(of(pool));
-        }
+        require_memory(of(pool), *newborn);
         if (!of(pool).cancel(of(newborn->handle))) {
             throw not_reserved(message_of(of(pool), "the newborn is not one of the pool"));
         }
-        const raw_type& type = of(pool).object_type_description();
-        staged(std::exchange(newborn->memory, nullptr), type.alignment).reset();
+        free_memory(*newborn, of(pool).object_type_description());
     });
 }
 
@@ -224,9 +212,7 @@ char* handlepool_describe(const handlepool_pool* pool, handlepool_handle handle)
     if (missing(pool, __func__, "pool")) {
         return nullptr;
     }
-    char* text = nullptr;
-    error_of([&] { text = copy_of(of(pool).describe(of(handle))); });
-    return text;
+    return text_of([&] { return of(pool).describe(of(handle)); });
 }
 
 // ---- Objects
@@ -295,18 +281,14 @@ handlepool_error handlepool_begin_access(handlepool_pool* pool, handlepool_guard
     if (missing(pool, __func__, "pool") || missing(guard, __func__, "guard")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
-    return error_of([&] { guard->held = of(pool).access().release(); });
+    return begin_access(of(pool), *guard);
 }
 
 handlepool_error handlepool_try_begin_access(handlepool_pool* pool, handlepool_guard* guard) {
     if (missing(pool, __func__, "pool") || missing(guard, __func__, "guard")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
-    if (guard_type held = of(pool).try_access()) {
-        guard->held = held.release();
-        return HANDLEPOOL_OK;
-    }
-    return fail(HANDLEPOOL_ERROR_CONFLICT, "handlepool_try_begin_access: a compaction of the pool runs");
+    return try_begin_access(of(pool), *guard, "handlepool_try_begin_access: a compaction of the pool runs");
 }
 
 void handlepool_end_access(handlepool_guard* guard) {

@@ -1,4 +1,5 @@
 #include "failures.hpp"
+#include "frames.hpp"
 #include "registry.hpp"
 #include "types.hpp"
 
@@ -18,20 +19,6 @@ using namespace handlepool::c;
 namespace {
 
 using services = registry<service_type>;
-
-void report(const service_compaction& stats, handlepool_compaction* done) noexcept {
-    if (done != nullptr) {
-        *done = {.pools = stats.pools,
-                 .skipped = stats.skipped,
-                 .removed = stats.removed,
-                 .born = stats.born,
-                 .moved = stats.moved,
-                 .retired = stats.retired,
-                 .waiting_removals = stats.waiting_removals,
-                 .waiting_newborns = stats.waiting_newborns,
-                 .nanoseconds = static_cast<uint64_t>(stats.duration.count())};
-    }
-}
 
 /// All pools of the service are of this type.
 handlepool_pool* face_of(service_type::pool_type* pool) noexcept {
@@ -129,9 +116,7 @@ char* handlepool_service_stats(const handlepool_service* service) {
     if (missing(service, __func__, "service")) {
         return nullptr;
     }
-    char* text = nullptr;
-    error_of([&] { text = copy_of(to_json(of(service).stats())); });
-    return text;
+    return text_of([&] { return to_json(of(service).stats()); });
 }
 
 // ---- Handles
@@ -157,9 +142,7 @@ char* handlepool_service_describe(const handlepool_service* service, handlepool_
     if (missing(service, __func__, "service")) {
         return nullptr;
     }
-    char* text = nullptr;
-    error_of([&] { text = copy_of(of(service).describe(of(handle))); });
-    return text;
+    return text_of([&] { return of(service).describe(of(handle)); });
 }
 
 void* handlepool_service_find(handlepool_service* service, handlepool_handle handle) {
@@ -176,19 +159,15 @@ handlepool_error handlepool_service_begin_access(handlepool_service* service, ha
     if (missing(service, __func__, "service") || missing(guard, __func__, "guard")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
-    return error_of([&] { guard->held = of(service).access().release(); });
+    return begin_access(of(service), *guard);
 }
 
 handlepool_error handlepool_service_try_begin_access(handlepool_service* service, handlepool_guard* guard) {
     if (missing(service, __func__, "service") || missing(guard, __func__, "guard")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
-    if (guard_type held = of(service).try_access()) {
-        guard->held = held.release();
-        return HANDLEPOOL_OK;
-    }
-    return fail(HANDLEPOOL_ERROR_CONFLICT,
-                "handlepool_service_try_begin_access: a compaction of the service runs");
+    return try_begin_access(of(service), *guard,
+                            "handlepool_service_try_begin_access: a compaction of the service runs");
 }
 
 handlepool_error handlepool_service_compact(handlepool_service* service, handlepool_compaction* done) {
