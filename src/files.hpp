@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 
 // Whole files, for more than one of the libraries.
 namespace handlepool {
@@ -36,6 +38,20 @@ public:
 private:
     std::filesystem::path name_;
 };
+
+/// Calls `attempt()` on a file that others may use meanwhile. Windows refuses that while they read or replace
+/// it: then again, for a second or more.
+template <class Attempt>
+std::error_code beside_other_users(Attempt attempt) {
+    std::error_code error = attempt();
+#if defined(_WIN32)
+    for (int i = 0; i != 1000 && error == std::errc::permission_denied; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        error = attempt();
+    }
+#endif
+    return error;
+}
 
 /// Writes a file by `write(stream)`.
 template <class Write>
@@ -67,8 +83,10 @@ std::error_code write_file(const std::filesystem::path& file, Write write) {
     if (exists) {
         std::filesystem::permissions(unfinished.name(), status.permissions(), error);
     }
-    std::filesystem::rename(unfinished.name(), target, error);
-    return error;
+    return beside_other_users([&] {
+        std::filesystem::rename(unfinished.name(), target, error);
+        return error;
+    });
 }
 
 /// Appends a file's bytes to a text.
@@ -76,8 +94,12 @@ inline std::error_code read_file(const std::filesystem::path& file, std::string&
     struct closer {
         void operator()(std::FILE* open) const noexcept { std::fclose(open); }
     };
-    errno = 0;
-    const std::unique_ptr<std::FILE, closer> open(std::fopen(file.string().c_str(), "rb"));
+    std::unique_ptr<std::FILE, closer> open;
+    beside_other_users([&] {
+        errno = 0;
+        open.reset(std::fopen(file.string().c_str(), "rb"));
+        return std::error_code(open ? 0 : errno, std::generic_category());
+    });
     std::array<char, 4096> part{};
     for (std::size_t size = part.size(); open && size == part.size();) {
         size = std::fread(part.data(), 1, part.size(), open.get());

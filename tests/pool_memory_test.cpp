@@ -79,13 +79,15 @@ TEST(pool_memory, of_small_objects_too_nothing_stays_in_the_nursery_nor_in_lists
     pool.compact();
     const pool_stats loaded = pool.stats();
     EXPECT_LE(loaded.bytes_resident_in_objects, objects + objects / 8);
-    // Slots and owners, and what else one object needs.
-    EXPECT_LE(loaded.bytes_resident - loaded.bytes_resident_in_objects, objects * 13);
+    // Slots and owners, and what else one object needs. Where memory does not come and go by touch, the array
+    // from which newborns were taken keeps what it had.
+    const std::size_t each = detail::memory_by_touch ? 13 : 21;
+    EXPECT_LE(loaded.bytes_resident - loaded.bytes_resident_in_objects, objects * each);
     pool.erase(std::span(handles));
     pool.compact();
     const pool_stats empty = pool.stats();
     // Slots that wait in the freelist, and the records in their queue.
-    EXPECT_LE(empty.bytes_resident - empty.bytes_resident_in_objects, objects * (13 + 4 + 8));
+    EXPECT_LE(empty.bytes_resident - empty.bytes_resident_in_objects, objects * (each + 4 + 8));
 }
 
 /// The last of some whose constructor throws.

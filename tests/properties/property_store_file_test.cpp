@@ -141,13 +141,14 @@ TEST(property_store_file_test, files_are_saved_and_loaded) {
 TEST(property_store_file_test, files_that_cannot_be_used_are_named) {
     const support::scratch_directory directory;
     const std::filesystem::path missing = directory.path() / "missing" / "bags";
+    const std::string name = missing.string();
     object_store store = three_bags();
-    EXPECT_THAT([&] { store.save(missing); }, ThrowsMessage<std::system_error>(HasSubstr("missing/bags")));
+    EXPECT_THAT([&] { store.save(missing); }, ThrowsMessage<std::system_error>(HasSubstr(name)));
     EXPECT_EQ(store.try_save(missing), std::errc::no_such_file_or_directory);
-    EXPECT_THAT([&] { store.load(missing); }, ThrowsMessage<std::system_error>(HasSubstr("missing/bags")));
+    EXPECT_THAT([&] { store.load(missing); }, ThrowsMessage<std::system_error>(HasSubstr(name)));
     std::string error;
     EXPECT_FALSE(store.try_load(missing, error));
-    EXPECT_THAT(error, HasSubstr("missing/bags"));
+    EXPECT_THAT(error, HasSubstr(name));
     const std::filesystem::path text = directory.path() / "text";
     std::ofstream(text) << "this is a text of some length, but not the file of a store";
     EXPECT_THAT([&] { store.load(text); },
