@@ -128,12 +128,12 @@ fi
 if wanted conan; then
     step "the Conan recipe's steps"
     tests/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True
-    tests/packages/conan_recipe.py "$work/conan" with_service=False shared=True checked=True
+    tests/packages/conan_recipe.py "$work/conan" with_service=False with_c=True shared=True checked=True
 fi
 
 if wanted vcpkg; then
     step "the vcpkg port's steps"
-    cmake -D work="$work/vcpkg" -D features=fmt -P tests/packages/vcpkg_port.cmake
+    cmake -D work="$work/vcpkg" -D "features=service;fmt;c" -P tests/packages/vcpkg_port.cmake
 fi
 
 # ---- Meson --------------------------------------------------------------------------------------------------
@@ -148,13 +148,13 @@ if wanted meson; then
     tar -c -z --exclude=./build --exclude=./.git --transform "s,^\.,handlepool-$version," \
         -f "$user/subprojects/packagefiles/handlepool-$version.tar.gz" .
     meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" -Dhandlepool:default_library=shared \
-        -Dhandlepool:service=enabled -Dhandlepool:properties=enabled >/dev/null
+        -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled >/dev/null
     meson compile -C "$user/build" >/dev/null
     prints_ships "$user/build/program"
 
     build_shared
     exported() { nm --dynamic --defined-only --format=posix "$1" | cut -d ' ' -f 1 | sort; }
-    for library in libhandlepool libhandlepool_service libhandlepool_properties; do
+    for library in libhandlepool libhandlepool_service libhandlepool_properties libhandlepool_c; do
         exported "$shared/$library.so" >"$work/use/by_cmake"
         exported "$user/build/subprojects/handlepool-$version/$library.so" >"$work/use/by_meson"
         if ! diff "$work/use/by_cmake" "$work/use/by_meson"; then

@@ -25,6 +25,7 @@ class HandlepoolConan(ConanFile):
         "with_tbb": [True, False],
         "with_fmt": [True, False],
         "with_boost": [True, False],
+        "with_c": [True, False],  # a shared library always
     }
     default_options = {
         "shared": False,
@@ -35,6 +36,7 @@ class HandlepoolConan(ConanFile):
         "with_tbb": False,
         "with_fmt": False,
         "with_boost": False,
+        "with_c": False,
     }
 
     # The recipe stands in the source tree that it builds.
@@ -45,8 +47,9 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        wanted = [name for name in ("service", "tbb", "fmt", "boost", "properties") if self.options.get_safe(f"with_{name}")]
-        return ["service", *wanted] if "tbb" in wanted and "service" not in wanted else wanted
+        names = ("service", "tbb", "fmt", "boost", "properties", "c")
+        wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
+        return ["service", *wanted] if {"tbb", "c"} & set(wanted) and "service" not in wanted else wanted
 
     @property
     def _checked(self):
@@ -122,9 +125,10 @@ class HandlepoolConan(ConanFile):
             "tbb": ["service", "onetbb::onetbb"],
             "fmt": ["handlepool", "fmt::fmt"],
             "boost": ["handlepool", "boost::headers"],
+            "c": ["service"] if self.options.shared else [],  # else it contains them
         }
         for name in self._components:
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("service", "properties") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("service", "properties", "c") else []

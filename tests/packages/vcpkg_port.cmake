@@ -11,12 +11,12 @@ file(REMOVE_RECURSE ${work})
 
 file(READ ${port}/vcpkg.json manifest)
 file(STRINGS ${project}CMakeLists.txt version REGEX "^project\\(handlepool VERSION ")
-string(JSON of_port GET ${manifest} version-semver)
+string(JSON of_port GET "${manifest}" version-semver)
 if(NOT version MATCHES "VERSION ${of_port} ")
     message(FATAL_ERROR "The port is of version ${of_port}, the project is not: ${version}")
 endif()
 foreach(feature IN LISTS features)
-    string(JSON ignored GET ${manifest} features ${feature} description) # or an error
+    string(JSON ignored GET "${manifest}" features ${feature} description) # or an error
 endforeach()
 
 # ---- vcpkg's functions --------------------------------------------------------------------------------------
@@ -26,7 +26,8 @@ set(FEATURES core ${features})
 set(CURRENT_PACKAGES_DIR ${work}/packages)
 
 function(run)
-    execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "") # keeps lists that are one argument
+    execute_process(COMMAND ${arg_UNPARSED_ARGUMENTS} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 endfunction()
 
 # A debug build and a release, as vcpkg makes both.

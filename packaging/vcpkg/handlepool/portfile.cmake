@@ -2,7 +2,7 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 set(components)
-foreach(feature IN ITEMS service properties tbb fmt boost)
+foreach(feature IN ITEMS service properties tbb fmt boost c)
     if(feature IN_LIST FEATURES)
         list(APPEND components ${feature})
     endif()
