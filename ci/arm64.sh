@@ -30,5 +30,5 @@ step "C interface"
 ctest --test-dir build/arm64/tests/c -R 'c99_test|symbols' --output-on-failure
 
 step "scenarios"
-timeout 300 "${emulator[@]}" build/arm64/stress/handlepool-stress run all --seconds 20
+timeout 300 "${emulator[@]}" build/arm64/stress/handlepool-stress run all --seconds 20 --alive 1000
 step "done"

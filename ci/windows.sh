@@ -33,7 +33,7 @@ step "C interface"
 ctest --test-dir build/windows/tests/c -R 'c99_test|symbols' --output-on-failure
 
 step "scenarios"
-timeout 300 wine build/windows/stress/handlepool-stress.exe run all --seconds 20
+timeout 300 wine build/windows/stress/handlepool-stress.exe run all --seconds 20 --alive 1000
 
 step "DLL"
 cmake --preset windows -B build/windows-dll -D BUILD_SHARED_LIBS=ON -D HANDLEPOOL_COMPONENTS= \

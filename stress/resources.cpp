@@ -3,11 +3,11 @@
 #include "numbers.hpp"
 
 #include <fmt/format.h>
+#include <support/barrier.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <latch>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -79,7 +79,7 @@ void require_threads(std::string_view what, std::size_t threads) {
     if (threads <= most_started) {
         return;
     }
-    std::latch all_asked_for(1);
+    support::latch all_asked_for(1);
     std::vector<std::jthread> started;
     std::optional<std::string> refusal;
     try {

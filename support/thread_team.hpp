@@ -1,7 +1,8 @@
 #pragma once
 
+#include <support/barrier.hpp>
+
 #include <atomic>
-#include <barrier>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -115,8 +116,8 @@ private:
 
     std::size_t size_;
     // The thread that asks takes part in both.
-    std::barrier<> begin_;
-    std::barrier<> end_;
+    barrier begin_;
+    barrier end_;
     const work_function* work_ = nullptr; // null: the threads are to end
     std::size_t at_work_ = 0;
     std::atomic<std::size_t> arrived_ = 0; // at meetings

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <support/barrier.hpp>
 #include <support/repetitions.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <latch>
 #include <set>
 #include <thread>
 #include <vector>
@@ -41,7 +41,7 @@ TEST(thread_index_test, differs_among_living_threads) {
     constexpr int threads = 200; // several words of the table
     std::vector<std::uint32_t> indices(threads);
     const std::uint32_t own = this_thread::index(); // before the others give theirs back
-    std::latch all_have_one(threads);
+    support::latch all_have_one(threads);
     {
         std::vector<std::jthread> running;
         for (auto& index : indices) {
@@ -60,7 +60,7 @@ TEST(thread_index_test, differs_among_threads_that_ask_at_the_same_moment) {
     for (int round = 0, rounds = repetitions(500); round != rounds; ++round) {
         std::array<std::uint32_t, 2> indices{};
         std::atomic<int> ready = 0;
-        std::latch both_have_one(2);
+        support::latch both_have_one(2);
         {
             std::vector<std::jthread> running;
             for (auto& index : indices) {
@@ -119,7 +119,7 @@ TEST(thread_index_test, stays_small_while_threads_come_and_go_by_the_thousand) {
 
 TEST(thread_index_test, a_thread_that_asks_for_none_takes_none) {
     const std::uint32_t next = index_of_a_new_thread();
-    std::latch asked(1);
+    support::latch asked(1);
     std::jthread idle([&] { asked.wait(); });
     EXPECT_EQ(index_of_a_new_thread(), next);
     asked.count_down();
