@@ -119,7 +119,7 @@ if wanted debian; then
     build static
     expected_packages=(libhandlepool-dev)
     # The C interface is a shared library always.
-    ! compgen -G "$work/static/*.so" >/dev/null || expected_packages+=("libhandlepool${soversion}")
+    ! compgen -G "$work/static/*.so" >/dev/null || expected_packages=("libhandlepool-c${soversion}" "${expected_packages[@]}")
     install_and_use static "${expected_packages[@]}"
 fi
 

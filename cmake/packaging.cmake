@@ -1,7 +1,10 @@
 # cpack -G DEB: libhandlepool-dev, handlepool-tools where the harness is built, and the libraries that programs load, where there
-# are any: libhandlepool0.1. ci/packages.sh builds them as Debian would, installs them and uses them.
+# are any: libhandlepool0.1, or libhandlepool-c0.1 if only the C interface is a shared library. ci/packages.sh builds them as Debian would, installs them and uses them.
 
 set(handlepool_runtime_package libhandlepool${handlepool_soversion})
+if(NOT BUILD_SHARED_LIBS)
+    set(handlepool_runtime_package libhandlepool-c${handlepool_soversion})
+endif()
 set(CPACK_COMPONENTS_ALL handlepool_dev)
 set(handlepool_recommended)
 foreach(component IN ITEMS core ${handlepool_components})
