@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <numeric>
 #include <random>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -129,6 +131,28 @@ void iteration(benchmark::State& state, table& results, std::size_t alive) {
     results.record(figure::stable_iteration, outcome.ratio.median, outcome.ratio.spread());
 }
 
+/// The same places, by a list of the living ones: what remains when nothing must be found out about holes.
+void listed_iteration(benchmark::State& state, table& results, std::size_t alive) {
+    const std::vector<object> places(2 * alive, object(7));
+    std::vector<std::uint32_t> living(2 * alive);
+    std::iota(living.begin(), living.end(), std::uint32_t{0});
+    std::shuffle(living.begin(), living.end(), std::mt19937_64(1));
+    living.resize(alive);
+    std::sort(living.begin(), living.end());
+    const auto objects = living | std::views::transform([&places](std::uint32_t place) -> const object& {
+                             return places[place];
+                         });
+    const std::vector<object> vector(alive, object(7));
+    const std::size_t passes = 5'000'000 / alive;
+    const comparison outcome = compare(
+        state, [&] { return iterate(objects, alive, passes); },
+        [&] { return iterate(vector, alive, passes); });
+    results.remark(fmt::format(
+        "every second of {} places, by a list that says which: {:.2f} × a full std::vector; nothing "
+        "else must be found out about holes",
+        2 * alive, outcome.ratio.median));
+}
+
 } // namespace
 
 void register_stable(table& results, std::size_t rounds) {
@@ -143,6 +167,8 @@ void register_stable(table& results, std::size_t rounds) {
             [&results, alive](auto& state) { churn(state, results, alive); });
         add(fmt::format("stable iteration/{}", alive),
             [&results, alive](auto& state) { iteration(state, results, alive); });
+        add(fmt::format("stable iteration by a list/{}", alive),
+            [&results, alive](auto& state) { listed_iteration(state, results, alive); });
     }
     for (const std::size_t alive : {10'000U, 100'000U}) {
         add(fmt::format("recycling churn/{}", alive),
