@@ -17,7 +17,7 @@ cd "$project"
 wanted=${1:-}
 [[ $wanted != -* ]] || refuse_arguments "$wanted"
 refuse_arguments "${@:2}"
-ci/install.sh clang++-14 clang++-19 libc++-19 -m32
+ci/install.sh clang++-14 clang++-19 libc++-19 -m32 musl
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -103,7 +103,7 @@ for header in $headers; do
     task "clang++-19 -std=c++20 $warnings -Iinclude -fsyntax-only -x c++ -include $header /dev/null" "$header alone"
 done
 # What C includes, in the languages that may.
-for language in "gcc -std=c99 -x c" "gcc -std=c17 -x c" "clang-19 -std=c99 -x c" "clang-19 -std=c23 -x c" \
+for language in "gcc -std=c99 -x c" "gcc -std=c17 -x c" "musl-gcc -std=c99 -x c" "clang-19 -std=c99 -x c" "clang-19 -std=c23 -x c" \
     "g++ -std=c++11 -x c++" "g++ -std=c++20 -x c++" "clang++-19 -std=c++11 -Wold-style-cast -x c++"; do
     task "$language $warnings -Iinclude -fsyntax-only -include handlepool/handlepool.h /dev/null" "handlepool.h by $language"
 done

@@ -4,9 +4,9 @@
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
 #   TOOL   what some checks need beside it: chromium, gdb, lldb-19, numpy (the tests), clang++-14, clang++-19, libc++-19,
-#          -m32 (of g++), clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the containers of
-#          others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler and wine), abi,
-#          packages (what ci/abi.sh and ci/packages.sh need); g++ is always installed
+#          -m32 (of g++), musl (for C), clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the
+#          containers of others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler
+#          and wine), abi, packages (what ci/abi.sh and ci/packages.sh need); g++ is always installed
 #   --all  all tools
 #
 # examples:
@@ -20,7 +20,7 @@ packages=(
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev liblua5.4-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev python3 relacy-dev
 )
-[ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib numpy packages peers windows
+[ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib musl numpy packages peers windows
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
@@ -39,6 +39,7 @@ for tool in "$@"; do
         lldb-19) packages+=(lldb-19 python3-lldb-19 python3) ;; # those of its formatters
         matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
         numpy) packages+=(python3-numpy) ;;
+        musl) packages+=(musl-tools) ;; # for C only: Debian has no C++ library for it
         dpkg-source) packages+=(dpkg-dev) ;;
         peers) packages+=(libconcurrentqueue-dev libcds-dev librust-sharded-slab-dev librust-slotmap-dev cargo rustc git) ;;
         windows) packages+=(g++-mingw-w64-x86-64-posix wine wine64 googletest) ;;
