@@ -101,8 +101,13 @@ class Library:
 class Pool:
     """A pool of a service: of objects of `size` bytes. len() is the number of living ones, `in` asks for a handle."""
 
-    def __init__(self, library, address, size):
-        self._library, self._address, self.size = library, address, size
+    def __init__(self, service, address, size):
+        self._service, self._in_service, self._library, self.size = service, address, service._library, size
+
+    @property
+    def _address(self):
+        self._service._address  # raises when it has ended, and the pool with it
+        return self._in_service
 
     def __len__(self):
         return self._library.pool_size(self._address)
@@ -172,14 +177,21 @@ class Service:
     """Many pools behind one kind of handle; ends with its `with`."""
 
     def __init__(self, library):
-        self._library, self._address = library, ctypes.c_void_p()
-        library.check(library.service_create(None, self._address))
+        self._library, self._living = library, ctypes.c_void_p()
+        library.check(library.service_create(None, self._living))
+
+    @property
+    def _address(self):
+        if self._living is None:
+            raise ValueError("the service has ended")
+        return self._living
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self._library.check(self._library.service_destroy(self._address))
+        self._living = None
 
     def __contains__(self, handle):
         return self._library.service_contains(self._address, handle)
@@ -191,7 +203,7 @@ class Service:
         description = _Description(name=name.encode(), size=size, capacity=capacity, alignment=alignment, **options)
         address = ctypes.c_void_p()
         self._library.check(self._library.service_add_pool(self._address, description, address))
-        return Pool(self._library, address, size)
+        return Pool(self, address, size)
 
     def erase(self, handle):
         return self._library.service_erase(self._address, handle)

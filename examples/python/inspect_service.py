@@ -53,6 +53,9 @@ def fly_by_struct(ships):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0 if len(sys.argv) > 1 else 2
     library = handlepool.Library(sys.argv[1])
     with handlepool.Service(library) as service:
         ships = service.add_pool("ships", SHIP.size, 20000, remember_frames=True)
@@ -93,6 +96,15 @@ def main():
             pass
         print("by numpy" if numpy else "by struct")
 
+    # Nor a pool after its service.
+    for use in (lambda: len(ships), lambda: ships.insert(bytes(SHIP.size)), lambda: fleet[0] in service):
+        try:
+            use()
+            raise AssertionError("a service is used after its end")
+        except ValueError:
+            pass
+    return 0
+
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

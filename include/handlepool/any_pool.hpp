@@ -106,6 +106,9 @@ public:
     /// Takes at most `budget` removals and newborns, and leaves the others to the next compactions.
     virtual compaction_stats compact_some(std::size_t budget, executor_ref executor) = 0;
 
+    /// Is an access guard of the pool held at this moment?
+    virtual bool has_guards() const noexcept = 0;
+
     /// Would a compaction find nothing to do?
     virtual bool idle() const noexcept = 0;
 

@@ -12,7 +12,7 @@
 /// handlepool_begin_access().
 ///
 /// *Callbacks* may call whatever their description allows. From a callback that a compaction calls, other
-/// compactions and guards are refused.
+/// compactions of that pool, or of that service, and guards of it are refused.
 ///
 /// *Threads.* "Any time" includes the time during which a compaction runs. What one thread passes to another,
 /// such as a pool or a handle, needs the usual synchronization.
@@ -64,12 +64,12 @@ typedef struct handlepool_service handlepool_service;
 typedef enum handlepool_error {
     HANDLEPOOL_OK = 0,
     HANDLEPOOL_ERROR_INVALID_ARGUMENT, ///< a NULL, a size or a name that is not allowed
-    HANDLEPOOL_ERROR_STALE,            ///< the handle names no living object of the pool
+    HANDLEPOOL_ERROR_STALE,            ///< the handle names no living object, or not yet
     HANDLEPOOL_ERROR_NOT_RESERVED,     ///< the newborn is not, or no longer, one of the pool
-    HANDLEPOOL_ERROR_EXHAUSTED,        ///< every place is taken; erased objects' come back by a compaction
-    HANDLEPOOL_ERROR_USED_UP,          ///< the pool has given out all handles that it ever can
-    HANDLEPOOL_ERROR_OUT_OF_MEMORY,    ///< the system refuses memory or address space
-    HANDLEPOOL_ERROR_TOO_MANY_THREADS, ///< more than the max_threads of the pool or service
+    HANDLEPOOL_ERROR_EXHAUSTED,     ///< no place is left; those of erased objects come back by a compaction
+    HANDLEPOOL_ERROR_USED_UP,       ///< the pool has given out all handles that it ever can
+    HANDLEPOOL_ERROR_OUT_OF_MEMORY, ///< the system refuses memory or address space
+    HANDLEPOOL_ERROR_TOO_MANY_THREADS, ///< the max_threads of the pool or service does not allow this thread
     HANDLEPOOL_ERROR_CONFLICT,         ///< a guard is held, or a compaction runs
     HANDLEPOOL_ERROR_OUT_OF_RANGE,     ///< there is no such position
     HANDLEPOOL_ERROR_ABANDONED,        ///< a callback returned false, and no object was made
@@ -84,7 +84,8 @@ typedef enum handlepool_state {
 } handlepool_state;
 
 /// Ends the life of an object. Called by compactions, and at the end of the pool; may create, find and erase
-/// objects of any pool.
+/// objects of any pool. What it creates in a pool that ends is destroyed too, until nothing is left: one that
+/// always creates another object must know of the end, or that never comes.
 typedef void (*handlepool_destroy_function)(void* object, void* user);
 
 /// Moves the object at `from` to the memory at `to`, and ends its life at `from`. Called by compactions and
@@ -92,7 +93,7 @@ typedef void (*handlepool_destroy_function)(void* object, void* user);
 typedef void (*handlepool_relocate_function)(void* to, void* from, void* user);
 
 /// Makes an object in `memory`, whose bytes are undefined. Returns false to abandon it: then it must have
-/// released what it took, and the handle is stale for ever. May call anything.
+/// released what it took, and the handle is stale for ever. May call anything but handlepool_reset().
 typedef bool (*handlepool_construct_function)(void* memory, handlepool_handle handle, void* user);
 
 /// Is shown an object; returns false to see no more of them.
@@ -104,18 +105,22 @@ typedef void (*handlepool_report_function)(const char* text, void* user);
 /// What a pool is made with. A field that is 0 has its default; `name`, `size` and `capacity` have none:
 ///
 ///     const handlepool_description ships = {.name = "ships", .size = sizeof(struct ship), .capacity = 1000};
+///
+/// `max_threads` counts the threads of the process, not those of the pool: when a thread first uses any pool,
+/// it gets the lowest number that no other living thread has, and keeps it until it ends. Threads with a
+/// number of `max_threads` or more can't use the pool.
 typedef struct handlepool_description {
-    const char* name;                      ///< for messages and statistics; unique in a service; copied
-    size_t size;                           ///< bytes of an object
-    size_t alignment;                      ///< a power of two; by default that of max_align_t
-    size_t capacity;                       ///< living objects, and those erased since the last compaction
+    const char* name; ///< for messages and statistics; unique in a service; copied
+    size_t size;      ///< bytes of an object
+    size_t alignment; ///< a power of two; by default that of max_align_t
+    size_t capacity;  ///< living objects, newborns, and objects erased since the last compaction
     handlepool_destroy_function destroy;   ///< by default there is nothing to do
     handlepool_relocate_function relocate; ///< by default the bytes are copied
     void* user;                            ///< passed to both; see handlepool_pool_user()
     size_t reuse_delay;        ///< a slot is used again after this many others; HANDLEPOOL_NO_DELAY, or 1024
     size_t slot_limit;         ///< slots that may ever be used; by default four times the capacity, and some
     size_t removal_queue_size; ///< removals that a thread can queue in a frame; by default no limit
-    size_t max_threads;        ///< that use pools at the same time; by default 4096
+    size_t max_threads;        ///< see below; by default 4096
     bool remember_frames;      ///< so that handlepool_describe() knows when an object was born and died
     bool keep_order;           ///< compactions keep the order of the items
 } handlepool_description;
@@ -273,7 +278,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_for_each(handlepool_pool* pool, han
 // ---- Guards
 
 /// Holds compactions of the pool off until handlepool_end_access(). Guards may be nested. Waits for a running
-/// compaction. Any thread. Fails as CONFLICT in a callback of a compaction, and as TOO_MANY_THREADS.
+/// compaction. Any thread. Fails as CONFLICT in a callback of a compaction of the pool, and as
+/// TOO_MANY_THREADS.
 HANDLEPOOL_C_API handlepool_error handlepool_begin_access(handlepool_pool* pool, handlepool_guard* guard);
 
 /// The same, but fails as CONFLICT where that would wait or fail. Wait-free.
@@ -300,8 +306,9 @@ HANDLEPOOL_C_API handlepool_error handlepool_compact_some(handlepool_pool* pool,
 /// Returns memory that the objects don't need now to the system. Like a compaction in all else.
 HANDLEPOOL_C_API handlepool_error handlepool_shrink_to_fit(handlepool_pool* pool);
 
-/// Destroys all objects, and starts all slots anew; old handles stay stale. No other thread may be using the
-/// pool. Fails as CONFLICT.
+/// Destroys all objects, and starts all slots anew, except those that are used up; old handles stay stale. No
+/// other thread may be using the pool, and every newborn of it must have been published or cancelled, or its
+/// memory is lost. Fails as CONFLICT.
 HANDLEPOOL_C_API handlepool_error handlepool_reset(handlepool_pool* pool);
 
 // ---- Services: making and ending them
@@ -310,7 +317,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_reset(handlepool_pool* pool);
 typedef struct handlepool_service_description {
     /// Options of pools, by their names, which override the descriptions: {"pools": {"ships": {"capacity":
     /// 10000}}}, with the fields capacity, reuse_delay, slot_limit, removal_queue_size, max_threads and
-    /// remember_frames. By default none.
+    /// remember_frames. Those of pools that are never added mean nothing. By default none.
     const char* limits;
     handlepool_report_function report_leaks; ///< told of the pools that still hold objects at the end
     void* user;                              ///< passed to it
@@ -324,8 +331,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_create(const handlepool_ser
                                                             handlepool_service** service);
 
 /// Destroys the service with its pools, like handlepool_pool_destroy(). Fails, and then the service stays, as
-/// CONFLICT while a guard of the service, or of a pool that has something to compact, is held or a compaction
-/// runs.
+/// CONFLICT while a guard of the service or of one of its pools is held, or a compaction runs. If the guard
+/// is that of a pool that was removed, the other pools have been compacted then.
 HANDLEPOOL_C_API handlepool_error handlepool_service_destroy(handlepool_service* service);
 
 // ---- Pools of a service: any thread, at any time; these block each other briefly
@@ -375,8 +382,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_begin_access(handlepool_ser
 HANDLEPOOL_C_API handlepool_error handlepool_service_try_begin_access(handlepool_service* service,
                                                                       handlepool_guard* guard);
 
-/// Destroys the removed pools, and compacts the others, one after the other in the order in which they were
-/// added. Where a pool refuses, fails as CONFLICT after the others were compacted.
+/// Destroys the removed pools, and compacts the others that have something to do, one after the other in the
+/// order in which they were added. Where a pool refuses, fails as CONFLICT after the others were compacted.
 HANDLEPOOL_C_API handlepool_error handlepool_service_compact(handlepool_service* service,
                                                              handlepool_compaction* done);
 

@@ -39,7 +39,7 @@ handlepool_error begin_access(Owner& owner, handlepool_guard& guard) noexcept {
     return error_of([&] { guard.held = owner.access().release(); });
 }
 
-/// Fails with `refusal` while a compaction runs.
+/// Fails with `refusal` where access() would wait or fail.
 template <class Owner>
 handlepool_error try_begin_access(Owner& owner, handlepool_guard& guard, const char* refusal) noexcept {
     if (guard_type held = owner.try_access()) {

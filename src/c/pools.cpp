@@ -288,7 +288,9 @@ handlepool_error handlepool_try_begin_access(handlepool_pool* pool, handlepool_g
     if (missing(pool, __func__, "pool") || missing(guard, __func__, "guard")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
-    return try_begin_access(of(pool), *guard, "handlepool_try_begin_access: a compaction of the pool runs");
+    return try_begin_access(of(pool), *guard,
+                            "handlepool_try_begin_access: a compaction of the pool runs, or its "
+                            "max_threads does not allow this thread");
 }
 
 void handlepool_end_access(handlepool_guard* guard) {

@@ -7,11 +7,13 @@
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service_stats.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace handlepool;
 using namespace handlepool::c;
@@ -23,6 +25,14 @@ using services = registry<service_type>;
 /// All pools of the service are of this type.
 handlepool_pool* face_of(service_type::pool_type* pool) noexcept {
     return pool == nullptr ? nullptr : handlepool::c::face_of(pool->as<pool_type>());
+}
+
+bool has_guards_of_pools(service_type& service) {
+    const std::vector<pool_stats> pools = service.stats().pools;
+    return std::any_of(pools.begin(), pools.end(), [&service](const pool_stats& each) {
+        const service_type::pool_type* const pool = service.find_any_pool(each.name);
+        return pool != nullptr && pool->has_guards();
+    });
 }
 
 } // namespace
@@ -65,8 +75,13 @@ handlepool_error handlepool_service_destroy(handlepool_service* service) {
             throw std::invalid_argument(
                 "handlepool_service_destroy: there is no such service: it was destroyed before");
         }
-        const std::optional<service_compaction> last = known->try_compact();
-        if (!last || last->skipped != 0) {
+        // First without a compaction, which would end what the program still has pointers to.
+        bool busy = has_guards_of_pools(*known);
+        if (!busy) {
+            const std::optional<service_compaction> last = known->try_compact();
+            busy = !last || last->skipped != 0;
+        }
+        if (busy) {
             throw compaction_conflict(
                 "service: it can't be destroyed while a guard is held or a compaction runs");
         }
@@ -167,7 +182,8 @@ handlepool_error handlepool_service_try_begin_access(handlepool_service* service
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
     return try_begin_access(of(service), *guard,
-                            "handlepool_service_try_begin_access: a compaction of the service runs");
+                            "handlepool_service_try_begin_access: a compaction of the service runs, or "
+                            "its max_threads does not allow this thread");
 }
 
 handlepool_error handlepool_service_compact(handlepool_service* service, handlepool_compaction* done) {

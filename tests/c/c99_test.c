@@ -630,6 +630,16 @@ static void services_route_handles(void) {
     EXPECT(done.born + done.waiting_newborns == 2 && done.born >= 1);
     EXPECT(handlepool_service_compact(service, &done) == HANDLEPOOL_OK);
     EXPECT(handlepool_items_of(pool).count == 1);
+
+    // A guard of a pool that has nothing to do counts too, and nothing is compacted to find out.
+    handlepool_pool* const rockets = handlepool_service_pool(service, "rockets");
+    handlepool_handle newer = HANDLEPOOL_NULL;
+    EXPECT(handlepool_insert(rockets, NULL, &newer) == HANDLEPOOL_OK);
+    EXPECT(handlepool_begin_access(pool, &guard) == HANDLEPOOL_OK);
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_destroy(service), "can't be destroyed");
+    EXPECT(handlepool_items_of(rockets).count == 1);
+    handlepool_end_access(&guard);
+
     EXPECT(handlepool_insert(pool, NULL, &ship) == HANDLEPOOL_OK);
     EXPECT(handlepool_begin_access(pool, &guard) == HANDLEPOOL_OK);
     EXPECT(handlepool_service_try_compact(service, &done) == HANDLEPOOL_OK && done.skipped == 1);

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -16,7 +16,14 @@ public:
     page_set() noexcept = default;
     /// Empty, of `pages`. Throws std::bad_alloc.
     explicit page_set(std::size_t pages)
-        : words_(std::make_unique<std::atomic<std::uint64_t>[]>((pages + bits - 1) / bits)) {}
+        : words_(new std::atomic<std::uint64_t>[(pages + bits - 1) / bits]) {}
+    ~page_set() { delete[] words_; }
+
+    page_set(page_set&& other) noexcept : words_(std::exchange(other.words_, nullptr)) {}
+    page_set& operator=(page_set&& other) noexcept {
+        std::swap(words_, other.words_);
+        return *this;
+    }
 
     bool has_pages() const noexcept { return words_ != nullptr; }
 
@@ -36,7 +43,7 @@ private:
         return std::uint64_t{1} << (page % bits);
     }
 
-    std::unique_ptr<std::atomic<std::uint64_t>[]> words_;
+    std::atomic<std::uint64_t>* words_ = nullptr; // not by unique_ptr: <memory> takes longer than a pool
 };
 
 /// In its place where all pages are always ready.

@@ -69,6 +69,7 @@ public:
     compaction_stats compact_some(std::size_t budget, executor_ref executor) override {
         return pool_.compact_some(budget, executor);
     }
+    bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
     bool idle() const noexcept override { return pool_.idle(); }
     void skip_frame() noexcept override { pool_.skip_frame(); }
 

@@ -427,6 +427,10 @@ public:
         return sort(sorter_);
     }
 
+    bool has_guards() const noexcept {
+        expect_in_use();
+        return gate_.pinned();
+    }
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
