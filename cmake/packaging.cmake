@@ -86,6 +86,9 @@ set(CPACK_DEBIAN_HANDLEPOOL_TOOLS_PACKAGE_SHLIBDEPS ON)
 
 if("handlepool_runtime" IN_LIST CPACK_COMPONENTS_ALL)
     set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+    if(NOT BUILD_SHARED_LIBS) # the other package has the same library
+        set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_CONFLICTS libhandlepool${handlepool_soversion})
+    endif()
     set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
     set(CPACK_DEBIAN_HANDLEPOOL_DEV_PACKAGE_DEPENDS "${handlepool_runtime_package} (= ${handlepool_release})")
     if(BUILD_SHARED_LIBS)

@@ -40,12 +40,13 @@ private:
 };
 
 /// Calls `attempt()` on a file that others may use meanwhile. Windows refuses that while they read or replace
-/// it: then again, for a second or more.
+/// it: then again, for a second.
 template <class Attempt>
 std::error_code beside_other_users(Attempt attempt) {
     std::error_code error = attempt();
 #if defined(_WIN32)
-    for (int i = 0; i != 1000 && error == std::errc::permission_denied; ++i) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (error == std::errc::permission_denied && std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         error = attempt();
     }
@@ -65,6 +66,17 @@ std::error_code write_in_place(const std::filesystem::path& file, Write write) {
     return out ? std::error_code() : std::error_code(errno == 0 ? EIO : errno, std::generic_category());
 }
 
+/// Where links lead, also to a file that does not exist yet.
+inline std::filesystem::path behind_links(std::filesystem::path file) {
+    constexpr int most = 40; // or they lead in a circle
+    std::error_code ignored;
+    for (int i = 0; i != most && std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored));
+         ++i) {
+        file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
+    }
+    return file;
+}
+
 /// The same, but a regular file comes whole or not at all, with the permissions of the former
 /// one, and where links lead; a pipe or a device is written to as it is. What `write` throws passes through.
 template <class Write>
@@ -75,7 +87,8 @@ std::error_code write_file(const std::filesystem::path& file, Write write) {
     if (exists && !std::filesystem::is_regular_file(status)) {
         return write_in_place(file, write);
     }
-    const std::filesystem::path target = exists ? std::filesystem::canonical(file, error) : file;
+    const std::filesystem::path target =
+        exists ? std::filesystem::canonical(file, error) : behind_links(file);
     const unfinished_file unfinished(target);
     if ((error = write_in_place(unfinished.name(), write))) {
         return error;
@@ -97,7 +110,11 @@ inline std::error_code read_file(const std::filesystem::path& file, std::string&
     std::unique_ptr<std::FILE, closer> open;
     beside_other_users([&] {
         errno = 0;
-        open.reset(std::fopen(file.string().c_str(), "rb"));
+#if defined(_WIN32) // whose names are UTF-16
+        open.reset(_wfopen(file.c_str(), L"rb"));
+#else
+        open.reset(std::fopen(file.c_str(), "rb"));
+#endif
         return std::error_code(open ? 0 : errno, std::generic_category());
     });
     std::array<char, 4096> part{};

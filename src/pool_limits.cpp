@@ -6,11 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -78,118 +74,149 @@ private:
     std::vector<std::set<std::string>> open_; // keys of the objects; of an array none
 };
 
-bool parse(std::string_view text, std::string_view where, json& parsed, std::string& error) {
+bool check_syntax(std::string_view text, std::string_view where, std::string& error) {
     if (const std::size_t position = text.find('\0'); position != std::string_view::npos) {
         return refuse(error, where, fmt::format("is not JSON: byte {} is null", position));
     }
     syntax_check check(where, error);
-    if (!json::sax_parse(text, &check)) {
-        return false;
-    }
-    parsed = json::parse(text, nullptr, false);
-    return true;
-}
-
-bool expect_object(const json& value, std::string_view where, std::string& error) {
-    return value.is_object() ||
-           refuse(error, where, fmt::format("is {}, and must be an object", value.dump()));
+    return json::sax_parse(text, &check);
 }
 
 bool refuse_key(std::string& error, std::string_view where, std::string_view key, std::string_view allowed) {
     return refuse(error, where, fmt::format("has the key \"{}\"; allowed: {}", key, allowed));
 }
 
-bool read_number(const json& value, std::string_view where, std::uint64_t least, bool may_be_automatic,
-                 std::optional<std::size_t>& number, std::string& error) {
-    if (may_be_automatic && value == "automatic") {
-        number = pool_options::automatic;
+/// Reads a text that has been checked. Not by the library's trees: their destructors allocate, and end the
+/// program where there is no memory.
+class limits_reader final : public json::json_sax_t {
+public:
+    limits_reader(std::string_view where, limits_by_pool& limits, std::string& error)
+        : where_(where), limits_(limits), error_(error) {}
+
+    bool null() override { return scalar(nullptr); }
+    bool boolean(bool value) override { return scalar(value); }
+    bool number_integer(std::int64_t value) override { return scalar(value); }
+    bool number_unsigned(std::uint64_t value) override { return scalar(value); }
+    bool number_float(double value, const std::string&) override { return scalar(value); }
+    bool string(std::string& value) override { return scalar(value); }
+    bool binary(json::binary_t&) override { return false; } // JSON has none
+
+    bool start_object(std::size_t) override {
+        if (depth_ == depth_of_limits) {
+            return limit(json(), "an object");
+        }
+        ++depth_;
         return true;
     }
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
-        value.get<std::uint64_t>() > most) {
-        return refuse(error, where,
-                      fmt::format("is {}, and must be a whole number from {} to {}{}", value.dump(), least,
-                                  most, may_be_automatic ? ", or \"automatic\"" : ""));
+    bool end_object() override {
+        --depth_;
+        return depth_ != 0 || has_pools_ || refuse(error_, where_, "has no key \"pools\"");
     }
-    number = static_cast<std::size_t>(value.get<std::uint64_t>());
-    return true;
-}
+    bool start_array(std::size_t) override {
+        return depth_ == depth_of_limits ? limit(json(), "an array") : expect_object("an array");
+    }
+    bool end_array() override { return true; }
 
-bool read_truth(const json& value, std::string_view where, std::optional<bool>& truth, std::string& error) {
-    if (!value.is_boolean()) {
-        return refuse(error, where, fmt::format("is {}, and must be true or false", value.dump()));
-    }
-    truth = value.get<bool>();
-    return true;
-}
-
-bool read_limit(const std::string& key, const json& value, pool_limits& limits, std::string& error) {
-    const std::string place = fmt::format("{}.{}", limits.source, key);
-    if (key == "capacity") {
-        return read_number(value, place, 1, false, limits.capacity, error);
-    }
-    if (key == "reuse_delay") {
-        return read_number(value, place, 0, true, limits.reuse_delay, error);
-    }
-    if (key == "slot_limit") {
-        return read_number(value, place, 1, true, limits.slot_limit, error);
-    }
-    if (key == "removal_queue_size") {
-        return read_number(value, place, 1, true, limits.removal_queue_size, error);
-    }
-    if (key == "max_threads") {
-        return read_number(value, place, 1, false, limits.max_threads, error);
-    }
-    if (key == "remember_frames") {
-        return read_truth(value, place, limits.remember_frames, error);
-    }
-    return refuse_key(error, limits.source, key,
-                      "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, remember_frames");
-}
-
-bool read_pool(const json& pool, pool_limits& limits, std::string& error) {
-    if (!expect_object(pool, limits.source, error)) {
-        return false;
-    }
-    for (const auto& [key, value] : pool.items()) {
-        if (!read_limit(key, value, limits, error)) {
-            return false;
+    bool key(std::string& name) override {
+        switch (depth_) {
+        case 1:
+            has_pools_ = true;
+            return name == "pools" || refuse_key(error_, where_, name, "pools");
+        case 2:
+            if (name.empty()) {
+                return refuse(error_, place_of_pools(), "has an empty name");
+            }
+            pool_ = &limits_[name];
+            pool_->source = fmt::format("{}.{}", place_of_pools(), name);
+            return true;
+        default:
+            limit_ = name;
+            return true;
         }
     }
-    return true;
-}
 
-bool read_all(const json& all, std::string_view where, limits_by_pool& limits, std::string& error) {
-    if (!expect_object(all, where, error)) {
-        return false;
-    }
-    for (const auto& [key, value] : all.items()) {
-        if (key != "pools") {
-            return refuse_key(error, where, key, "pools");
-        }
-    }
-    const auto pools = all.find("pools");
-    if (pools == all.end()) {
-        return refuse(error, where, "has no key \"pools\"");
-    }
-    const std::string place = fmt::format("{}: pools", where);
-    if (!expect_object(*pools, place, error)) {
-        return false;
-    }
-    for (const auto& [name, pool] : pools->items()) {
-        if (name.empty()) {
-            return refuse(error, place, "has an empty name");
-        }
-        pool_limits& read = limits[name];
-        read.source = fmt::format("{}.{}", place, name);
-        if (!read_pool(pool, read, error)) {
-            return false;
-        }
-    }
-    return true;
-}
+    bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
 
-// Not by a stream, whose way to say that a folder can't be read is an exception.
+private:
+    static constexpr int depth_of_limits = 3;
+
+    template <class Value>
+    bool scalar(const Value& value) {
+        const json read(value);
+        return depth_ == depth_of_limits ? limit(read, read.dump()) : expect_object(read.dump());
+    }
+
+    /// Where the value belongs that comes now.
+    std::string place() const {
+        return depth_ == 0 ? std::string(where_) : depth_ == 1 ? place_of_pools() : pool_->source;
+    }
+    std::string place_of_pools() const { return fmt::format("{}: pools", where_); }
+
+    bool expect_object(std::string_view text) {
+        return refuse(error_, place(), fmt::format("is {}, and must be an object", text));
+    }
+
+    bool limit(const json& value, std::string_view text) {
+        if (limit_ == "capacity") {
+            return number(value, text, 1, false, pool_->capacity);
+        }
+        if (limit_ == "reuse_delay") {
+            return number(value, text, 0, true, pool_->reuse_delay);
+        }
+        if (limit_ == "slot_limit") {
+            return number(value, text, 1, true, pool_->slot_limit);
+        }
+        if (limit_ == "removal_queue_size") {
+            return number(value, text, 1, true, pool_->removal_queue_size);
+        }
+        if (limit_ == "max_threads") {
+            return number(value, text, 1, false, pool_->max_threads);
+        }
+        if (limit_ == "remember_frames") {
+            return truth(value, text, pool_->remember_frames);
+        }
+        return refuse_key(
+            error_, pool_->source, limit_,
+            "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, remember_frames");
+    }
+
+    bool refuse_limit(std::string_view text, std::string_view allowed) {
+        return refuse(error_, fmt::format("{}.{}", pool_->source, limit_),
+                      fmt::format("is {}, and must be {}", text, allowed));
+    }
+
+    bool number(const json& value, std::string_view text, std::uint64_t least, bool may_be_automatic,
+                std::optional<std::size_t>& number) {
+        if (may_be_automatic && value == "automatic") {
+            number = pool_options::automatic;
+            return true;
+        }
+        if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
+            value.get<std::uint64_t>() > most) {
+            return refuse_limit(text, fmt::format("a whole number from {} to {}{}", least, most,
+                                                  may_be_automatic ? ", or \"automatic\"" : ""));
+        }
+        number = static_cast<std::size_t>(value.get<std::uint64_t>());
+        return true;
+    }
+
+    bool truth(const json& value, std::string_view text, std::optional<bool>& truth) {
+        if (!value.is_boolean()) {
+            return refuse_limit(text, "true or false");
+        }
+        truth = value.get<bool>();
+        return true;
+    }
+
+    std::string_view where_;
+    limits_by_pool& limits_;
+    std::string& error_;
+    int depth_ = 0; // of objects; at depth_of_limits, those of a pool
+    bool has_pools_ = false;
+    pool_limits* pool_ = nullptr; // the last one whose name was read, and the last of its limits
+    std::string limit_;
+};
+
 } // namespace
 
 pool_options pool_limits::applied_to(pool_options options) const {
@@ -205,9 +232,9 @@ pool_options pool_limits::applied_to(pool_options options) const {
 
 std::optional<limits_by_pool> try_parse_pool_limits(std::string_view text, std::string_view where,
                                                     std::string& error) {
-    json all;
     limits_by_pool limits;
-    if (!parse(text, where, all, error) || !read_all(all, where, limits, error)) {
+    limits_reader reader(where, limits, error);
+    if (!check_syntax(text, where, error) || !json::sax_parse(text, &reader)) {
         return std::nullopt;
     }
     return limits;

@@ -112,33 +112,41 @@ constexpr metric metrics[] = {
      [](const pool_stats& p) -> std::uint64_t { return p.bytes_resident; }},
 };
 
-nlohmann::ordered_json json_of(const pool_stats& one) {
-    const auto or_null = [](std::size_t number) {
-        return number == nothing_yet ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
+// Names are any bytes; JSON is UTF-8.
+std::string json_string(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Not by the library's trees: their destructors allocate, and end the program where there is no memory.
+std::string json_of(const pool_stats& one) {
+    std::string text = "    {\n      \"name\": " + json_string(one.name);
+    const auto add = [&text](std::string_view name, const auto& value) {
+        text += fmt::format(",\n      \"{}\": {}", name, value);
     };
-    return {{"name", one.name},
-            {"pool_id", one.pool_id},
-            {"capacity", one.capacity},
-            {"alive", one.alive},
-            {"dense", one.dense},
-            {"newborn", one.newborn},
-            {"waiting_removals", one.waiting_removals},
-            {"created", one.created},
-            {"destroyed", one.destroyed},
-            {"slots_in_service", one.slots_in_service},
-            {"slots_free", one.slots_free},
-            {"slots_claimed", one.slots_claimed},
-            {"slots_reserved", one.slots_reserved},
-            {"slots_retired", one.slots_retired},
-            {"slot_limit", one.slot_limit},
-            {"reuse_delay", one.reuse_delay},
-            {"smallest_reuse_distance", or_null(one.smallest_reuse_distance)},
-            {"lanes", one.lanes},
-            {"compactions", one.compactions},
-            {"sweeps", one.sweeps},
-            {"bytes_reserved", one.bytes_reserved},
-            {"bytes_resident", one.bytes_resident},
-            {"bytes_resident_in_objects", one.bytes_resident_in_objects}};
+    add("pool_id", one.pool_id);
+    add("capacity", one.capacity);
+    add("alive", one.alive);
+    add("dense", one.dense);
+    add("newborn", one.newborn);
+    add("waiting_removals", one.waiting_removals);
+    add("created", one.created);
+    add("destroyed", one.destroyed);
+    add("slots_in_service", one.slots_in_service);
+    add("slots_free", one.slots_free);
+    add("slots_claimed", one.slots_claimed);
+    add("slots_reserved", one.slots_reserved);
+    add("slots_retired", one.slots_retired);
+    add("slot_limit", one.slot_limit);
+    add("reuse_delay", one.reuse_delay);
+    add("smallest_reuse_distance",
+        one.smallest_reuse_distance == nothing_yet ? "null" : fmt::to_string(one.smallest_reuse_distance));
+    add("lanes", one.lanes);
+    add("compactions", one.compactions);
+    add("sweeps", one.sweeps);
+    add("bytes_reserved", one.bytes_reserved);
+    add("bytes_resident", one.bytes_resident);
+    add("bytes_resident_in_objects", one.bytes_resident_in_objects);
+    return text + "\n    }";
 }
 
 } // namespace
@@ -170,13 +178,13 @@ std::string to_table(const service_stats& stats) {
 }
 
 std::string to_json(const service_stats& stats) {
-    nlohmann::ordered_json pools = nlohmann::ordered_json::array();
+    std::string pools;
     for (const pool_stats& pool : stats.pools) {
-        pools.push_back(json_of(pool));
+        pools += pools.empty() ? "\n" : ",\n";
+        pools += json_of(pool);
     }
-    const nlohmann::ordered_json all{{"frames", stats.frames}, {"pools", std::move(pools)}};
-    // Names are any bytes; JSON is UTF-8.
-    return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return fmt::format("{{\n  \"frames\": {},\n  \"pools\": [{}{}]\n}}", stats.frames, pools,
+                       pools.empty() ? "" : "\n  ");
 }
 
 std::string to_prometheus(const service_stats& stats) {

@@ -45,7 +45,9 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
 }
 
 void thread_ends(std::uint32_t number_plus_one) noexcept {
+#if !defined(__MINGW32__) // which has freed the thread's variables by now, and would make them anew for good
     number_word = 0;
+#endif
     this_process.thread_indices.give_back(number_plus_one - 1);
 }
 

@@ -86,14 +86,14 @@ class Library:
 
     def check(self, error):
         if error != 0:
-            raise Error(self.error_name(error).decode(), self.last_error().decode())
+            raise Error(self.error_name(error).decode(), self.last_error().decode(errors="replace"))
 
     def take_text(self, text):
         """A text that the caller of the library frees, as a string."""
         if text is None:
-            raise Error("HANDLEPOOL_ERROR_OUT_OF_MEMORY", self.last_error().decode())
+            raise Error("HANDLEPOOL_ERROR_OUT_OF_MEMORY", self.last_error().decode(errors="replace"))
         try:
-            return ctypes.string_at(text).decode()
+            return ctypes.string_at(text).decode(errors="replace")
         finally:
             self.free_text(text)
 
@@ -117,10 +117,11 @@ class Pool:
 
     def insert(self, data):
         """Creates an object from its bytes, and returns its handle."""
+        data = bytes(memoryview(data))  # of a buffer of whatever elements
         if len(data) != self.size:
             raise ValueError(f"an object has {self.size} bytes, not {len(data)}")
         handle = ctypes.c_uint64()
-        self._library.check(self._library.insert(self._address, bytes(data), handle))
+        self._library.check(self._library.insert(self._address, data, handle))
         return handle.value
 
     def erase(self, handle):

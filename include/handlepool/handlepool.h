@@ -93,7 +93,8 @@ typedef void (*handlepool_destroy_function)(void* object, void* user);
 typedef void (*handlepool_relocate_function)(void* to, void* from, void* user);
 
 /// Makes an object in `memory`, whose bytes are undefined. Returns false to abandon it: then it must have
-/// released what it took, and the handle is stale for ever. May call anything but handlepool_reset().
+/// released what it took, and the handle is stale for ever. May call anything that
+/// does not end or reset the pool.
 typedef bool (*handlepool_construct_function)(void* memory, handlepool_handle handle, void* user);
 
 /// Is shown an object; returns false to see no more of them.
@@ -183,7 +184,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_pool_create(const handlepool_descri
 /// Destroys the pool's objects, and the pool. No other thread may be using it, and every newborn of it must
 /// have been published or cancelled. Its handles are stale in every other pool. Fails, and then the pool
 /// stays, as CONFLICT while a guard of it is held or a compaction runs, and as INVALID_ARGUMENT for a pool
-/// that was destroyed before, or that a service owns. NULL is allowed.
+/// that was destroyed before, unless another one lies there now, or that a service owns. NULL is allowed.
 HANDLEPOOL_C_API handlepool_error handlepool_pool_destroy(handlepool_pool* pool);
 
 /// What the description said: its name, which lives as long as the pool, its capacity, and its `user`. Any
@@ -271,7 +272,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_handles_of(const handlepool_pool* p
                                                         size_t count, handlepool_handle* handles);
 
 /// Calls `visit(handle, object, user)` for each of the items that is still alive, until that returns false.
-/// It may call whatever its thread may.
+/// It may call whatever its thread may, but not end or reset the pool.
 HANDLEPOOL_C_API handlepool_error handlepool_for_each(handlepool_pool* pool, handlepool_visit_function visit,
                                                       void* user);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -19,7 +20,15 @@ constinit thread_local std::array<char, 512> last_message{};
 } // namespace
 
 handlepool_error fail(handlepool_error error, const char* message) noexcept {
-    std::snprintf(last_message.data(), last_message.size(), "%s", message);
+    std::size_t size = std::strlen(message);
+    if (size >= last_message.size()) {
+        size = last_message.size() - 1;
+        while (size != 0 && (static_cast<unsigned char>(message[size]) & 0xc0) == 0x80) {
+            --size; // not within a character of UTF-8
+        }
+    }
+    std::memcpy(last_message.data(), message, size);
+    last_message[size] = '\0';
     return error;
 }
 

@@ -186,10 +186,10 @@ TEST(refused_limits, keys_that_mean_nothing) {
 
 TEST(refused_limits, shapes_that_can_not_be) {
     EXPECT_EQ(refusal("{}"), "limits.json: has no key \"pools\"");
-    EXPECT_EQ(refusal("[]"), "limits.json: is [], and must be an object");
+    EXPECT_EQ(refusal("[]"), "limits.json: is an array, and must be an object");
     EXPECT_EQ(refusal("7"), "limits.json: is 7, and must be an object");
     EXPECT_EQ(refusal("null"), "limits.json: is null, and must be an object");
-    EXPECT_EQ(refusal(R"({"pools": []})"), "limits.json: pools: is [], and must be an object");
+    EXPECT_EQ(refusal(R"({"pools": []})"), "limits.json: pools: is an array, and must be an object");
     EXPECT_EQ(refusal(R"({"pools": {"ships": 7}})"), "limits.json: pools.ships: is 7, and must be an object");
 }
 
