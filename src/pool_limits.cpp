@@ -187,7 +187,7 @@ private:
 
     bool number(const json& value, std::string_view text, std::uint64_t least, bool may_be_automatic,
                 std::optional<std::size_t>& number) {
-        if (may_be_automatic && value == "automatic") {
+        if (may_be_automatic && value.is_string() && value.get_ref<const std::string&>() == "automatic") {
             number = pool_options::automatic;
             return true;
         }
