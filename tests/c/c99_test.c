@@ -632,12 +632,12 @@ static void services_route_handles(void) {
     EXPECT(handlepool_items_of(pool).count == 1);
 
     // A guard of a pool that has nothing to do counts too, and nothing is compacted to find out.
-    handlepool_pool* const rockets = handlepool_service_pool(service, "rockets");
+    handlepool_pool* const rocket_pool = handlepool_service_pool(service, "rockets");
     handlepool_handle newer = HANDLEPOOL_NULL;
-    EXPECT(handlepool_insert(rockets, NULL, &newer) == HANDLEPOOL_OK);
+    EXPECT(handlepool_insert(rocket_pool, NULL, &newer) == HANDLEPOOL_OK);
     EXPECT(handlepool_begin_access(pool, &guard) == HANDLEPOOL_OK);
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_destroy(service), "can't be destroyed");
-    EXPECT(handlepool_items_of(rockets).count == 1);
+    EXPECT(handlepool_items_of(rocket_pool).count == 1);
     handlepool_end_access(&guard);
 
     EXPECT(handlepool_insert(pool, NULL, &ship) == HANDLEPOOL_OK);
