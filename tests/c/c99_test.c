@@ -50,6 +50,17 @@ static void expect_text(char* text, const char* part, int line) {
 }
 #define EXPECT_TEXT(text, part) expect_text((text), (part), __LINE__)
 
+/* A number of the statistics: the first member of this name. */
+static unsigned long long number_in(char* stats, const char* member) {
+    unsigned long long number = 0;
+    char start[64];
+    snprintf(start, sizeof(start), "\"%s\": ", member);
+    const char* const found = stats == NULL ? NULL : strstr(stats, start);
+    EXPECT(found != NULL && sscanf(found + strlen(start), "%llu", &number) == 1);
+    handlepool_free_text(stats);
+    return number;
+}
+
 struct ship {
     int hull;
     double position;
@@ -347,6 +358,94 @@ static void items_lie_in_a_row(void) {
     EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
 }
 
+/* Do the hulls of the items grow from one to the next? */
+static bool in_order(handlepool_pool* pool) {
+    const handlepool_items items = handlepool_items_of(pool);
+    int last = -1;
+    for (size_t i = 0; i != items.count; ++i) {
+        const struct ship* const ship =
+            (const struct ship*)(const void*)((const char*)items.first + i * items.stride);
+        if (ship->hull <= last) {
+            return false;
+        }
+        last = ship->hull;
+    }
+    return true;
+}
+
+static void items_keep_their_order_where_that_is_asked_for(void) {
+    const handlepool_description description = {
+        .name = "ships", .size = sizeof(struct ship), .capacity = 100, .keep_order = true};
+    handlepool_pool* pool = NULL;
+    EXPECT(handlepool_pool_create(&description, &pool) == HANDLEPOOL_OK);
+    handlepool_handle handles[60];
+    for (int i = 0; i != 60; ++i) {
+        const struct ship ship = {i, 0};
+        EXPECT(handlepool_insert(pool, &ship, &handles[i]) == HANDLEPOOL_OK);
+        if (i == 49) {
+            EXPECT(handlepool_compact(pool, NULL) == HANDLEPOOL_OK);
+        }
+    }
+    EXPECT(handlepool_items_of(pool).count == 50 && in_order(pool));
+    EXPECT(handlepool_erase(pool, handles[0]) && handlepool_erase(pool, handles[20]));
+    handlepool_compaction done;
+    EXPECT(handlepool_compact(pool, &done) == HANDLEPOOL_OK);
+    EXPECT(done.removed == 2 && done.born == 10 && done.moved == 48);
+    EXPECT(handlepool_items_of(pool).count == 58 && in_order(pool)); /* the newborns come last */
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+}
+
+/* What finds no room in the queue makes the compaction look at all objects, and is destroyed all the same. */
+static void removals_beyond_the_queue_cost_a_sweep(void) {
+    for (size_t queue = 0; queue != 2; ++queue) { /* 0: as many as there are */
+        const handlepool_description description = {
+            .name = "ships", .size = 1, .capacity = 100, .removal_queue_size = queue};
+        handlepool_pool* pool = NULL;
+        EXPECT(handlepool_pool_create(&description, &pool) == HANDLEPOOL_OK);
+        for (int i = 0; i != 10; ++i) {
+            handlepool_handle handle = HANDLEPOOL_NULL;
+            EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK);
+            EXPECT(handlepool_erase(pool, handle));
+        }
+        handlepool_compaction done;
+        EXPECT(handlepool_compact(pool, &done) == HANDLEPOOL_OK && done.removed == 10);
+        EXPECT(number_in(handlepool_pool_stats(pool), "sweeps") == queue);
+        EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+    }
+}
+
+static void statistics_count_frames(void) {
+    handlepool_pool* const pool = pool_of("ships", 10);
+    handlepool_handle handle = HANDLEPOOL_NULL;
+    EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK);
+    EXPECT(number_in(handlepool_pool_stats(pool), "frames") == 0);
+    for (unsigned i = 1; i != 8; ++i) {
+        EXPECT(handlepool_compact(pool, NULL) == HANDLEPOOL_OK);
+        EXPECT(number_in(handlepool_pool_stats(pool), "frames") == i);
+        EXPECT(number_in(handlepool_pool_stats(pool), "compactions") == i);
+    }
+    EXPECT(number_in(handlepool_pool_stats(pool), "alive") == 1);
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+}
+
+static void memory_returns_to_the_system(void) {
+    handlepool_pool* const pool = pool_of("ships", 100000);
+    const unsigned long long empty = number_in(handlepool_pool_stats(pool), "bytes_resident");
+    handlepool_handle handle = HANDLEPOOL_NULL;
+    for (int i = 0; i != 100000; ++i) {
+        EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK);
+    }
+    EXPECT(handlepool_compact(pool, NULL) == HANDLEPOOL_OK);
+    EXPECT(handlepool_clear(pool) == HANDLEPOOL_OK && handlepool_compact(pool, NULL) == HANDLEPOOL_OK);
+    const size_t objects = 100000 * sizeof(struct ship);
+    const unsigned long long before = number_in(handlepool_pool_stats(pool), "bytes_resident");
+    EXPECT(before >= empty + objects); /* which compactions keep */
+    EXPECT(handlepool_shrink_to_fit(pool) == HANDLEPOOL_OK);
+    EXPECT(number_in(handlepool_pool_stats(pool), "bytes_resident") <= before - objects);
+    EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK && handlepool_contains(pool, handle));
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+}
+
 static void* end_guard(void* guard) {
     handlepool_end_access(guard);
     return NULL;
@@ -473,6 +572,29 @@ static void threads_are_bounded(void) {
     EXPECT(pthread_join(thread, NULL) == 0);
     EXPECT(strstr(handlepool_last_error(), "max_threads") == NULL); /* each thread has its own */
     EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+}
+
+static void* access_in_another_thread(void* service) {
+    handlepool_guard guard = {NULL};
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_TOO_MANY_THREADS, handlepool_service_begin_access(service, &guard),
+                   "max_threads = 1");
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_try_begin_access(service, &guard),
+                   "max_threads does not allow this thread");
+    EXPECT(guard.held == NULL);
+    return NULL;
+}
+
+static void threads_of_services_are_bounded(void) {
+    const handlepool_service_description description = {.max_threads = 1};
+    handlepool_service* service = NULL;
+    EXPECT(handlepool_service_create(&description, &service) == HANDLEPOOL_OK);
+    handlepool_guard guard = {NULL};
+    EXPECT(handlepool_service_begin_access(service, &guard) == HANDLEPOOL_OK);
+    handlepool_end_access(&guard);
+    pthread_t thread;
+    EXPECT(pthread_create(&thread, NULL, access_in_another_thread, service) == 0);
+    EXPECT(pthread_join(thread, NULL) == 0);
+    EXPECT(handlepool_service_destroy(service) == HANDLEPOOL_OK);
 }
 
 static void pool_ids_end(void) {
@@ -669,10 +791,15 @@ int main(void) {
     objects_live_under_their_handles();
     newborns_are_seen_when_they_are_published();
     items_lie_in_a_row();
+    items_keep_their_order_where_that_is_asked_for();
+    removals_beyond_the_queue_cost_a_sweep();
+    statistics_count_frames();
+    memory_returns_to_the_system();
     guards_hold_compactions_off();
     compactions_call_callbacks_which_are_refused_some_things();
     room_ends();
     threads_are_bounded();
+    threads_of_services_are_bounded();
     pool_ids_end();
     handles_end(); /* which leaves an id without handles */
     nothing_is_done_to_null();
