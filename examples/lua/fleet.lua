@@ -43,6 +43,9 @@ assert(chaser.target == nil)
 
 -- Handles are compared by the object that they name, and own nothing.
 assert(argo ~= fleet[5] and argo ~= chaser and fleet[1].target == nil and fleet[2].target == fleet[1])
+assert(argo == handlepool.handle(argo:number()))
+-- Nothing else equals a handle, not even another userdata.
+assert(not (argo == io.stdout) and not (io.stdout == argo) and argo ~= io.stdout and argo ~= argo:number())
 local number = argo:number()
 argo, fleet = nil, nil
 collectgarbage()
@@ -58,10 +61,56 @@ assert(handlepool.handle(loaded):number() == number and handlepool.handle(loaded
 assert(handlepool.handle(0) == nil)
 assert(not handlepool.handle(number + 2 ^ 24):alive()) -- another generation
 
+-- A slot has many objects, one after the other, and each its own number: the generation passes bit 32.
+local scout = handlepool.type("scouts", 100, { "x", "number" })
+local function generation(of)
+    return of:number() >> 24 & 0xfffff
+end
+local veteran = scout.new { x = 7 }
+for i = 1, 2 ^ 20 do
+    if generation(veteran) > 256 then break end
+    veteran:erase()
+    if i % 50 == 0 then handlepool.compact() end
+    veteran = scout.new { x = i }
+end
+assert(generation(veteran) > 256, tostring(veteran))
+number = veteran:number()
+assert(math.type(number) == "integer" and number > 2 ^ 32 and number < 2 ^ 53)
+assert(handlepool.handle(number) == veteran and handlepool.handle(number).x == veteran.x)
+assert(handlepool.handle(number + 0.0) == veteran)
+local first = handlepool.handle(number - 256 * 2 ^ 24) -- of the same slot
+assert(first ~= veteran and not first:alive())
+assert(handlepool.handle(number % 2 ^ 32) ~= veteran)
+
+-- A loop does not show what was erased since the last compaction, be it before the loop or in it.
+local scouts = { veteran }
+for i = 2, 5 do
+    scouts[i] = scout.new { x = i }
+end
+handlepool.compact()
+local function shown(action)
+    local count = 0
+    for each in scout.each() do
+        assert(each:alive())
+        count = count + 1
+        action(each)
+    end
+    return count
+end
+assert(shown(function() end) == 5)
+assert(scouts[2]:erase() and scouts[5]:erase())
+assert(shown(function(each) assert(each ~= scouts[2] and each ~= scouts[5]) end) == 3)
+assert(shown(function(each) -- the first one ends the others
+    for i = 1, 5 do
+        if scouts[i] ~= each then scouts[i]:erase() end
+    end
+end) == 1 and scout.count() == 1)
+
 -- Mistakes are errors.
 local function fails(expected, action)
     local ok, message = pcall(action)
-    assert(not ok and message:find(expected, 1, true), message)
+    assert(not ok, "this is no error: " .. expected)
+    assert(message:find(expected, 1, true), message)
 end
 fails("there is no field 'y'", function() return chaser.y end)
 fails("there is no field 'y'", function() return ship.new { y = 1 } end)
@@ -71,10 +120,27 @@ fails("handle expected, got number", function() chaser.target = number end)
 fails("the service has a pool 'ships' already", function() handlepool.type("ships", 10, { "x", "number" }) end)
 fails("invalid option 'text'", function() handlepool.type("boats", 10, { "name", "text" }) end)
 fails("the capacity of a pool is 1 or more", function() handlepool.type("boats", 0, { "x", "number" }) end)
+fails("bad argument #3", function() handlepool.type("boats", 10, { "x", "number", "x", "integer" }) end)
+fails("the field 'x' is there twice", function() handlepool.type("boats", 10, { "x", "number", "x", "integer" }) end)
+fails("the field 'y' has no kind", function() handlepool.type("boats", 10, { "x", "number", "y" }) end)
+fails("the field 'y' has no kind", function() handlepool.type("boats", 10, { "y" }) end)
+fails("a type has 1 to 64 fields", function() handlepool.type("boats", 10, {}) end)
+for _, method in ipairs { "number", "alive", "erase" } do
+    fails(("the field '%s' has the name of a method"):format(method), function()
+        handlepool.type("boats", 10, { "x", "number", method, "number" })
+    end)
+end
 local boat = handlepool.type("boats", 2, { "x", "number" })
 fails("pool 'boats' is exhausted: its capacity is 2 objects", function()
     for _ = 1, 10000 do boat.new {} end
 end)
+local fields = {}
+for i = 1, 64 do
+    table.move({ "f" .. i, "integer" }, 1, 2, #fields + 1, fields)
+end
+assert(handlepool.type("widest", 1, fields).new { f64 = 64 }.f64 == 64)
+table.move({ "f65", "integer" }, 1, 2, #fields + 1, fields)
+fails("a type has 1 to 64 fields", function() handlepool.type("wider", 1, fields) end)
 fails("handle expected", function() chaser.alive(7) end)
 assert(getmetatable(chaser) == false)
 

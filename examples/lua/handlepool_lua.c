@@ -1,6 +1,7 @@
 #include "handlepool_lua.h"
 
 #include <lauxlib.h>
+#include <string.h>
 
 // Lua leaves functions by longjmp, which must not pass through the library: it is given no callback here.
 
@@ -60,11 +61,19 @@ static void push_any(lua_State* lua, const handlepool_service* service, handlepo
     }
 }
 
-static const struct reference* check_reference(lua_State* lua, int index) {
-    const bool is_one = lua_isuserdata(lua, index) && luaL_getmetafield(lua, index, "is_handle") != LUA_TNIL;
-    luaL_argexpected(lua, is_one, index, "handle");
+/// NULL when it is something else.
+static const struct reference* to_reference(lua_State* lua, int index) {
+    if (!lua_isuserdata(lua, index) || luaL_getmetafield(lua, index, "is_handle") == LUA_TNIL) {
+        return NULL;
+    }
     lua_pop(lua, 1);
     return lua_touserdata(lua, index);
+}
+
+static const struct reference* check_reference(lua_State* lua, int index) {
+    const struct reference* const reference = to_reference(lua, index);
+    luaL_argexpected(lua, reference != NULL, index, "handle");
+    return reference;
 }
 
 static int reference_alive(lua_State* lua) {
@@ -85,7 +94,9 @@ static int reference_number(lua_State* lua) {
 }
 
 static int reference_equal(lua_State* lua) {
-    lua_pushboolean(lua, check_reference(lua, 1)->handle == check_reference(lua, 2)->handle);
+    const struct reference* const one = to_reference(lua, 1); // the other may be a userdata of any kind
+    const struct reference* const other = to_reference(lua, 2);
+    lua_pushboolean(lua, one != NULL && other != NULL && one->handle == other->handle);
     return 1;
 }
 
@@ -93,6 +104,10 @@ static int reference_tostring(lua_State* lua) {
     const struct reference* const self = check_reference(lua, 1);
     return push_text(lua, handlepool_describe(self->type->pool, self->handle));
 }
+
+/// What handles can do. No field has one of these names: it could be written and never read.
+static const luaL_Reg methods[] = {
+    {"alive", reference_alive}, {"erase", reference_erase}, {"number", reference_number}, {NULL, NULL}};
 
 // ---- Fields. Upvalue 1 of the functions that use them: the numbers of the fields by their names.
 
@@ -208,25 +223,55 @@ static int type_each(lua_State* lua) {
 
 // ---- The module. Upvalue 1 of its functions: the service.
 
+/// The name of a field, on top of the stack, is not allowed.
+static void refuse_field(lua_State* lua, const char* why) {
+    luaL_argerror(lua, 3, lua_pushfstring(lua, "the field '%s' %s", luaL_tolstring(lua, -1, NULL), why));
+}
+
+static void check_name(lua_State* lua) {
+    for (const luaL_Reg* each = methods; each->name != NULL; ++each) {
+        if (lua_type(lua, -1) == LUA_TSTRING && strcmp(lua_tostring(lua, -1), each->name) == 0) {
+            refuse_field(lua, "has the name of a method");
+        }
+    }
+    lua_pushvalue(lua, -1);
+    const bool is_new = lua_rawget(lua, 4) == LUA_TNIL;
+    lua_pop(lua, 1);
+    if (!is_new) {
+        refuse_field(lua, "is there twice");
+    }
+}
+
+/// Reads the names and kinds of the table at 3, and puts the numbers of the fields by their names into the
+/// one at 4. Returns how many there are.
+static int read_fields(lua_State* lua, struct type* type) {
+    const lua_Integer length = luaL_len(lua, 3);
+    luaL_argcheck(lua, length >= 1 && length <= 2 * most_fields, 3, "a type has 1 to 64 fields");
+    for (int i = 0; i < (int)length; i += 2) {
+        lua_geti(lua, 3, i + 1);
+        check_name(lua);
+        if (i + 1 == (int)length) {
+            refuse_field(lua, "has no kind");
+        }
+        lua_geti(lua, 3, i + 2);
+        type->kinds[i / 2] = luaL_checkoption(lua, -1, NULL, kinds);
+        lua_pop(lua, 1);
+        lua_pushinteger(lua, i / 2);
+        lua_rawset(lua, 4);
+    }
+    return (int)length / 2;
+}
+
 static int module_type(lua_State* lua) {
     const char* const name = luaL_checkstring(lua, 1);
     const lua_Integer capacity = luaL_checkinteger(lua, 2);
     luaL_checktype(lua, 3, LUA_TTABLE);
-    const lua_Integer count = luaL_len(lua, 3) / 2;
-    luaL_argcheck(lua, count >= 1 && count <= most_fields, 3, "a type has 1 to 64 fields");
     luaL_argcheck(lua, capacity >= 1, 2, "the capacity of a pool is 1 or more");
 
     lua_settop(lua, 3);
     lua_newtable(lua);                                                  // at 4: the fields
     struct type* const type = lua_newuserdatauv(lua, sizeof(*type), 0); // at 5
-    for (int i = 0; i != (int)count; ++i) {
-        lua_geti(lua, 3, 2 * i + 1);
-        lua_geti(lua, 3, 2 * i + 2);
-        type->kinds[i] = luaL_checkoption(lua, -1, NULL, kinds);
-        lua_pop(lua, 1);
-        lua_pushinteger(lua, i);
-        lua_rawset(lua, 4);
-    }
+    const int count = read_fields(lua, type);
     type->service = lua_touserdata(lua, lua_upvalueindex(1));
     const handlepool_description description = {.name = name,
                                                 .size = (size_t)count * sizeof(union value),
@@ -238,8 +283,6 @@ static int module_type(lua_State* lua) {
         return raise_last_error(lua);
     }
 
-    const luaL_Reg methods[] = {
-        {"alive", reference_alive}, {"erase", reference_erase}, {"number", reference_number}, {NULL, NULL}};
     const luaL_Reg operators[] = {
         {"__eq", reference_equal}, {"__tostring", reference_tostring}, {NULL, NULL}};
     const luaL_Reg accesses[] = {

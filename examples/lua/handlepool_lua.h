@@ -13,9 +13,11 @@
 ///     argo.x = argo.x + 1 -- an error that says why, when argo is gone
 ///     if argo:alive() then argo:erase() end
 ///
-/// A handle does not own its object, whatever is garbage. It is compared by ==, and kept as a number by
-/// number() and handlepool.handle(number). Scripts run within the frame contract; compact() is for those that
-/// run the frames.
+/// A type has 1 to 64 fields, each of its own name, which is none of the methods number, alive and erase.
+///
+/// A handle does not own its object, whatever is garbage. It is compared by ==, which is false for all that
+/// is no handle, and kept as a number by number() and handlepool.handle(number). Scripts run within the frame
+/// contract; compact() is for those that run the frames.
 void handlepool_lua_open(lua_State* lua, handlepool_service* service);
 
 #endif
