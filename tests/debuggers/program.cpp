@@ -16,8 +16,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
 #include <string>
 
 struct position {
@@ -191,6 +194,28 @@ struct slow_ship {
     static_cast<void>(handle);
 }
 
+/// Writes these bytes over and over: what an unmade object on the stack may consist of.
+[[gnu::noinline]] void dirty(std::span<std::byte> memory, std::uintptr_t word) {
+    for (std::size_t at = 0; at + sizeof(word) <= memory.size(); at += sizeof(word)) {
+        std::memcpy(&memory[at], &word, sizeof(word));
+    }
+    asm volatile("" : : "r"(memory.data()) : "memory");
+}
+
+[[gnu::noinline]] void look_before_they_are_made(std::uintptr_t word) {
+    alignas(handlepool::service) std::byte of_service[sizeof(handlepool::service)];
+    alignas(handlepool::property_store<ship>) std::byte of_sheets[sizeof(handlepool::property_store<ship>)];
+    alignas(handlepool::property_bag) std::byte of_sheet[sizeof(handlepool::property_bag)];
+    dirty(of_service, word);
+    dirty(of_sheets, word);
+    dirty(of_sheet, word);
+    auto* const service = reinterpret_cast<handlepool::service*>(of_service);
+    auto* const sheets = reinterpret_cast<handlepool::property_store<ship>*>(of_sheets);
+    auto* const sheet = reinterpret_cast<handlepool::property_bag*>(of_sheet);
+    stop_here();
+    asm volatile("" : : "r"(service), "r"(sheets), "r"(sheet)); // no jump to stop_here(): it returns to here
+}
+
 int main() {
     look_at_handles();
     look_at_pools();
@@ -199,4 +224,12 @@ int main() {
     look_at_a_service();
     look_while_emplacing();
     look_after_the_end();
+    // Pointers that lead to themselves, numbers that are huge; pointers to nowhere, and to the end of all
+    // addresses; nothing but zeros.
+    alignas(256) static std::byte knot[4096];
+    dirty(knot, reinterpret_cast<std::uintptr_t>(knot));
+    look_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot));
+    look_before_they_are_made(0xbebe'bebe'bebe'bebe);
+    look_before_they_are_made(0xffff'ffff'ffff'fff8);
+    look_before_they_are_made(0);
 }

@@ -12,4 +12,6 @@ STOPS = [
     ("look_while_emplacing", ["slow"]),
     ("look_after_the_end", ["*ships"]),
     ("look_after_the_end", ["*ships", "handle"]),
+    # With different bytes on the stack.
+    *4 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
 ]

@@ -41,7 +41,7 @@ class LldbTarget(memory.Target):
     def __init__(self, target):
         self._target = target
 
-    def read(self, address, size):
+    def _read(self, address, size):
         if size == 0:
             return b""
         error = lldb.SBError()
