@@ -22,6 +22,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <thread>
 
 struct position {
     int x;
@@ -194,6 +195,50 @@ struct slow_ship {
     static_cast<void>(handle);
 }
 
+/// What small numbers don't show: ages beyond a byte, lanes of several threads and none, places beyond the
+/// first few of a group, a text longer than a word.
+[[gnu::noinline]] void look_at_large_numbers() {
+    using namespace handlepool::property_literals;
+    handlepool::pool<ship> old_ships({.name = "old", .capacity = 100, .remember_frames = true, .pool_id = 8});
+    const auto veteran = old_ships.emplace(1, 10);
+    const auto late = old_ships.emplace(2, 20);
+    for (int frame = 0; frame != 300; ++frame) {
+        old_ships.compact();
+    }
+    old_ships.erase(late);
+    for (int frame = 0; frame != 300; ++frame) {
+        old_ships.compact();
+    }
+    std::printf("%s\n%s\n", old_ships.describe(veteran).c_str(), old_ships.describe(late).c_str());
+
+    handlepool::pool<ship> shared({.name = "shared", .capacity = 100, .max_threads = 2, .pool_id = 9});
+    const auto first = shared.emplace(1, 10);
+    const auto reserved = shared.reserve();
+    static_cast<void>(shared.reserve());
+    std::thread([&] {
+        const auto second = shared.emplace(2, 20);
+        shared.emplace(3, 30);
+        shared.erase(second);
+        std::thread([&] { // no lane is left for this one
+            shared.erase(first);
+            shared.cancel(reserved);
+        })
+            .join();
+    }).join();
+
+    handlepool::stable_pool<ship> pebbles({.name = "pebbles", .capacity = 100, .pool_id = 10});
+    for (int i = 0; i != 9; ++i) {
+        pebbles.emplace(i, 0);
+    }
+    pebbles.compact();
+    pebbles.emplace(9, 0);
+
+    handlepool::property_bag letter;
+    letter.set("motto"_key, "per aspera ad astra");
+    stop_here();
+    static_cast<void>(veteran), static_cast<void>(late);
+}
+
 /// Writes these bytes over and over: what an unmade object on the stack may consist of.
 [[gnu::noinline]] void dirty(std::span<std::byte> memory, std::uintptr_t word) {
     for (std::size_t at = 0; at + sizeof(word) <= memory.size(); at += sizeof(word)) {
@@ -224,6 +269,7 @@ int main() {
     look_at_a_service();
     look_while_emplacing();
     look_after_the_end();
+    look_at_large_numbers();
     // Pointers that lead to themselves, numbers that are huge; pointers to nowhere, and to the end of all
     // addresses; nothing but zeros.
     alignas(256) static std::byte knot[4096];

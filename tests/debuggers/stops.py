@@ -12,6 +12,7 @@ STOPS = [
     ("look_while_emplacing", ["slow"]),
     ("look_after_the_end", ["*ships"]),
     ("look_after_the_end", ["*ships", "handle"]),
+    ("look_at_large_numbers", ["veteran", "late", "old_ships", "shared", "pebbles", "letter"]),
     # With different bytes on the stack.
     *4 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
 ]
