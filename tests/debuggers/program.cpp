@@ -173,8 +173,9 @@ struct slow_ship {
     service.add_pool<int>("wrecks", {.capacity = 100, .pool_id = 5});
     const handlepool::any_handle any = ships.emplace(1, 10);
     service.remove_pool("wrecks");
+    const handlepool::any_handle& same = any;
     stop_here();
-    static_cast<void>(any);
+    static_cast<void>(any), static_cast<void>(same);
 }
 
 [[gnu::noinline]] void look_while_emplacing() {

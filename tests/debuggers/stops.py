@@ -8,7 +8,7 @@ STOPS = [
     ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things", "first", "second", "thing"]),
     ("look_at_containers", ["fleet", "cargo", "by_number", "squadron", "none"]),
     ("look_at_properties", ["sheet", "empty", "sheets"]),
-    ("look_at_a_service", ["service", "any"]),
+    ("look_at_a_service", ["service", "any", "ships", "same"]),
     ("look_while_emplacing", ["slow"]),
     ("look_after_the_end", ["*ships"]),
     ("look_after_the_end", ["*ships", "handle"]),
