@@ -34,7 +34,8 @@ if live == "yes":
     gdb.execute("break stop_here", to_string=True)
     for number, (function, expressions) in enumerate(STOPS):
         gdb.execute("run > /dev/null" if number == 0 else "continue", to_string=True)
-        show(number, function, expressions)
+        # Without our printers, gdb would follow what unmade objects point to: it makes core dumps for lldb then.
+        show(number, function, expressions if printers else [])
         if cores:
             gdb.execute(f"generate-core-file {cores}/{number}.core", to_string=True)
     gdb.execute("kill", to_string=True)

@@ -16,9 +16,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
 #include <string>
+#include <thread>
 
 struct position {
     int x;
@@ -169,8 +173,9 @@ struct slow_ship {
     service.add_pool<int>("wrecks", {.capacity = 100, .pool_id = 5});
     const handlepool::any_handle any = ships.emplace(1, 10);
     service.remove_pool("wrecks");
+    const handlepool::any_handle& same = any;
     stop_here();
-    static_cast<void>(any);
+    static_cast<void>(any), static_cast<void>(same);
 }
 
 [[gnu::noinline]] void look_while_emplacing() {
@@ -191,6 +196,72 @@ struct slow_ship {
     static_cast<void>(handle);
 }
 
+/// What small numbers don't show: ages beyond a byte, lanes of several threads and none, places beyond the
+/// first few of a group, a text longer than a word.
+[[gnu::noinline]] void look_at_large_numbers() {
+    using namespace handlepool::property_literals;
+    handlepool::pool<ship> old_ships({.name = "old", .capacity = 100, .remember_frames = true, .pool_id = 8});
+    const auto veteran = old_ships.emplace(1, 10);
+    const auto late = old_ships.emplace(2, 20);
+    for (int frame = 0; frame != 300; ++frame) {
+        old_ships.compact();
+    }
+    old_ships.erase(late);
+    for (int frame = 0; frame != 300; ++frame) {
+        old_ships.compact();
+    }
+    std::printf("%s\n%s\n", old_ships.describe(veteran).c_str(), old_ships.describe(late).c_str());
+
+    handlepool::pool<ship> shared({.name = "shared", .capacity = 100, .max_threads = 2, .pool_id = 9});
+    const auto first = shared.emplace(1, 10);
+    const auto reserved = shared.reserve();
+    static_cast<void>(shared.reserve());
+    std::thread([&] {
+        const auto second = shared.emplace(2, 20);
+        shared.emplace(3, 30);
+        shared.erase(second);
+        std::thread([&] { // no lane is left for this one
+            shared.erase(first);
+            shared.cancel(reserved);
+        })
+            .join();
+    }).join();
+
+    handlepool::stable_pool<ship> pebbles({.name = "pebbles", .capacity = 100, .pool_id = 10});
+    for (int i = 0; i != 9; ++i) {
+        pebbles.emplace(i, 0);
+    }
+    pebbles.compact();
+    pebbles.emplace(9, 0);
+
+    handlepool::property_bag letter;
+    letter.set("motto"_key, "per aspera ad astra");
+    stop_here();
+    static_cast<void>(veteran), static_cast<void>(late);
+}
+
+/// Writes these bytes over and over: what an unmade object on the stack may consist of.
+[[gnu::noinline]] void dirty(std::span<std::byte> memory, std::uintptr_t word) {
+    for (std::size_t at = 0; at + sizeof(word) <= memory.size(); at += sizeof(word)) {
+        std::memcpy(&memory[at], &word, sizeof(word));
+    }
+    asm volatile("" : : "r"(memory.data()) : "memory");
+}
+
+[[gnu::noinline]] void look_before_they_are_made(std::uintptr_t word) {
+    alignas(handlepool::service) std::byte of_service[sizeof(handlepool::service)];
+    alignas(handlepool::property_store<ship>) std::byte of_sheets[sizeof(handlepool::property_store<ship>)];
+    alignas(handlepool::property_bag) std::byte of_sheet[sizeof(handlepool::property_bag)];
+    dirty(of_service, word);
+    dirty(of_sheets, word);
+    dirty(of_sheet, word);
+    auto* const service = reinterpret_cast<handlepool::service*>(of_service);
+    auto* const sheets = reinterpret_cast<handlepool::property_store<ship>*>(of_sheets);
+    auto* const sheet = reinterpret_cast<handlepool::property_bag*>(of_sheet);
+    stop_here();
+    asm volatile("" : : "r"(service), "r"(sheets), "r"(sheet)); // no jump to stop_here(): it returns to here
+}
+
 int main() {
     look_at_handles();
     look_at_pools();
@@ -199,4 +270,13 @@ int main() {
     look_at_a_service();
     look_while_emplacing();
     look_after_the_end();
+    look_at_large_numbers();
+    // Pointers that lead to themselves, numbers that are huge; pointers to nowhere, and to the end of all
+    // addresses; nothing but zeros.
+    alignas(256) static std::byte knot[4096];
+    dirty(knot, reinterpret_cast<std::uintptr_t>(knot));
+    look_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot));
+    look_before_they_are_made(0xbebe'bebe'bebe'bebe);
+    look_before_they_are_made(0xffff'ffff'ffff'fff8);
+    look_before_they_are_made(0);
 }

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = HERE.parent.parent / "tools"
 DOCUMENT = HERE.parent.parent / "docs" / "debuggers.md"
 # What debuggers say of an expression in an optimized program.
-OUT_OF_REACH = "optimized out|not available|No symbol|no variable"
+OUT_OF_REACH = "optimized out|not available|Could not evaluate|No symbol|no variable"
 
 
 def run(command, **environment):
@@ -40,7 +40,8 @@ class Debugger:
     def session(self, live, make_cores, printers=True, natvis=None):
         """What drive_gdb.py, drive_lldb.py or drive_natvis.py writes.
 
-        Without addresses, which differ, and without types of lldb's, which compilers name differently.
+        Without addresses, which differ, and without types of lldb's and of gdb's references, which compilers name
+        differently.
         """
         output = self.work / "output.txt"
         output.unlink(missing_ok=True)
@@ -55,6 +56,7 @@ class Debugger:
         if not output.exists() or not output.read_text(encoding="utf-8").endswith("== end\n"):
             sys.exit(f"{self.path} did not come to the end:\n{said}")
         text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", output.read_text(encoding="utf-8"))
+        text = re.sub(r"(?<= = )\(.+ &\) (?=@ADDRESS: )", "", text)
         return re.sub(r"^\(.+?\) (?=\S+ = )", "", text, flags=re.MULTILINE).splitlines()
 
 

@@ -8,8 +8,11 @@ STOPS = [
     ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things", "first", "second", "thing"]),
     ("look_at_containers", ["fleet", "cargo", "by_number", "squadron", "none"]),
     ("look_at_properties", ["sheet", "empty", "sheets"]),
-    ("look_at_a_service", ["service", "any"]),
+    ("look_at_a_service", ["service", "any", "ships", "same"]),
     ("look_while_emplacing", ["slow"]),
     ("look_after_the_end", ["*ships"]),
     ("look_after_the_end", ["*ships", "handle"]),
+    ("look_at_large_numbers", ["veteran", "late", "old_ships", "shared", "pebbles", "letter"]),
+    # With different bytes on the stack.
+    *4 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
 ]

@@ -38,7 +38,7 @@ class GdbType(memory.Type):
 
 
 class GdbTarget(memory.Target):
-    def read(self, address, size):
+    def _read(self, address, size):
         try:
             return bytes(gdb.selected_inferior().read_memory(address, size))
         except (gdb.MemoryError, gdb.error) as error:

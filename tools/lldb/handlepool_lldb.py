@@ -41,7 +41,7 @@ class LldbTarget(memory.Target):
     def __init__(self, target):
         self._target = target
 
-    def read(self, address, size):
+    def _read(self, address, size):
         if size == 0:
             return b""
         error = lldb.SBError()
@@ -74,9 +74,15 @@ class LldbTarget(memory.Target):
         return LldbType(of_type if count is None else of_type.GetArrayType(count))
 
 
+def referred(value):
+    """The object itself, of a reference too."""
+    value = value.GetNonSyntheticValue()
+    return value.Dereference().GetNonSyntheticValue() if value.GetType().IsReferenceType() else value
+
+
 def view_of(value):
     """(the view, or None; what is wrong)"""
-    value = value.GetNonSyntheticValue()
+    value = referred(value)
     of_type = LldbType(value.GetType())
     address = value.GetLoadAddress()
     if address == lldb.LLDB_INVALID_ADDRESS:
@@ -88,7 +94,7 @@ def view_of(value):
 
 
 def handle_summary(value, _):
-    value = value.GetNonSyntheticValue()
+    value = referred(value)
     error = lldb.SBError()
     bits = value.GetChildMemberWithName("value_").GetValueAsUnsigned(error, 0)
     if not error.Success():

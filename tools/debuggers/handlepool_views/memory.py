@@ -1,6 +1,9 @@
 """Typed places in the memory of the program that is debugged."""
 
 
+MOST_AT_ONCE = 1 << 16  # bytes, of what may be large
+
+
 class Unreadable(Exception):
     """Memory that can't be read: an address that means nothing, or a page that a core dump left out."""
 
@@ -69,7 +72,13 @@ class Target:
     """The program. A debugger's front end derives from it."""
 
     def read(self, address, size):
-        """The bytes there. Raises Unreadable."""
+        """The bytes there, no more than a debugger can hold: see blocks(). Raises Unreadable."""
+        if not 0 <= address <= address + size <= 1 << 64:
+            raise Unreadable(address)
+        return self._read(address, size)
+
+    def _read(self, address, size):
+        """The same, of addresses of 64 bits."""
         raise NotImplementedError
 
     def symbol(self, name):
@@ -87,6 +96,21 @@ class Target:
     def basic_type(self, name, count=None):
         """The fundamental type of that name, or an array of them."""
         raise NotImplementedError
+
+    def blocks(self, address, size):
+        """Yields the bytes there, some at a time: a size that means nothing ends where no memory is.
+
+        Raises Unreadable.
+        """
+        for first in range(0, size, MOST_AT_ONCE):
+            yield self.read(address + first, min(MOST_AT_ONCE, size - first))
+
+    def is_readable(self, address):
+        try:
+            self.read(address, 1)
+        except Unreadable:
+            return False
+        return True
 
     def number(self, address, size):
         return int.from_bytes(self.read(address, size), "little")
@@ -138,6 +162,12 @@ class Array:
         self.data = place["memory_"]["data_"].pointer()
         self.size = place["size_"].number()
         self.element = place.type.argument(0)
+        self._place = place
+
+    def is_sound(self):
+        """Is it made, and its memory there? Its memory knows its size, too."""
+        size_of_memory = self._place["memory_"]["size_"].number()
+        return size_of_memory == max(self.size * self.element.size, 1) and self.memory.is_readable(self.data)
 
     def __getitem__(self, position):
         return Place(self.memory, self.element, self.data + position * self.element.size)

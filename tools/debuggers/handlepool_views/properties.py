@@ -9,7 +9,9 @@ FORMAT = 0xBA01  # bag_format
 UNIT = 4  # bag_unit
 BLOCK_UNIT = 8  # block_arena::unit
 BOOLEAN, NUMBER, STRING, NUMBERS, REMOVED = range(1, 6)  # property_kind
+LARGEST_ARENA = 8 << 32  # of block_arena's, in bytes
 MOST_DEPTH = 64  # of a tree of names
+MOST_KEYS = 64  # of a path whose name is shown
 
 
 class _Bag:
@@ -19,7 +21,10 @@ class _Bag:
         self._target = target
         self._address = address
         self._names = names
-        header = target.read(address, 8)
+        try:
+            header = target.read(address, 8)
+        except Unreadable:
+            header = bytes(8)  # no format
         self._format, self.count, _, capacity = struct.unpack("<4H", header)
         self._capacity = UNIT * capacity
 
@@ -58,35 +63,38 @@ class _Names:
     """Of paths, from a key_table or none."""
 
     def __init__(self, table):
-        self._known = {}
-        if table is not None:
-            try:
-                self._read(table["entries_"])
-            except Unreadable:
-                pass
+        self._entries = table["entries_"] if table is not None else None
 
     def get(self, key):
-        return self._known.get(key, f"path #{key:08x}")
+        try:
+            keys = self._find(key)
+        except Unreadable:
+            keys = []
+        return " / ".join(f'"{each}"' for each in keys) or f"path #{key:08x}"
 
-    def _read(self, tree):
-        """Of a std::map of libstdc++'s; of another library's, no name is known."""
-        if not tree.type.has("_M_t"):
-            return
+    def _find(self, wanted):
+        """Of a std::map of libstdc++'s; of another library's, no name is known.
+
+        It is searched, not read: a tree that is damaged, and leads around in circles, ends at the depth that a
+        sound one can have.
+        """
+        tree = self._entries
+        if tree is None or not tree.type.has("_M_t"):
+            return []
         node_values = 32  # what a node has before its value: colour, parent, left and right
-        entry = tree.type.argument(1)
         key_size = 8  # of the hash, up to the entry's alignment
         header = tree["_M_t"]["_M_impl"].address + 8
-        pending = [(tree.memory.pointer(header + 8), 0)]
-        while pending:
-            node, depth = pending.pop()
-            if node == 0 or depth > MOST_DEPTH:
-                continue
+        node = tree.memory.pointer(header + 8)
+        for _ in range(MOST_DEPTH):
+            if node == 0:
+                break
             key = tree.memory.number(node + node_values, 4)
-            value = Place(tree.memory, entry, node + node_values + key_size)
-            names = [self._string(each) for each in Vector(value["keys"])]
-            if names:
-                self._known[key] = " / ".join(f'"{name}"' for name in names)
-            pending += [(tree.memory.pointer(node + 16), depth + 1), (tree.memory.pointer(node + 24), depth + 1)]
+            if key == wanted:
+                entry = Place(tree.memory, tree.type.argument(1), node + node_values + key_size)
+                keys = Vector(entry["keys"])
+                return [self._string(each) for each in keys] if keys.size <= MOST_KEYS else []
+            node = tree.memory.pointer(node + (16 if wanted < key else 24))
+        return []
 
     @staticmethod
     def _string(place):
@@ -132,27 +140,44 @@ class StoreView:
         store = self._bags.type.argument(0)
         self._store = Place(place.memory, store, self._bags.pointer()) if self._bags.pointer() != 0 else None
 
+    def is_sound(self):
+        """Is it made, and not destroyed?"""
+        try:
+            table = Array(self._store["table_"])
+            bytes_of_blocks = min(self._store["bytes_"].number(), LARGEST_ARENA) // BLOCK_UNIT * BLOCK_UNIT
+            return (table.size <= 1 << self._layout.index and self._store["slots_end_"].number() <= table.size
+                    and table.is_sound() and self._blocks()["size_"].number() == max(bytes_of_blocks, 1))
+        except Unreadable:
+            return False
+
     def summary(self):
         if self._store is None:
             return "no bags: moved from"
+        if not self.is_sound():
+            return "no store: not made yet, or destroyed"
         count = sum(1 for _ in self._owners())
         return f"{count} {'bag' if count == 1 else 'bags'}"
 
     def children(self):
-        if self._store is None:
+        if self._store is None or not self.is_sound():
             return
         header = self._store.memory.find_type("handlepool::detail::bag_header")
-        arena = self._store["arena_"]
-        memory = Place(arena.memory, arena.type.argument(0), arena.pointer())["memory_"]["data_"].pointer()
+        memory = self._blocks()["data_"].pointer()
         for slot, tag, block in self._owners():
             value = tag << self._layout.index | slot
             yield f"[{short_name(self._layout, value)}]", header, memory + BLOCK_UNIT * block
 
+    def _blocks(self):
+        """The memory of all bags."""
+        arena = self._store["arena_"]
+        return Place(arena.memory, arena.type.argument(0), arena.pointer())["memory_"]
+
     def _owners(self):
         """Yields (slot, tag, block)."""
         table = Array(self._store["table_"])
-        last = min(self._store["slots_end_"].number(), table.size)
-        memory = table.memory.read(table.data, 8 * last)
-        for slot, (tag, block) in enumerate(struct.iter_unpack("<II", memory)):
-            if tag != 0:
-                yield slot, tag, block
+        slot = 0
+        for memory in table.memory.blocks(table.data, 8 * self._store["slots_end_"].number()):
+            for tag, block in struct.iter_unpack("<II", memory):
+                if tag != 0:
+                    yield slot, tag, block
+                slot += 1
