@@ -2,7 +2,7 @@
 # usage: ci/all.sh
 #
 # What a change must pass: formatting, the reference, both compilers, models, sanitizers, the stress scenarios and the shipped
-# traces, shared libraries, a machine without packages, fuzzing. Each compiler is used once with a sanitizer; all
+# traces, shared libraries, a machine without packages, fuzzing, other platforms. Each compiler is used once with a sanitizer; all
 # combinations, and the tests of release builds, are jobs of .github/workflows/ci.yml. It needs root, and takes some
 # 50 minutes on two cores, two thirds of them for compiling. Of the last steps it leaves those out, and says so, that would
 # not end within 55 minutes.
@@ -49,4 +49,6 @@ if_in_time 240 "a machine with a compiler and CMake only" ci/bare.sh
 if_in_time 250 "fuzzing" ci/fuzz.sh 10
 if_in_time 400 "g++, shared libraries" ci/shared.sh
 if_in_time 750 "other compilers, standard libraries and modes" ci/compilers.sh
+if_in_time 330 "Windows, under wine" ci/windows.sh
+if_in_time 270 "ARM64, under qemu" ci/arm64.sh
 step "done"

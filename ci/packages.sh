@@ -147,11 +147,12 @@ if wanted meson; then
     cp -r packaging/meson/handlepool "$user/subprojects/packagefiles"
     tar -c -z --exclude=./build --exclude=./.git --transform "s,^\.,handlepool-$version," \
         -f "$user/subprojects/packagefiles/handlepool-$version.tar.gz" .
-    meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" -Dc_program="$PWD/tests/install/c/program.c" -Dhandlepool:default_library=shared \
+    meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" \
+        -Dprogram_in_c="$PWD/tests/install/c/program.c" -Dhandlepool:default_library=shared \
         -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled >/dev/null
     meson compile -C "$user/build" >/dev/null
     prints_ships "$user/build/program"
-    "$user/build/c_program"
+    "$user/build/in_c"
 
     build_shared
     exported() { nm --dynamic --defined-only --format=posix "$1" | cut -d ' ' -f 1 | sort; }

@@ -5,7 +5,7 @@
 # cross_tests in ci/common.sh), the stress scenarios for a short time, the C interface, and a program with the library as a
 # DLL. docs/platforms.md says what that shows, and what not.
 #
-# Without oneTBB, RapidCheck and zstd, which would have to be compiled for Windows first: so without what needs them.
+# Some five minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for Windows first: so without what needs them.
 #
 # examples:
 #   ci/windows.sh
