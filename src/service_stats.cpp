@@ -1,7 +1,8 @@
+#include "json_string.hpp"
+
 #include <handlepool/service_stats.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -111,11 +112,6 @@ constexpr metric metrics[] = {
     {"bytes_resident", "gauge", "Memory in use.",
      [](const pool_stats& p) -> std::uint64_t { return p.bytes_resident; }},
 };
-
-// Names are any bytes; JSON is UTF-8.
-std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // Not by the library's trees: their destructors allocate, and end the program where there is no memory.
 std::string json_of(const pool_stats& one) {

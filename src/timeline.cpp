@@ -1,11 +1,11 @@
 #include "files.hpp"
+#include "json_string.hpp"
 
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/thread_index.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <ostream>
 #include <system_error>
@@ -17,10 +17,6 @@ namespace {
 
 // Named tracks come after all threads'.
 constexpr std::uint32_t first_named_track = 1'000'000;
-
-std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 } // namespace
 
