@@ -281,6 +281,22 @@ TEST(compact_some_of_vacated_places, counts_them) {
     EXPECT_TRUE(pool.idle());
 }
 
+TEST(compact_some_of_vacated_places, counts_them_where_an_executor_has_enough_to_do) {
+    constexpr std::size_t before = 2 * default_policy::compaction_grain; // whole chunks
+    thread_executor threads(2);
+    pool<re_entrant> pool({.name = "failing", .capacity = 2 * before});
+    const re_entrant::callback nothing = [] {};
+    for (std::size_t i = 0; i != before; ++i) {
+        pool.emplace(nothing);
+    }
+    vacate_last_place(pool);
+    pool.compact_some(before + default_policy::nursery_chunk - 1, threads);
+    EXPECT_EQ(pool.stats().newborn, 0U);
+    EXPECT_FALSE(pool.idle());
+    pool.compact_some(1, threads);
+    EXPECT_TRUE(pool.idle());
+}
+
 TYPED_TEST(compact_some, what_comes_meanwhile_waits_whatever_the_budget) {
     bool first = true;
     const hook_connection hook = this->pool.on_birth([&](auto, auto&) {

@@ -2,6 +2,7 @@
 #include <handlepool/hook_connection.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stats.hpp>
+#include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
 #include <support/poisoned.hpp>
@@ -68,6 +69,25 @@ TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {
     EXPECT_EQ(pool.size(), 0U);
     // Slots that wait in the freelist, and the records in their queue.
     EXPECT_LE(beside_objects(pool), before + loaded_at_once * (4 + 8) + page_rounding);
+}
+
+// Which lists them, where one thread alone takes them from the queues.
+TEST(pool_memory, removals_by_an_executor_leave_no_lists_behind) {
+    constexpr std::size_t objects = 1'000'000;
+    thread_executor threads(2);
+    pool<char> pool({.name = "letters", .capacity = objects});
+    std::vector<handle<char>> handles;
+    pool.emplace_n(objects, std::back_inserter(handles));
+    pool.compact();
+    pool.shrink_to_fit();
+    pool.erase(std::span(handles));
+    const auto beside = [&pool] {
+        return pool.stats().bytes_resident - pool.stats().bytes_resident_in_objects;
+    };
+    const std::size_t queued = beside();
+    EXPECT_EQ(pool.compact(threads).removed, objects);
+    // Slots that wait in the freelist, and no list: those of the removed and their places have 12 bytes each.
+    EXPECT_LE(beside(), queued + objects * 4 + page_rounding);
 }
 
 TEST(pool_memory, of_small_objects_too_nothing_stays_in_the_nursery_nor_in_lists) {
