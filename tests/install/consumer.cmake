@@ -20,12 +20,14 @@ expect_failure("The component 'tpp' is not installed in .*; beside the pools the
 
 # ---- By a project in C, which has no C++ compiler -------------------------------------------------------------
 
-if(NOT sanitize) # linked as C, it would lack what sanitizers of C++ need
-    run(${CMAKE_COMMAND} -S ${tests}/c -B ${work}/build-c -G ${generator} -D CMAKE_C_COMPILER=${c_compiler}
-        -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix})
-    run(${CMAKE_COMMAND} --build ${work}/build-c)
-    run(${work}/build-c/program)
+set(cxx_runtime)
+if(sanitize AND c_compiler MATCHES "clang") # for the library, which is not C
+    set(cxx_runtime "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize-link-c++-runtime -lstdc++")
 endif()
+run(${CMAKE_COMMAND} -S ${tests}/c -B ${work}/build-c -G ${generator} -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_C_FLAGS=${flags}
+    ${cxx_runtime} -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${work}/build-c)
+run(${work}/build-c/program)
 
 # ---- By hand: a program with another value of HANDLEPOOL_CHECKED does not link ------------------------------
 
