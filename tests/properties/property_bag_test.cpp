@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,10 +24,8 @@ namespace {
 using namespace handlepool::property_literals;
 using testing::AllOf;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::StartsWith;
 using testing::ThrowsMessage;
 
 using floats = std::span<const float>;
@@ -380,7 +379,8 @@ TEST(property_bag_test, a_text_for_people_names_what_is_known) {
     EXPECT_EQ(describe(sheet), "\"stats\" / \"health\": 10\n");
     sheet.clear();
     sheet.set("a"_key, {0.5F, 1.0F});
-    EXPECT_THAT(describe(sheet), AllOf(StartsWith("path #"), EndsWith(": [0.5, 1]\n")));
+    const std::regex by_hash("path #[0-9a-f]+: \\[0.5, 1\\]\n"); // GoogleTest knows no brackets on Windows
+    EXPECT_TRUE(std::regex_match(describe(sheet), by_hash)) << describe(sheet);
     sheet.set_removed("a"_key);
     EXPECT_THAT(describe(sheet), HasSubstr(": removed\n"));
     sheet.set("a"_key, "text");

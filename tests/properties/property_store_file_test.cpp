@@ -28,6 +28,7 @@
 #include <support/file_size_limit.hpp>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 #endif
 
 namespace handlepool::test {
@@ -292,18 +293,17 @@ TEST(property_store_file_test, a_link_to_a_file_that_does_not_exist_yet_stays_on
     EXPECT_EQ(object_store().load(directory.path() / "bags"), 3U);
 }
 
-// One of its own: what takes a device for a file would replace that of the system.
+// For root one of its own: what takes a device for a file would replace that of the system.
 TEST(property_store_file_test, a_device_is_written_to_as_it_is) {
     const support::scratch_directory directory;
-    const std::filesystem::path full = directory.path() / "full";
-    if (mknod(full.c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0) {
-        GTEST_SKIP() << "only root makes devices";
+    std::filesystem::path full = "/dev/full";
+    if (geteuid() == 0) {
+        full = directory.path() / "full";
+        if (mknod(full.c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0 || !std::ofstream(full)) {
+            GTEST_SKIP() << "this root can't make a device";
+        }
     }
-    const std::error_code error = three_bags().try_save(full);
-    if (error == std::errc::permission_denied) {
-        GTEST_SKIP() << "there are no devices in this directory";
-    }
-    EXPECT_EQ(error, std::errc::no_space_on_device);
+    EXPECT_EQ(three_bags().try_save(full), std::errc::no_space_on_device);
     EXPECT_TRUE(std::filesystem::is_character_file(full));
 }
 #endif
