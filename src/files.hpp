@@ -54,6 +54,17 @@ std::error_code beside_other_users(Attempt attempt) {
     return error;
 }
 
+/// Where links lead, also to a file that does not exist yet.
+inline std::filesystem::path behind_links(std::filesystem::path file) {
+    constexpr int most = 40; // or they lead in a circle
+    std::error_code ignored;
+    for (int i = 0; i != most && std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored));
+         ++i) {
+        file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
+    }
+    return file;
+}
+
 /// Writes a file by `write(stream)`.
 template <class Write>
 std::error_code write_in_place(const std::filesystem::path& file, Write write) {
@@ -66,17 +77,6 @@ std::error_code write_in_place(const std::filesystem::path& file, Write write) {
     return out ? std::error_code() : std::error_code(errno == 0 ? EIO : errno, std::generic_category());
 }
 
-/// Where links lead, also to a file that does not exist yet.
-inline std::filesystem::path behind_links(std::filesystem::path file) {
-    constexpr int most = 40; // or they lead in a circle
-    std::error_code ignored;
-    for (int i = 0; i != most && std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored));
-         ++i) {
-        file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
-    }
-    return file;
-}
-
 /// The same, but a regular file comes whole or not at all, with the permissions of the former
 /// one, and where links lead; a pipe or a device is written to as it is. What `write` throws passes through.
 template <class Write>
@@ -87,8 +87,7 @@ std::error_code write_file(const std::filesystem::path& file, Write write) {
     if (exists && !std::filesystem::is_regular_file(status)) {
         return write_in_place(file, write);
     }
-    const std::filesystem::path target =
-        exists ? std::filesystem::canonical(file, error) : behind_links(file);
+    const std::filesystem::path target = behind_links(file);
     const unfinished_file unfinished(target);
     if ((error = write_in_place(unfinished.name(), write))) {
         return error;
