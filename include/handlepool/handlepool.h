@@ -93,8 +93,8 @@ typedef void (*handlepool_destroy_function)(void* object, void* user);
 typedef void (*handlepool_relocate_function)(void* to, void* from, void* user);
 
 /// Makes an object in `memory`, whose bytes are undefined. Returns false to abandon it: then it must have
-/// released what it took, and the handle is stale for ever. May call anything that
-/// does not end or reset the pool.
+/// released what it took, and the handle is stale for ever. May call anything that does
+/// not end or reset the pool.
 typedef bool (*handlepool_construct_function)(void* memory, handlepool_handle handle, void* user);
 
 /// Is shown an object; returns false to see no more of them.

@@ -347,6 +347,10 @@ public:
     /// A moment's view of each pool; costs what pool::stats costs for each.
     service_stats stats() const;
 
+    /// Is an access guard of the service, or of one of its pools, held at this moment? Linear in the pools
+    /// and the threads that have used them.
+    bool has_guards() const;
+
     /// The pools that hold objects, with at most `most` of the oldest in each. Removed pools are not among
     /// them: they were given up with all that they held. Linear in the slots ever used.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
@@ -402,6 +406,17 @@ service_stats basic_service<Layout, Policy>::stats() const {
         result.pools.push_back(pool->stats());
     }
     return result;
+}
+
+template <class Layout, class Policy>
+bool basic_service<Layout, Policy>::has_guards() const {
+    const typename detail::pool_directory<Layout, Policy>::view now(pools_);
+    for (const pool_type* const pool : now.pools()) {
+        if (pool->has_guards()) {
+            return true;
+        }
+    }
+    return gate_.pinned();
 }
 
 template <class Layout, class Policy>

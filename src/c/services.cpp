@@ -7,13 +7,11 @@
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service_stats.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 using namespace handlepool;
 using namespace handlepool::c;
@@ -25,14 +23,6 @@ using services = registry<service_type>;
 /// All pools of the service are of this type.
 handlepool_pool* face_of(service_type::pool_type* pool) noexcept {
     return pool == nullptr ? nullptr : handlepool::c::face_of(pool->as<pool_type>());
-}
-
-bool has_guards_of_pools(service_type& service) {
-    const std::vector<pool_stats> pools = service.stats().pools;
-    return std::any_of(pools.begin(), pools.end(), [&service](const pool_stats& each) {
-        const service_type::pool_type* const pool = service.find_any_pool(each.name);
-        return pool != nullptr && pool->has_guards();
-    });
 }
 
 } // namespace
@@ -76,7 +66,7 @@ handlepool_error handlepool_service_destroy(handlepool_service* service) {
                 "handlepool_service_destroy: there is no such service: it was destroyed before");
         }
         // First without a compaction, which would end what the program still has pointers to.
-        bool busy = has_guards_of_pools(*known);
+        bool busy = known->has_guards();
         if (!busy) {
             const std::optional<service_compaction> last = known->try_compact();
             busy = !last || last->skipped != 0;
