@@ -5,7 +5,8 @@
 # ci/common.sh), the stress scenarios for a short time, and the C interface. docs/platforms.md says what that shows, and what
 # not.
 #
-# Some four minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for ARM64 first: so without what needs them.
+# Some four minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for ARM64 first: so
+# without what needs them.
 #
 # examples:
 #   ci/arm64.sh

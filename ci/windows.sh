@@ -5,7 +5,8 @@
 # cross_tests in ci/common.sh), the stress scenarios for a short time, the C interface, and a program with the library as a
 # DLL. docs/platforms.md says what that shows, and what not.
 #
-# Some five minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for Windows first: so without what needs them.
+# Some five minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for Windows first: so
+# without what needs them.
 #
 # examples:
 #   ci/windows.sh
@@ -16,7 +17,8 @@ cd "$project"
 refuse_arguments "$@"
 
 ci/cross_packages.sh windows
-cross_tests+=(handlepool_properties_tests.property_store_file_test) # qemu takes too long: each of its many stores reserves gibibytes
+# Not under qemu, which takes too long: each of its many stores reserves gibibytes.
+cross_tests+=(handlepool_properties_tests.property_store_file_test)
 export WINEDEBUG=-all WINEPREFIX=$PWD/build/wine
 # The compiler's own DLLs, and the C interface's.
 compiler_libraries=$(dirname "$(x86_64-w64-mingw32-g++-posix -print-file-name=libstdc++-6.dll)")
