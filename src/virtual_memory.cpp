@@ -164,7 +164,7 @@ void virtual_memory::populate(std::size_t first, std::size_t last) noexcept {
 void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
     const std::uintptr_t begin = address_of(data_);
     const std::size_t first_whole = round_up(begin + first, huge_page_size) - begin;
-    if (first_whole < last) {
+    if (first_whole + fewest_huge_pages * huge_page_size <= last) {
         system_memory::prefer_huge_pages(data_ + first_whole, last - first_whole);
     }
 }

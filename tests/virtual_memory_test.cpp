@@ -62,6 +62,23 @@ TEST(virtual_memory_test, no_huge_page_comes_where_they_are_refused) {
     EXPECT_LE(memory.resident(), 2 * std::size_t{65'536}) << "a page each";
 }
 
+TEST(virtual_memory_test, huge_pages_come_where_two_are_preferred_and_not_for_one) {
+    constexpr std::size_t huge = virtual_memory::huge_page_size;
+    virtual_memory memory("memory", 8 * huge, 1, huge, 0);
+    auto* const bytes = static_cast<std::byte*>(memory.data());
+    memory.refuse_huge_pages(0, 8 * huge);
+    memory.prefer_huge_pages(1, 3 * huge - 1);
+    bytes[huge] = std::byte{1};
+    EXPECT_LE(memory.resident(), std::size_t{65'536}) << "one is whole";
+    memory.prefer_huge_pages(3 * huge + 1, 6 * huge);
+    bytes[3 * huge] = std::byte{1};
+    EXPECT_LE(memory.resident(), 2 * std::size_t{65'536}) << "before the first whole one";
+    const std::size_t before = memory.resident();
+    bytes[4 * huge] = std::byte{1};
+    const std::size_t more = memory.resident() - before;
+    EXPECT_TRUE(more == huge || more <= 65'536) << "a huge page where the system has one: " << more;
+}
+
 TEST(virtual_memory_death_test, a_reservation_beyond_the_systems_limit_says_what_was_asked_for) {
     EXPECT_EXIT(
         {

@@ -171,6 +171,7 @@ public:
     void discard(std::size_t first, std::size_t last) noexcept { elements_.discard(first, last); }
     void discard() noexcept { elements_.discard(); }
     void release(std::size_t first, std::size_t last) noexcept { elements_.release(first, last); }
+    static void prefer_huge_pages(std::size_t, std::size_t) noexcept {}
 
     memory_use memory() const noexcept { return elements_.memory(); }
 

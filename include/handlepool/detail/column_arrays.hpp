@@ -177,6 +177,10 @@ public:
         (column<Is>().discard(first, last), ...);
     }
 
+    void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {
+        (column<Is>().prefer_huge_pages(first, last), ...);
+    }
+
     memory_use memory() const noexcept { return memory_of(column<Is>()...); }
 
 private:

@@ -118,6 +118,11 @@ public:
         bytes_.discard(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
     }
 
+    /// Asks the system for huge pages for the memory of these locations: see virtual_memory.
+    void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {
+        bytes_.prefer_huge_pages(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
+    }
+
     memory_use memory() const noexcept { return bytes_.memory(); }
 
 private:

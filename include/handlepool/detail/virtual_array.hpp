@@ -54,6 +54,12 @@ public:
         memory_.release(first * sizeof(Element), last * sizeof(Element));
     }
 
+    /// Asks the system to use huge pages for the elements from `first` to before `last`, if they fill several.
+    /// A hint.
+    void prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
+        memory_.prefer_huge_pages(first * sizeof(Element), last * sizeof(Element));
+    }
+
     /// Asks the system not to use huge pages for the elements from `first` to before `last`, not even where
     /// it does so unasked. A hint.
     void refuse_huge_pages(std::size_t first, std::size_t last) noexcept {

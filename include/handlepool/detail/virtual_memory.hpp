@@ -79,8 +79,8 @@ public:
     /// thread, while others use them. A hint: where the system doesn't, each page comes when it is touched.
     void populate(std::size_t first, std::size_t last) noexcept;
 
-    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched. A
-    /// hint: where the system has none, small pages serve.
+    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched; if
+    /// two are whole at least. A hint: where the system has none, small pages serve.
     void prefer_huge_pages(std::size_t first, std::size_t last) noexcept;
 
     /// Asks the system not to use huge pages for whole pages of these bytes, though it may do so unasked
