@@ -112,7 +112,7 @@ public:
     /// Calls `construct(memory)` for each object.
     template <class Construct>
     void construct_all(Construct construct) {
-        parts_.newborns.for_each_position(positions_, slots_.size(), [&](nursery_position position) {
+        const auto make = [this, &construct](std::size_t i, nursery_position position) {
             const location next = parts_.objects.location_of(position);
             if (!parts_.objects.make_ready(next, 1)) [[unlikely]] {
                 raise(std::bad_alloc());
@@ -120,11 +120,12 @@ public:
             parts_.objects.prefetch_object(next, newborns_ahead);
             parts_.objects.unpoison_objects(next);
             construct(parts_.newborns.memory_at(parts_.objects, next));
-            ++constructed_;
-        });
+            constructed_ = i + 1; // not counted up: each object would wait for the one before
+        };
+        parts_.newborns.for_each_position(positions_, slots_.size(), make);
     }
 
-    /// Calls `made(value of its handle)` for each, in the order of their construction.
+    /// Calls `made(i, value of its handle)` for each, in the order of their construction.
     template <class Made>
     void publish_all(Made made) noexcept {
         const std::size_t count = std::exchange(constructed_, 0);
@@ -132,13 +133,15 @@ public:
         slots_taken_ = 0;
         parts_.newborns.append(lane_.newborns, count, positions_);
         add(lane_.created, count); // before anybody can erase one
-        std::size_t i = 0;
-        parts_.newborns.for_each_position(positions_, count, [&](nursery_position position) {
+        // Captured by value: the compiler must take it that the loop's stores change what is referred to.
+        const auto publish = [parts = &parts_, slots = slots_.data(), count,
+                              made](std::size_t i, nursery_position position) {
             if (i + slots_ahead < count) {
-                parts_.slots.prefetch_slot(slot(i + slots_ahead));
+                parts->slots.prefetch_slot(slot_index{slots[i + slots_ahead]});
             }
-            made(parts_.publish(slot(i++), parts_.objects.location_of(position)));
-        });
+            made(i, parts->publish(slot_index{slots[i]}, parts->objects.location_of(position)));
+        };
+        parts_.newborns.for_each_position(positions_, count, publish);
     }
 
 private:

@@ -26,7 +26,7 @@ std::optional<OutputIt> emplace_n(Core& core, std::size_t count, OutputIt out, C
         std::size_t count = 0;
     } all{core, scratch_array<value_type>(count)};
     if (!core.create_many(count, construct,
-                          [next = all.made.data()](auto value) mutable { *next++ = value; })) {
+                          [made = all.made.data()](std::size_t i, auto value) { made[i] = value; })) {
         return std::nullopt;
     }
     all.count = count;

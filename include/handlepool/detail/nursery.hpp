@@ -163,15 +163,17 @@ public:
                                 static_cast<std::uint32_t>(further % chunk_size())};
     }
 
-    /// Calls `visit(position)` for the batch's first `count` objects: faster than asking for each position.
+    /// Calls `visit(i, position)` for the batch's first `count` objects: faster than asking for each
+    /// position.
     template <class Visit>
     void for_each_position(const newborn_batch& batch, std::size_t count, Visit visit) const {
-        const auto visit_run = [&](std::uint32_t first, std::size_t most) {
-            const std::size_t length = min(count, most);
-            for (std::size_t i = 0; i != length; ++i) {
-                visit(nursery_position{first + static_cast<std::uint32_t>(i)});
+        std::size_t object = 0;
+        const auto visit_run = [&object, count, visit](std::uint32_t first, std::size_t most) {
+            const std::size_t begin = object;
+            object += min(count - begin, most);
+            for (std::size_t i = begin, end = object; i != end; ++i) {
+                visit(i, nursery_position{first + static_cast<std::uint32_t>(i - begin)});
             }
-            count -= length;
         };
         visit_run(batch.first, batch.in_lane_chunk);
         for (const std::uint32_t vacated : batch.vacated) {

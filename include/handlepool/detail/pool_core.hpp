@@ -102,7 +102,7 @@ public:
     }
 
     /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
-    /// `made(handle)`. False when there is no room, or no lane.
+    /// `made(i, handle)`. False when there is no room, or no lane.
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made) {
         expect_in_use();

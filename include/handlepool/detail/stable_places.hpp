@@ -113,11 +113,11 @@ public:
     static nursery_position position(const place_batch& batch, std::size_t object) noexcept {
         return nursery_position{batch.places[object]};
     }
-    /// Calls `visit(place)` for the batch's first `count` objects.
+    /// Calls `visit(i, place)` for the batch's first `count` objects.
     template <class Visit>
     static void for_each_position(const place_batch& batch, std::size_t count, Visit visit) {
         for (std::size_t i = 0; i != count; ++i) {
-            visit(position(batch, i));
+            visit(i, position(batch, i));
         }
     }
 
