@@ -161,12 +161,27 @@ void virtual_memory::populate(std::size_t first, std::size_t last) noexcept {
     system_memory::populate(data_ + first - below, last - first + below);
 }
 
-void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
+virtual_memory::range virtual_memory::whole_huge_pages(std::size_t first, std::size_t last) const noexcept {
     const std::uintptr_t begin = address_of(data_);
     const std::size_t first_whole = round_up(begin + first, huge_page_size) - begin;
-    if (first_whole + fewest_huge_pages * huge_page_size <= last) {
-        system_memory::prefer_huge_pages(data_ + first_whole, last - first_whole);
+    if (last < first_whole + fewest_huge_pages * huge_page_size) {
+        return {last, last};
     }
+    return {first_whole, last - (begin + last) % huge_page_size};
+}
+
+void virtual_memory::prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
+    const range whole = whole_huge_pages(first, last);
+    if (whole.first != whole.last) {
+        system_memory::prefer_huge_pages(data_ + whole.first, whole.last - whole.first);
+    }
+}
+
+std::size_t virtual_memory::end_of_huge_page(std::size_t first, std::size_t last,
+                                             std::size_t at) const noexcept {
+    const range whole = whole_huge_pages(first, last);
+    const std::uintptr_t begin = address_of(data_);
+    return at > whole.first && at < whole.last ? round_up(begin + at, huge_page_size) - begin : at;
 }
 
 void virtual_memory::refuse_huge_pages(std::size_t first, std::size_t last) noexcept {

@@ -91,7 +91,10 @@ TYPED_TEST(creation_test, a_batch_is_published_in_the_order_of_its_construction)
     std::uint64_t next = 0;
     batch.construct_all([&](void* memory) { this->construct(next++)(memory); });
     EXPECT_EQ(this->created(), 0U);
-    batch.publish_all([this](auto handle) { this->made.push_back(handle); });
+    batch.publish_all([this](std::size_t i, auto handle) {
+        EXPECT_EQ(i, this->made.size());
+        this->made.push_back(handle);
+    });
     ASSERT_EQ(this->made.size(), 10U);
     for (std::uint64_t i = 0; i != 10; ++i) {
         EXPECT_EQ(this->parts.value(this->made[i]), i);

@@ -67,12 +67,6 @@ protected:
         return drained;
     }
 
-    std::vector<value_type> sweep() {
-        std::vector<value_type> found;
-        newborns.sweep(chain, slots, [&](value_type handle) { found.push_back(handle); });
-        return found;
-    }
-
     slot_table<pool_config<layout, default_policy>> slots{"slots", 100, 0};
     nursery_type newborns{"nursery", 24 / GetParam(), GetParam()};
     chain_type chain;
@@ -327,35 +321,12 @@ TEST_P(nursery_test, recycled_positions_do_not_pass_for_newborns) {
     EXPECT_FALSE(found);
 }
 
-TEST_P(nursery_test, sweep_finds_erased_objects_also_behind_open_positions) {
-    emplace(1);
-    take(); // stays open
-    emplace(2);
-    own(take(), 3); // stays unpublished
-    emplace(4);
-    erase(2);
-    erase(4);
-    const value_type two = layout::value_of(2, slots.tag(slot_index{2}) - 1);
-    const value_type four = layout::value_of(4, slots.tag(slot_index{4}) - 1);
-    EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
-    EXPECT_EQ(drain(), slots_of_newborns{1});
-    EXPECT_EQ(sweep(), (std::vector<value_type>{two, four}));
-}
-
-TEST_P(nursery_test, sweep_finds_neither_drained_nor_buried_objects) {
-    emplace(1);
-    const nursery_position position = emplace(2);
-    erase(1);
-    erase(2);
-    newborns.mark_gone(position);
-    EXPECT_EQ(sweep().size(), 1U);
-    drain();
-    EXPECT_TRUE(sweep().empty());
-}
-
 /// Stands for the memory of the objects: what trim() and shrink() give back of it.
 struct given_back {
     static location location_of(nursery_position position) { return location{raw(position)}; }
+    nursery_position end_of_huge_page(nursery_position at) const {
+        return nursery_position{(raw(at) + huge_page - 1) / huge_page * huge_page};
+    }
     void discard(location first, location last) {
         for (std::uint32_t i = raw(first); i != raw(last); ++i) {
             positions.insert(i);
@@ -363,6 +334,7 @@ struct given_back {
     }
 
     std::set<std::uint32_t> positions;
+    std::uint32_t huge_page = 1; // positions
 };
 
 class nursery_memory_test : public testing::TestWithParam<std::size_t> {
@@ -415,6 +387,22 @@ TEST_P(nursery_memory_test, one_large_frame_leaves_nothing_behind) {
         frame(chain, 4 * chunk_size);
         EXPECT_LE(memory.positions.size(), 5 * chunk_size) << "a small frame does not pay for a large one";
     }
+}
+
+TEST_P(nursery_memory_test, the_rest_of_a_huge_page_goes_back_with_it) {
+    memory.huge_page = 128 * chunk_size;
+    frame(chain, 200 * chunk_size);
+    EXPECT_EQ(newborns.positions_in_service(), 256 * chunk_size);
+    EXPECT_TRUE(memory.positions.contains(256 * chunk_size - 1));
+    EXPECT_GE(memory.positions.size(), 240 * chunk_size);
+    frame(chain, 255 * chunk_size); // lanes take them before others
+    EXPECT_EQ(newborns.positions_in_service(), 256 * chunk_size);
+    frame(chain, 257 * chunk_size); // there are no more than 300 chunks
+    EXPECT_EQ(newborns.positions_in_service(), 300 * chunk_size);
+    newborns.reset();
+    chain.reset();
+    frame(chain, 2 * chunk_size);
+    EXPECT_EQ(newborns.positions_in_service(), 128 * chunk_size);
 }
 
 TEST_P(nursery_memory_test, what_large_frames_need_again_and_again_stays) {

@@ -189,18 +189,107 @@ TYPED_TEST(compact_some, without_a_budget_only_what_was_taken_goes) {
     expect_nothing_lost(this->pool);
 }
 
-TYPED_TEST(compact_some, a_sweep_finds_all) {
-    TypeParam small({.name = "small", .capacity = 1000, .removal_queue_size = 1});
-    std::vector<typename TypeParam::handle_type> handles;
-    for (int i = 0; i != 100; ++i) {
-        handles.push_back(small.emplace(this->people, 1U));
+template <class Pool>
+class compact_some_without_records : public compact_some<Pool> {
+protected:
+    // Of several erases in a frame only the first can leave a record.
+    compact_some_without_records() {
+        for (int i = 0; i != 1000; ++i) {
+            handles.push_back(small.emplace(this->people, static_cast<std::uint64_t>(i)));
+        }
+        small.compact();
     }
-    small.compact();
-    small.erase(std::span(handles));
-    const compaction_stats done = small.compact_some(1);
-    EXPECT_EQ(done.removed, 100U);
-    EXPECT_EQ(this->people.alive(), 0);
-    EXPECT_EQ(small.compact().removed, 0U);
+    void erase(std::size_t first, std::size_t count) {
+        ASSERT_EQ(small.erase(std::span(handles).subspan(first, count)), count);
+        erased += count;
+    }
+    void compact_some(std::size_t budget) {
+        const compaction_stats done = small.compact_some(budget);
+        ASSERT_LE(done.removed, budget);
+        buried += done.removed;
+        ASSERT_EQ(done.waiting_removals, erased - buried);
+        expect_nothing_lost(small);
+    }
+
+    std::vector<typename Pool::handle_type> handles;
+    std::size_t erased = 0;
+    std::size_t buried = 0;
+    Pool small{{.name = "small", .capacity = 1000, .removal_queue_size = 1}};
+};
+TYPED_TEST_SUITE(compact_some_without_records, pools);
+
+TYPED_TEST(compact_some_without_records, a_sweep_goes_on_from_frame_to_frame) {
+    this->erase(10, 90);
+    for (int frame = 0; frame != 12; ++frame) {
+        this->compact_some(10);
+        if (frame == 4) { // behind what it has looked at
+            this->erase(0, 5);
+        }
+    }
+    for (int frame = 0; frame != 1000 && !this->small.idle(); ++frame) {
+        this->compact_some(10);
+    }
+    EXPECT_TRUE(this->small.idle());
+    EXPECT_EQ(this->buried, 95U);
+    EXPECT_EQ(this->people.alive(), 905);
+    EXPECT_EQ(this->small.compact().removed, 0U);
+    expect_consistent(this->small);
+}
+
+TYPED_TEST(compact_some_without_records, a_sweep_ends_though_each_frame_demands_another) {
+    this->erase(995, 5);
+    for (std::size_t frame = 0; frame != 50; ++frame) {
+        this->erase(3 * frame, 3);
+        this->compact_some(20);
+    }
+    EXPECT_EQ(std::ranges::count_if(this->small, [](const counted& each) { return each.value() >= 995; }), 0);
+    for (int frame = 0; frame != 100 && this->buried != this->erased; ++frame) {
+        this->compact_some(20);
+    }
+    EXPECT_EQ(this->buried, this->erased);
+    expect_consistent(this->small);
+}
+
+TYPED_TEST(compact_some, what_clear_has_left_is_shared_with_other_removals_and_newborns) {
+    this->load(1000);
+    this->pool.compact();
+    this->pool.clear();
+    EXPECT_EQ(this->pool.stats().waiting_removals, 1000U);
+    std::size_t cleared = 1000;
+    std::size_t frames = 0;
+    for (; cleared != 0; ++frames) {
+        const auto young = this->load(20);
+        this->pool.erase(std::span(young).first(10));
+        const compaction_stats done = this->pool.compact_some(100);
+        ASSERT_LE(this->taken(done), 100U);
+        ASSERT_GE(done.removed, std::min<std::size_t>(cleared, 50)) << "half of it";
+        ASSERT_GE(done.born, 10U) << "there is room for all that are alive";
+        ASSERT_GE(done.removed, done.swept);
+        cleared -= done.swept;
+        expect_nothing_lost(this->pool);
+        ASSERT_LE(frames, 1000U / 40U);
+    }
+    this->pool.compact();
+    EXPECT_EQ(this->pool.size(), frames * 10);
+    expect_consistent(this->pool);
+}
+
+TYPED_TEST(compact_some, what_clear_has_left_goes_with_an_executor_too) {
+    thread_executor threads(2);
+    for (const std::size_t count : {10U, 5000U}) {
+        this->load(static_cast<int>(count));
+        this->pool.compact(threads);
+        this->load(static_cast<int>(count));
+        this->pool.clear();
+        const compaction_stats some = this->pool.compact_some(count / 2, threads);
+        EXPECT_GE(some.swept, count / 4) << "newborns get the other half";
+        EXPECT_LE(some.swept, count / 2);
+        const compaction_stats done = this->pool.compact(threads);
+        EXPECT_EQ(done.swept, 2 * count - some.swept);
+        EXPECT_EQ(this->people.alive(), 0);
+        EXPECT_TRUE(this->pool.idle());
+        expect_consistent(this->pool);
+    }
 }
 
 TYPED_TEST(compact_some, with_an_executor_is_the_same) {

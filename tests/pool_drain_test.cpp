@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
 #include <support/hostile_types.hpp>
+#include <support/step_atomics.hpp>
 #include <support/threads.hpp>
+#include <support/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -226,6 +228,36 @@ TEST(drain, and_clear_end_objects_also_while_others_revoke_their_handles) {
             pool.drain([](handle<int>, int&&) {});
         }
         EXPECT_EQ(pool.size(), 0U);
+    }
+}
+
+TEST(drain, and_clear_end_an_object_whose_handle_is_revoked_at_any_step_of_theirs) {
+    using pool_type = pool<int, default_layout, support::tiny_policy<2, support::step_policy>>;
+    for (const bool cleared : {true, false}) {
+        std::size_t revokes = 0;
+        bool more = true;
+        for (std::size_t step = 0; more; ++step) {
+            SCOPED_TRACE((cleared ? "clear, before step " : "drain, before step ") + std::to_string(step));
+            pool_type pool({.name = "stepped", .capacity = 10});
+            const handle<int> first = pool.emplace(1);
+            support::stepper other(step, [&] {
+                if (cleared) {
+                    pool.clear();
+                } else {
+                    pool.drain([](handle<int>, int&&) {});
+                }
+            });
+            more = other.stopped();
+            const handle<int> revoked = pool.revoke(first);
+            revokes += revoked ? 1U : 0U;
+            other.finish();
+            if (more) {
+                ASSERT_FALSE(pool.contains(first));
+                ASSERT_FALSE(pool.contains(revoked));
+                ASSERT_EQ(pool.size(), 0U);
+            }
+        }
+        EXPECT_GT(revokes, 1U);
     }
 }
 

@@ -60,8 +60,16 @@ protected:
     }
 
     reaped sweep() {
-        work.find_unrecorded();
-        return work.reap_unrecorded(0);
+        EXPECT_EQ(work.find_unrecorded(0, parts.slots_in_service(), unlimited), parts.slots_in_service());
+        return reap_found();
+    }
+    reaped reap_found() {
+        if constexpr (Setup::one_pass) {
+            return work.reap_found(0);
+        } else {
+            inline_executor executor;
+            return work.reap_collected(executor, 0);
+        }
     }
 
     positions holes() const {
@@ -148,6 +156,24 @@ TYPED_TEST(reaper_test, a_sweep_finds_what_has_no_record_wherever_it_is) {
     EXPECT_EQ(swept.newborn, 1U);
     EXPECT_EQ(this->holes(), (typename TestFixture::positions{1}));
     EXPECT_EQ(this->sweep().removed, 0U);
+}
+
+TYPED_TEST(reaper_test, a_sweep_goes_on_behind_the_last_slot_it_has_looked_at) {
+    const auto handles = this->in_dense_store(5);
+    for (const int i : {0, 1, 3, 4}) {
+        this->erase(handles[static_cast<std::size_t>(i)], false);
+    }
+    this->reap();
+    const std::size_t all = this->parts.slots_in_service();
+    std::size_t next = this->work.find_unrecorded(0, all, 1);
+    EXPECT_EQ(this->reap_found().removed, 1U);
+    next = this->work.find_unrecorded(next, all, 2);
+    EXPECT_EQ(this->reap_found().removed, 2U);
+    EXPECT_EQ(this->work.find_unrecorded(next, next, 2), next);
+    EXPECT_EQ(this->reap_found().removed, 0U);
+    EXPECT_EQ(this->work.find_unrecorded(next, all, unlimited), all);
+    EXPECT_EQ(this->reap_found().removed, 1U);
+    EXPECT_EQ(this->parts.people.alive(), 1);
 }
 
 TYPED_TEST(reaper_test, a_record_that_comes_after_the_sweep_destroys_nothing) {

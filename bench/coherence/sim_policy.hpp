@@ -172,6 +172,7 @@ public:
     void discard() noexcept { elements_.discard(); }
     void release(std::size_t first, std::size_t last) noexcept { elements_.release(first, last); }
     static void prefer_huge_pages(std::size_t, std::size_t) noexcept {}
+    static std::size_t end_of_huge_page(std::size_t, std::size_t, std::size_t at) noexcept { return at; }
 
     memory_use memory() const noexcept { return elements_.memory(); }
 

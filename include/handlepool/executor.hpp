@@ -30,7 +30,7 @@ concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
 enum class compaction_phase : std::uint8_t {
     collect_removals, ///< takes the records of removals from the lanes
     destroy,          ///< ends the lives of the removed objects, where they are
-    sweep,            ///< looks for dead objects without a record; only after an erase that could leave none
+    sweep,            ///< the same for those without a record: see pool_stats::sweeps
     collect_newborns, ///< finds the objects that were created since the last compaction
     place_newborns,   ///< moves them into holes, and after the last object
     fill_holes,       ///< moves survivors into the holes that are left, and cuts the store

@@ -566,9 +566,8 @@ public:
     /// and newborns together, half of each where both wait, and leaves the others to the next compactions, in
     /// their order. What it leaves stays as it is: newborns are found but not in items(), and erased objects
     /// are not destroyed. No thread's objects wait longer than a frame for each thread more than those of the
-    /// others. The budget is not for objects that threads take() out, nor for a sweep, which looks at all
-    /// objects after an erase that could leave no record: see pool_options::removal_queue_size. With
-    /// `keep_order`, what lies behind the first hole moves besides.
+    /// others. The budget is not for objects that threads take() out. With `keep_order`, what lies behind
+    /// the first hole moves besides.
     /// Progress: like compact(), but linear in the budget and the lanes. Throws like compact().
     template <executor Executor = inline_executor>
     compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {

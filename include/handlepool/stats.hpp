@@ -14,10 +14,10 @@ struct compaction_stats {
     std::size_t born = 0;    ///< newborns moved from the nursery into the dense store
     std::size_t moved = 0;   ///< survivors that changed their place, to close holes
     std::size_t retired = 0; ///< slots that were used up
-    std::size_t swept = 0;   ///< of `removed`, those found by a sweep: an erase could leave no record
+    std::size_t swept = 0;   ///< of `removed`, those without a record: see pool_stats::sweeps
     std::size_t size = 0;    ///< objects in the dense store afterwards
-    /// What waits for the next compaction: records of erased objects, and objects in the nursery, erased ones
-    /// among them. Without a budget, what came meanwhile.
+    /// What waits for the next compaction: erased objects, and objects in the nursery, erased ones among
+    /// them. Without a budget, what came meanwhile.
     std::size_t waiting_removals = 0;
     std::size_t waiting_newborns = 0;
     std::chrono::nanoseconds duration{}; ///< of the whole
@@ -63,7 +63,8 @@ struct pool_stats {
 
     std::size_t lanes = 0;         ///< one more than the highest number of a thread that has used the pool
     std::uint64_t compactions = 0; ///< so far, skipped frames included
-    std::uint64_t sweeps = 0;      ///< compactions that looked at all objects: an erase could leave no record
+    /// How often compaction has looked at all slots: after clear(), or an erase that could leave no record.
+    std::uint64_t sweeps = 0;
 
     std::size_t bytes_reserved = 0;            ///< address space
     std::size_t bytes_resident = 0;            ///< memory in use, of which

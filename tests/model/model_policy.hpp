@@ -109,6 +109,7 @@ public:
     void discard() noexcept { discard(0, size_); }
     static void release(std::size_t, std::size_t) noexcept {}
     static void prefer_huge_pages(std::size_t, std::size_t) noexcept {}
+    static std::size_t end_of_huge_page(std::size_t, std::size_t, std::size_t at) noexcept { return at; }
 
     memory_use memory() const noexcept {
         return {.reserved = size_ * sizeof(Element), .resident = size_ * sizeof(Element)};

@@ -274,8 +274,11 @@ public:
         }
     }
 
-    // What gives memory back takes for the objects.
+    // What gives memory back takes for the objects: in huge pages of four.
     static location location_of(nursery_position position) { return location{raw(position)}; }
+    static nursery_position end_of_huge_page(nursery_position at) {
+        return nursery_position{(raw(at) + 3) / 4 * 4};
+    }
     void discard(location first, location last) {
         for (std::uint32_t i = raw(first); i != raw(last); ++i) {
             memory_.at(i) = 0;

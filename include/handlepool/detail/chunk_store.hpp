@@ -3,10 +3,12 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -193,6 +195,22 @@ public:
             first_finished_ = link_of(chunk).load(std::memory_order::relaxed);
             link_of(chunk).store(link::none, std::memory_order::relaxed);
             taken(chunk);
+        }
+    }
+
+    /// Consumer: puts chunks in service until there are so many, unused and given back, `most` at a time.
+    /// Only with give_back_finished().
+    void put_in_service(std::size_t chunks, std::size_t most) noexcept {
+        std::array<std::uint32_t, 64> fresh;
+        while (chunks_in_service() < chunks) {
+            const std::size_t wanted = min(chunks - chunks_in_service(), min(most, fresh.size()));
+            const std::size_t count = free_.claim_fresh(fresh.data(), wanted);
+            if (count == 0) {
+                return;
+            }
+            for (std::size_t i = 0; i != count; ++i) {
+                free_.give_back(fresh[i]);
+            }
         }
     }
 

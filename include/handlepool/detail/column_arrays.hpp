@@ -180,6 +180,12 @@ public:
     void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {
         (column<Is>().prefer_huge_pages(first, last), ...);
     }
+    std::uint32_t end_of_huge_page(std::uint32_t first, std::uint32_t last,
+                                   std::uint32_t place) const noexcept {
+        std::uint32_t end = place;
+        ((end = max(end, column<Is>().end_of_huge_page(first, last, place))), ...);
+        return end;
+    }
 
     memory_use memory() const noexcept { return memory_of(column<Is>()...); }
 

@@ -66,15 +66,15 @@ public:
     takings_type& takings_of_threads() noexcept { return takings_; }
     const takings_type& takings_of_threads() const noexcept { return takings_; }
 
-    /// Any thread, wait-free: tells the next compaction to look for dead objects itself.
+    /// Any thread, wait-free: tells the next compaction to look itself for objects that were erased without a
+    /// record.
     void demand_sweep() noexcept {
         // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that all demands
         // between two compactions form one release sequence: a plain store would hide those before it.
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 
-    /// Only while the gate is closed. A budget is for removals and newborns together, but not for takings,
-    /// nor for a sweep.
+    /// Only while the gate is closed. A budget is for removals and newborns together, but not for takings.
     template <executor Executor>
     compaction_stats run(Executor& executor, std::size_t budget = unlimited) noexcept {
         return run(executor, budget, [](auto&&) {});
@@ -87,18 +87,16 @@ public:
         const std::uint64_t start = policy::now();
         const std::uint64_t frame = runs();
         compaction_stats stats;
-        // (29) acquire: pairs with (28). Before the queues are drained, so that a demand that comes later is
-        // kept.
-        const bool sweep_demanded = sweep_demands_.exchange(0, std::memory_order::acquire) != 0;
+        // Before the queues are drained, so that a demand that comes later is kept.
+        const bool sweep = begin_sweep();
 
         reaper_.hooks().prune();
         births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
-        const parts_of_budget most = divide(budget);
+        const parts_of_budget most = divide(budget, sweep);
         // Another lane comes first each time, where the budget is smaller than the number of lanes.
         const auto first_lane = static_cast<std::size_t>(frame);
-        if (in_one_pass<Executor>(most.removals, [this] { return waiting_removals(); }) ||
-            has_erase_hooks()) {
+        if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) || has_erase_hooks()) {
             begin(executor, compaction_phase::destroy);
             count(reaper_.reap(most.removals, first_lane, frame), stats);
         } else {
@@ -114,20 +112,23 @@ public:
         };
         takings_.collect(deliver);
         hand_out(end);
-        if (sweep_demanded) {
+        if (sweep) {
             begin(executor, compaction_phase::sweep);
-            reaper_.find_unrecorded();
-            // After the search: see takings.
-            takings_.collect(deliver);
-            takings_.for_unsettled([this](value_type handle) {
-                if (reaper_.spare(handle)) {
-                    demand_sweep(); // it may turn out to have been erased
-                }
+            const bool alone = has_erase_hooks() ||
+                               in_one_pass<Executor>(most.unrecorded, [this] { return waiting_removals(); });
+            stats.swept = sweep_slots(alone ? policy::compaction_grain + 1 : unlimited, most.unrecorded, [&] {
+                // After the search: see takings.
+                takings_.collect(deliver);
+                takings_.for_unsettled([this](value_type handle) {
+                    if (reaper_.spare(handle)) {
+                        demand_sweep(); // it may turn out to have been erased
+                    }
+                });
+                const reaped done =
+                    alone ? reaper_.reap_found(frame) : reaper_.reap_collected(executor, frame);
+                count(done, stats);
+                return done.removed;
             });
-            const reaped swept = reaper_.reap_unrecorded(frame);
-            count(swept, stats);
-            stats.swept = swept.removed;
-            add(sweeps_, 1);
         }
         const bool keep_order = parts_.geometry.keep_order;
         if (keep_order) {
@@ -166,10 +167,13 @@ public:
         return stats;
     }
 
-    /// Records of removals, and objects in the nursery, erased ones among them. Any thread, a moment's view.
+    /// Erased objects that were not destroyed yet, and objects in the nursery, erased ones among them. Any
+    /// thread, a moment's view.
     std::size_t waiting_removals() const noexcept {
+        const std::uint64_t destroyed = this->destroyed();
+        // Signed: an object may be destroyed before its thread has counted it.
         return static_cast<std::size_t>(
-            parts_.lanes.sum([](const lane<policy>& one) { return one.removals.waiting(); }));
+            max<std::int64_t>(0, static_cast<std::int64_t>(parts_.erased() - destroyed)));
     }
     std::size_t waiting_newborns() const noexcept {
         const std::uint64_t left = left_nursery(); // before those created, which are no fewer
@@ -182,7 +186,8 @@ public:
     /// for what happened before the call.
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
-        if (sweep_demands_.load(std::memory_order::relaxed) != 0 || !takings_.empty()) {
+        if (sweep_demands_.load(std::memory_order::relaxed) != 0 ||
+            sweeping_.load(std::memory_order::relaxed) || !takings_.empty()) {
             return false;
         }
         std::uint64_t created = 0;
@@ -217,6 +222,7 @@ public:
     /// Forgets what was to be done, and what is remembered of slots. Only while nobody else uses the pool.
     void reset() noexcept {
         sweep_demands_.store(0, std::memory_order::relaxed);
+        sweeping_.store(false, std::memory_order::relaxed);
         history_.reset();
     }
 
@@ -230,6 +236,9 @@ public:
     memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, packer_); }
 
 private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
     template <executor Executor>
     static void begin(Executor& executor, compaction_phase phase) {
         if constexpr (phase_listener<Executor>) {
@@ -247,20 +256,64 @@ private:
         }
     }
 
+    std::size_t waiting_records() const noexcept {
+        return static_cast<std::size_t>(
+            parts_.lanes.sum([](const lane<policy>& one) { return one.removals.waiting(); }));
+    }
+
     struct parts_of_budget {
-        std::size_t removals;
+        std::size_t removals; // with a record
+        std::size_t unrecorded;
         std::size_t newborns;
     };
 
     /// Each kind gets half of a budget, and what the other one leaves. The odd one goes to each in turn.
-    parts_of_budget divide(std::size_t budget) const noexcept {
+    /// Removals of both kinds share theirs in the same way, but nobody knows what a sweep will leave.
+    parts_of_budget divide(std::size_t budget, bool sweep) const noexcept {
         if (budget == unlimited) {
-            return {unlimited, unlimited};
+            return {unlimited, unlimited, unlimited};
         }
-        const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
         const std::size_t removals =
-            min(waiting_removals(), max(half, budget - min(budget, waiting_newborns())));
-        return {removals, budget - removals};
+            share(budget, sweep ? unlimited : max(waiting_removals(), waiting_records()), waiting_newborns());
+        const std::size_t recorded = sweep ? share(removals, waiting_records(), unlimited) : removals;
+        return {recorded, removals - recorded, budget - removals};
+    }
+    /// What one kind gets of a budget, of which so many wait.
+    std::size_t share(std::size_t budget, std::size_t waiting, std::size_t others) const noexcept {
+        const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
+        return min(waiting, max(half, budget - min(budget, others)));
+    }
+
+    /// Is there one to be done, or to go on with? A demand waits for the end of the one before.
+    bool begin_sweep() noexcept {
+        bool sweeping = sweeping_.load(std::memory_order::relaxed);
+        // (29) acquire: pairs with (28)
+        if (!sweeping && sweep_demands_.exchange(0, std::memory_order::acquire) != 0) {
+            sweep_next_ = 0;
+            sweep_end_ = parts_.slots_in_service();
+            sweeping = true;
+            sweeping_.store(true, std::memory_order::relaxed);
+            add(sweeps_, 1);
+        }
+        return sweeping;
+    }
+    /// Goes on with a sweep, until it has found `most` objects or looked at some more slots: has it look at
+    /// `piece` slots at a time, and calls `destroy()`, which returns how many of those found it has
+    /// destroyed.
+    template <class Destroy>
+    std::size_t sweep_slots(std::size_t piece, std::size_t most, Destroy destroy) {
+        std::size_t next = sweep_next_;
+        const std::size_t left = sweep_end_ - next;
+        const std::size_t end = next + (most < left / slots_an_object ? most * slots_an_object : left);
+        std::size_t destroyed = 0;
+        while (next != end && destroyed < most) {
+            const std::size_t last = next + min(piece, end - next);
+            next = reaper_.find_unrecorded(next, last, most - destroyed);
+            destroyed += destroy();
+        }
+        sweep_next_ = next;
+        sweeping_.store(next != sweep_end_, std::memory_order::relaxed);
+        return destroyed;
     }
 
     void count(const reaped& done, compaction_stats& stats) noexcept {
@@ -288,6 +341,14 @@ private:
     birth_list<T, Config> births_;
     typename placement_parts<Config>::template packer<T> packer_;
     takings_type takings_;
+
+    // Looking at a slot takes so much less time than burying an object.
+    static constexpr std::size_t slots_an_object = 8;
+
+    // The slots that the sweep that goes on has still to look at.
+    plain<std::size_t> sweep_next_{0};
+    plain<std::size_t> sweep_end_{0};
+    typename policy::template atomic<bool> sweeping_{false};
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};

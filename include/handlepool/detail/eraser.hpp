@@ -93,13 +93,20 @@ public:
         return erased.load(std::memory_order::relaxed);
     }
 
+    /// Leaves no records: they would name all objects, whose slots the next compaction looks at as fast.
     void clear() noexcept {
-        parts_.for_each_slot([this](slot_index slot, tag_type tag) {
+        std::size_t cleared = 0;
+        parts_.for_each_slot([&](slot_index slot, tag_type tag) {
             // Again when its handle was revoked.
-            while (layout::is_alive(tag) && !erase(parts_.slots.handle_of(slot, tag))) {
+            while (layout::is_alive(tag) && !parts_.slots.kill(parts_.slots.handle_of(slot, tag))) {
                 tag = parts_.slots.tag(slot);
             }
+            cleared += layout::is_alive(tag) ? 1U : 0U;
         });
+        if (cleared != 0) {
+            compactor_.demand_sweep();
+            count_erased(parts_.lanes.mine(), cleared);
+        }
     }
 
     /// Takes all objects that are alive when it begins, by `sink(handle, object)`; returns how many. Only
@@ -132,14 +139,6 @@ public:
         return count;
     }
 
-    /// Erasures by threads that found no lane.
-    std::uint64_t erased_without_lane() const noexcept {
-        return erased_without_lane_.load(std::memory_order::relaxed);
-    }
-
-    /// Forgets those. Only while nobody else uses the pool.
-    void reset() noexcept { erased_without_lane_.store(0, std::memory_order::relaxed); }
-
 private:
     using lane_type = lane<policy>;
     using tag_type = typename layout::tag_type;
@@ -153,17 +152,16 @@ private:
         Sink sink;
     };
 
-    void count_erased(lane_type* mine) noexcept {
+    void count_erased(lane_type* mine, std::size_t objects = 1) noexcept {
         if (mine != nullptr) {
-            add(mine->erased, 1);
+            add(mine->erased, objects);
         } else {
-            erased_without_lane_.fetch_add(1, std::memory_order::relaxed);
+            parts_.erased_without_lane.fetch_add(objects, std::memory_order::relaxed);
         }
     }
 
     parts_type& parts_;
     compactor_type& compactor_;
-    typename policy::template atomic<std::uint64_t> erased_without_lane_{0};
 };
 
 } // namespace handlepool::detail

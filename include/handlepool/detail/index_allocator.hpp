@@ -175,6 +175,11 @@ public:
         }
     }
 
+    /// The same, where none is ever released: claims indices that were never in use.
+    std::size_t claim_fresh(std::uint32_t* out, std::size_t wanted) noexcept {
+        return free_.claim(out, wanted, free_.limit());
+    }
+
     /// Any thread: gives back what it has claimed and not used. Wait-free.
     void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
 

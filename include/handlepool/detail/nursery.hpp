@@ -199,7 +199,7 @@ public:
     }
 
     /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
-    /// published, so that a sweep finds them.
+    /// published, so that the next compaction finds them.
     void append(chain& lane, std::size_t count, const newborn_batch& batch) noexcept {
         if (batch.chunks.empty()) {
             return;
@@ -326,17 +326,6 @@ public:
         return names_object(found) && slot_table<Config>::slot_of(found) == slot && reached(tag, found);
     }
 
-    /// Compaction, in a sweep: calls `found(handle)` for the objects in the lane's nursery that are
-    /// erased, with the handle under which each died, also after positions that are still empty.
-    template <class Found>
-    void sweep(const chain& lane, const slot_table<Config>& slots, Found found) const {
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
-            for (std::uint32_t position = first; position != last; ++position) {
-                find_erased(position, slots, found);
-            }
-        });
-    }
-
     /// Compaction: gives the drained chunks back, after `recycled(first position)` of each, a
     /// nursery_position.
     template <class Recycled>
@@ -353,8 +342,10 @@ public:
     template <class Objects>
     void trim(Objects& objects) noexcept {
         touch_unused();
+        touch_huge_page(objects);
         const auto cold = memory_.end_frame(drained_ + chunks_.chunks_in_use());
         drained_ = 0;
+        kept_ = memory_.touched();
         if (cold.first != cold.last) {
             discard(objects, cold.first, cold.last);
         }
@@ -362,16 +353,16 @@ public:
 
     // Objects don't stay in a nursery, as they do in stable_places.
     static constexpr bool unsettle(nursery_position) noexcept { return false; }
-    template <class Found>
-    static constexpr void sweep_settled(const slot_table<Config>&, const Found&) noexcept {}
     static constexpr std::size_t settled() noexcept { return 0; }
 
     /// Compaction: gives the memory of all chunks that no lane holds back to the system.
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         touch_unused();
+        touch_huge_page(objects);
         discard(objects, 0, memory_.touched());
         memory_.discarded();
+        kept_ = 0;
     }
 
     // Objects are made in raw memory and end by their destructors, unlike in recycling_places.
@@ -397,6 +388,7 @@ public:
         owners_.discard();
         links_.discard();
         memory_.discarded();
+        kept_ = 0;
         drained_ = 0;
         unused_end_.store(0, std::memory_order::relaxed);
     }
@@ -508,6 +500,23 @@ protected:
         }
     }
 
+    /// Compaction: in a huge page, chunks that nobody has used have memory, too. This frame is taken to have
+    /// used them, and those that were never in service become unused ones, so that all of it can go back.
+    template <class Objects>
+    void touch_huge_page(const Objects& objects) noexcept {
+        const std::size_t touched = memory_.touched();
+        if (touched <= kept_) {
+            return;
+        }
+        const auto last = nursery_position{static_cast<std::uint32_t>(touched * chunk_size())};
+        const std::size_t end = (raw(objects.end_of_huge_page(last)) + chunk_size() - 1) / chunk_size();
+        if (end != touched) {
+            chunks_.put_in_service(min(end, chunks_.chunks()), chunks_to_hold(chunks_.chunks()));
+            memory_.touch(min(end, chunks_.chunks_in_service()));
+            drained_ = drained_ + (memory_.touched() - touched);
+        }
+    }
+
     /// Compaction: gives the memory of those of the chunks that no lane holds back to the system. It takes
     /// them from the lanes meanwhile, a few at a time, so that lanes always find others.
     template <class Objects>
@@ -566,21 +575,6 @@ protected:
                                     : handle == gone || (handle != empty && pass_vacated(position, handle));
     }
 
-    /// Compaction, in a sweep: if the object at the position is erased, calls `found(handle)` with the handle
-    /// under which it died.
-    template <class Found>
-    void find_erased(std::uint32_t position, const slot_table<Config>& slots, const Found& found) const {
-        const value_type born_as = owner(nursery_position{position});
-        if (!names_object(born_as)) {
-            return;
-        }
-        const slot_index slot = slots.slot_of(born_as);
-        const auto tag = slots.tag(slot); // (4)
-        if (reached(tag, born_as) && !layout::is_alive(tag)) {
-            found(slots.handle_of(slot, slots.last_object(tag)));
-        }
-    }
-
     /// Lane: marks a position without an object as vacated, because later ones were already taken.
     void vacate(chain& lane, std::uint32_t position) noexcept {
         links_[position] = lane.vacant;
@@ -628,8 +622,10 @@ protected:
     chunk_store<policy, index_allocator<policy, typename Config::freelist>> chunks_;
     typename policy::template array<typename policy::template atomic<value_type>> owners_;
     typename policy::template array<typename policy::template plain<link>> links_; // of vacated positions
-    // Of compaction: the chunks that have memory, and how many were drained since the last trim().
+    // Of compaction: the chunks that have memory, how many had after the last trim(), and how many were
+    // drained since.
     working_set<policy> memory_{policy::warm_chunks};
+    typename policy::template plain<std::size_t> kept_{0};
     typename policy::template plain<std::size_t> drained_{0};
     // After the last chunk that a lane gave back whole: its memory may have been touched.
     typename policy::template atomic<std::uint32_t> unused_end_{0};

@@ -118,9 +118,16 @@ public:
         bytes_.discard(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
     }
 
-    /// Asks the system for huge pages for the memory of these locations: see virtual_memory.
+    /// Asks the system for huge pages for the memory of these locations; and the first location, `place` or
+    /// after it, that does not share such a page with the one before `place`. See virtual_memory.
     void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {
-        bytes_.prefer_huge_pages(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
+        bytes_.prefer_huge_pages(offset_of(first), offset_of(last));
+    }
+    std::uint32_t end_of_huge_page(std::uint32_t first, std::uint32_t last,
+                                   std::uint32_t place) const noexcept {
+        const std::size_t end = bytes_.end_of_huge_page(offset_of(first), offset_of(last), offset_of(place));
+        return place +
+               static_cast<std::uint32_t>((end - offset_of(place) + type_.stride() - 1) / type_.stride());
     }
 
     memory_use memory() const noexcept { return bytes_.memory(); }
@@ -135,6 +142,7 @@ private:
     }
     static constexpr std::size_t free_bytes = skew();
 
+    std::size_t offset_of(std::uint32_t place) const noexcept { return free_bytes + place * type_.stride(); }
     std::byte* first() const noexcept { return const_cast<std::byte*>(bytes_.data()) + free_bytes; }
 
     /// Saturates instead of overflowing; a reservation of that size fails anyway.

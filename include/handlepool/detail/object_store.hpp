@@ -41,13 +41,17 @@ public:
     object_store(const object_store&) = delete;
     object_store& operator=(const object_store&) = delete;
 
-    /// Once the array has its memory. A nursery that a bulk load fills is touched for the first time then, and
-    /// half of the load's time went into faults of small pages. What frames take that replace less than an
-    /// eighth of a full pool stays with small pages.
+    /// Once the array has its memory. A nursery that a bulk load fills is touched for the first time then,
+    /// and a third of the load's time went into faults of small pages. What frames take that replace less
+    /// than an eighth of a full pool stays with small pages.
     void placed() noexcept {
         array::placed();
-        const std::size_t end_of_load = min<std::size_t>(2 * capacity_, locations_);
-        array::prefer_huge_pages(capacity_ + capacity_ / 8, static_cast<std::uint32_t>(end_of_load));
+        array::prefer_huge_pages(first_of_huge(), last_of_huge());
+    }
+    /// The first position from this one on whose memory does not come with that of the position before it.
+    nursery_position end_of_huge_page(nursery_position from) const noexcept {
+        return nursery_position{
+            array::end_of_huge_page(first_of_huge(), last_of_huge(), capacity_ + raw(from)) - capacity_};
     }
 
     // What is done with one object.
@@ -155,6 +159,11 @@ private:
         if (first < used_) {
             poison_objects(location{first}, min<std::uint32_t>(used_, last) - first);
         }
+    }
+
+    std::uint32_t first_of_huge() const noexcept { return capacity_ + capacity_ / 8; }
+    std::uint32_t last_of_huge() const noexcept {
+        return static_cast<std::uint32_t>(min<std::size_t>(2 * std::size_t{capacity_}, locations_));
     }
 
     std::uint32_t capacity_;

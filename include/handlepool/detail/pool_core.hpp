@@ -230,7 +230,7 @@ public:
 
     std::size_t size() const noexcept {
         expect_in_use();
-        return count_alive(parts_, eraser_.erased_without_lane());
+        return count_alive(parts_);
     }
     std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
     std::uint64_t lifetime() const noexcept {
@@ -481,7 +481,6 @@ public:
             [](const lane_type& one) { return one.created.load(std::memory_order::relaxed); });
         compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
                                static_cast<std::size_t>(created - compactor_.left_nursery()));
-        eraser_.reset();
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();

@@ -147,6 +147,13 @@ struct pool_parts {
     /// Objects that compaction has taken into the store.
     std::size_t settled() const noexcept { return objects.size() + newborns.settled(); }
 
+    /// Objects ever erased.
+    std::uint64_t erased() const noexcept {
+        return lanes.sum([](const lane<policy>& one) {
+            return one.erased.load(std::memory_order::relaxed);
+        }) + erased_without_lane.load(std::memory_order::relaxed);
+    }
+
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, location where) noexcept {
         const tag_type tag = slots.next_tag(slot, fresh_tag);
@@ -181,6 +188,7 @@ struct pool_parts {
         newborns.reset();
         removals.reset();
         allocator.reset(used_up);
+        erased_without_lane.store(0, std::memory_order::relaxed);
     }
 
     memory_use memory_beside_objects() const noexcept {
@@ -198,6 +206,8 @@ struct pool_parts {
     slot_allocator<Config> allocator;
     typename placement::places newborns;
     removal_queue<Config> removals;
+    /// Objects erased by threads that found no lane.
+    typename policy::template atomic<std::uint64_t> erased_without_lane{0};
 };
 
 } // namespace handlepool::detail

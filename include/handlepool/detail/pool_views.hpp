@@ -17,11 +17,9 @@ namespace handlepool::detail {
 
 /// Objects whose handles resolve.
 template <class T, class Config>
-std::size_t count_alive(const pool_parts<T, Config>& parts, std::uint64_t erased_without_lane) noexcept {
+std::size_t count_alive(const pool_parts<T, Config>& parts) noexcept {
     // Erased first: concurrent operations make the result too large rather than too small.
-    const std::uint64_t erased = parts.lanes.sum([](const auto& lane) {
-        return lane.erased.load(std::memory_order::relaxed);
-    }) + erased_without_lane;
+    const std::uint64_t erased = parts.erased();
     const std::uint64_t created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
     return created > erased ? static_cast<std::size_t>(created - erased) : 0;

@@ -80,7 +80,7 @@ public:
             }
         });
     }
-    /// Destroys what was collected, and frees the slots. Without hooks.
+    /// Destroys what was collected, or found by find_unrecorded(), and frees the slots. Without hooks.
     template <executor Executor>
     reaped reap_collected(Executor& executor, std::uint64_t frame) {
         executor.for_ranges(removal_count_, policy::compaction_grain,
@@ -108,24 +108,29 @@ public:
         return done;
     }
 
-    /// Looks for objects that were erased without a record. After all records: what is found has none, or one
-    /// that comes later and is then recognized by end_life().
-    void find_unrecorded() {
-        removal_count_ = 0;
-        for (std::uint32_t i = 0, last = parts_.objects.size(); i != last; ++i) {
-            const slot_index slot = parts_.objects.owner(dense_position{i});
-            if (slot != slot_index::none) {
-                const tag_type tag = parts_.slots.tag(slot); // (4)
-                if (!layout::is_alive(tag)) {
-                    add_removal(parts_.slots.handle_of(slot, parts_.slots.last_object(tag)));
-                }
+    /// Looks for objects that were erased without a record, in the slots from `first` to before `last`, until
+    /// it has found `most`; returns the slot after those it has looked at. After all records: what is found
+    /// has none, or one that comes later and is then recognized by end_life().
+    std::size_t find_unrecorded(std::size_t first, std::size_t last, std::size_t most) {
+        const auto numbered = [](std::size_t index) { return slot_index{static_cast<std::uint32_t>(index)}; };
+        std::size_t found = 0;
+        std::size_t index = first;
+        for (; index != last && found != most; ++index) {
+            if (index + owners_ahead < last) {
+                prefetch_owner(parts_.slots.location_of(numbered(index + owners_ahead)));
+            }
+            const slot_index slot = numbered(index);
+            const tag_type tag = parts_.slots.tag(slot); // (4)
+            if (tag == 0 || layout::is_alive(tag)) {
+                continue;
+            }
+            const tag_type last_tag = parts_.slots.last_object(tag);
+            if (remains_of(slot, last_tag) != location::nowhere) {
+                removals_[found++] = parts_.slots.handle_of(slot, last_tag);
             }
         }
-        const auto found = [this](value_type handle) { add_removal(handle); };
-        parts_.newborns.sweep_settled(parts_.slots, found);
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.newborns.sweep(parts_.lanes[i].newborns, parts_.slots, found);
-        }
+        removal_count_ = found;
+        return index;
     }
 
     /// Leaves an object out of those. Returns whether it was among them.
@@ -140,10 +145,23 @@ public:
         return false;
     }
 
-    /// Destroys what find_unrecorded() found, and frees the slots.
-    reaped reap_unrecorded(std::uint64_t frame) {
-        destroy_collected(0, removal_count_, frame);
-        return free_collected();
+    /// Destroys what find_unrecorded() found, and frees the slots. All in one pass, and in this thread, as
+    /// hooks want it.
+    reaped reap_found(std::uint64_t frame) {
+        removals_.filled(removal_count_);
+        reaped done;
+        for (std::size_t begin = 0; begin != removal_count_;) {
+            const std::size_t count = min<std::size_t>(batch, removal_count_ - begin);
+            const auto found = [this, begin](std::size_t i) { return value_type{removals_[begin + i]}; };
+            // The slots and the owners were just looked at.
+            if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
+                prefetch_objects(found, count);
+            }
+            done += reap_run(found, count, frame);
+            begin += count;
+        }
+        parts_.allocator.retire(done.retired);
+        return done;
     }
 
     /// The holes in the dense store since collect(), until they are closed.
@@ -181,6 +199,8 @@ private:
 
     // Objects whose memory is asked for together.
     static constexpr std::size_t batch = 64;
+    // How many slots ahead of the one that is looked at the owner of its place is asked for.
+    static constexpr std::size_t owners_ahead = 16;
 
     static std::size_t most_removals(const parts_type& parts) noexcept {
         return parts.geometry.removal_chunks * parts.geometry.removal_chunk;
@@ -210,6 +230,10 @@ private:
         for (std::size_t i = 0; i != count; ++i) {
             parts_.slots.prefetch_slot(parts_.slots.slot_of(record(i)));
         }
+        prefetch_objects(record, count);
+    }
+    template <class Record>
+    void prefetch_objects(Record record, std::size_t count) const noexcept {
         for (std::size_t i = 0; i != count; ++i) {
             prefetch_object(record(i));
         }
@@ -228,14 +252,37 @@ private:
     void prefetch_object(value_type handle) const noexcept {
         hooks_.announce(handle);
         const location where = parts_.slots.location_of(parts_.slots.slot_of(handle));
+        prefetch_owner(where);
+        if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
+            parts_.objects.prefetch_object(where);
+        }
+    }
+
+    void prefetch_owner(location where) const noexcept {
         if (parts_.objects.is_dense(where)) {
             parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
         } else {
             parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
         }
-        if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
-            parts_.objects.prefetch_object(where);
+    }
+
+    /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
+    HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
+        const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
+        // The slot may be reserved; or free and its location an old one, and then no place in use has this
+        // owner.
+        if (!is_place(where)) {
+            return location::nowhere;
         }
+        if (parts_.objects.is_dense(where)) {
+            const dense_position position = parts_.objects.dense_position_of(where);
+            return raw(position) < parts_.objects.size() && parts_.objects.owner(position) == slot
+                       ? where
+                       : location::nowhere;
+        }
+        return parts_.newborns.holds(parts_.objects.nursery_position_of(where), slot, tag)
+                   ? where
+                   : location::nowhere;
     }
 
     HANDLEPOOL_ALWAYS_INLINE location destroy(value_type handle, std::uint64_t frame) noexcept {
@@ -249,25 +296,19 @@ private:
     HANDLEPOOL_ALWAYS_INLINE location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
         const slot_index slot = parts_.slots.slot_of(handle);
         const tag_type tag = layout::tag_of(handle);
-        const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
-        // tag has moved on; or the slot is reserved; or it is free and its location an old one, and no place
-        // in use has the record's owner.
-        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag) || !is_place(where)) {
+        // tag has moved on, or nothing remains.
+        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag)) {
             return location::nowhere;
         }
+        const location where = remains_of(slot, tag);
+        if (where == location::nowhere) {
+            return where;
+        }
         if (parts_.objects.is_dense(where)) {
-            const dense_position position = parts_.objects.dense_position_of(where);
-            if (raw(position) >= parts_.objects.size() || parts_.objects.owner(position) != slot) {
-                return location::nowhere;
-            }
-            parts_.objects.set_owner(position, slot_index::none);
+            parts_.objects.set_owner(parts_.objects.dense_position_of(where), slot_index::none);
         } else {
-            const nursery_position position = parts_.objects.nursery_position_of(where);
-            if (!parts_.newborns.holds(position, slot, tag)) {
-                return location::nowhere;
-            }
-            parts_.newborns.mark_gone(position);
+            parts_.newborns.mark_gone(parts_.objects.nursery_position_of(where));
         }
         hooks_.call(handle, parts_.objects.at(where));
         end(where);

@@ -143,7 +143,7 @@ public:
     }
 
     /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
-    /// published, so that a sweep finds them.
+    /// published, so that the next compaction finds them.
     void append(chain& lane, std::size_t count, const place_batch& batch) noexcept {
         if (batch.groups.empty()) {
             return;
@@ -234,25 +234,6 @@ public:
         count(-1);
         touch(group);
         return true;
-    }
-
-    /// Compaction, in a sweep: calls `found(handle)` for the newborns of a lane that are erased.
-    template <class Found>
-    void sweep(const chain& lane, const slot_table<Config>& slots, const Found& found) const {
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
-            for_each_offered(first, last, [&](std::uint32_t place) {
-                base::find_erased(place, slots, found);
-                return true;
-            });
-        });
-    }
-    /// The same for the settled objects.
-    template <class Found>
-    void sweep_settled(const slot_table<Config>& slots, const Found& found) const {
-        for (std::size_t group = 0, last = groups(); group != last; ++group) {
-            for_each_settled(group,
-                             [&](nursery_position place) { base::find_erased(raw(place), slots, found); });
-        }
     }
 
     /// Compaction: offers the groups that have holes, unless a lane holds them.

@@ -54,10 +54,17 @@ public:
         memory_.release(first * sizeof(Element), last * sizeof(Element));
     }
 
-    /// Asks the system to use huge pages for the elements from `first` to before `last`, if they fill several.
-    /// A hint.
+    /// Asks the system to use huge pages for the elements from `first` to before `last`, if they fill
+    /// several. A hint.
     void prefer_huge_pages(std::size_t first, std::size_t last) noexcept {
         memory_.prefer_huge_pages(first * sizeof(Element), last * sizeof(Element));
+    }
+
+    /// The end of the huge page that the element before `at` may lie in: see virtual_memory.
+    std::size_t end_of_huge_page(std::size_t first, std::size_t last, std::size_t at) const noexcept {
+        const std::size_t end =
+            memory_.end_of_huge_page(first * sizeof(Element), last * sizeof(Element), at * sizeof(Element));
+        return (end + sizeof(Element) - 1) / sizeof(Element);
     }
 
     /// Asks the system not to use huge pages for the elements from `first` to before `last`, not even where

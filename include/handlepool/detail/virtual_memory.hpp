@@ -79,9 +79,13 @@ public:
     /// thread, while others use them. A hint: where the system doesn't, each page comes when it is touched.
     void populate(std::size_t first, std::size_t last) noexcept;
 
-    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched; if
-    /// two are whole at least. A hint: where the system has none, small pages serve.
+    /// Asks the system to use huge pages for these bytes, from the first whole one on, as they are touched;
+    /// if two are whole at least. A hint: where the system has none, small pages serve.
     void prefer_huge_pages(std::size_t first, std::size_t last) noexcept;
+
+    /// The end of the huge page that the byte before `at` may lie in, if these bytes prefer such: so much has
+    /// memory together. Else `at`.
+    std::size_t end_of_huge_page(std::size_t first, std::size_t last, std::size_t at) const noexcept;
 
     /// Asks the system not to use huge pages for whole pages of these bytes, though it may do so unasked
     /// elsewhere, so that no more has memory than is touched. A hint.
@@ -121,6 +125,7 @@ private:
     /// Makes bytes zero, but for pages that are not ready, which are.
     void zero(std::size_t first, std::size_t last) noexcept;
     range whole_pages(std::size_t first, std::size_t last) const noexcept;
+    range whole_huge_pages(std::size_t first, std::size_t last) const noexcept;
     bool give_back(range pages) noexcept;
 
     std::byte* mapping_ = nullptr; // its own

@@ -113,7 +113,7 @@ class Pool:
         """As in pool_stats, by name."""
         created, erased, reserved, settled = (self._sum_of_lanes(counter)
                                               for counter in ("created", "erased", "reserved", "settled"))
-        erased += self._core["eraser_"]["erased_without_lane_"].number()
+        erased += self._parts["erased_without_lane"].number()
         settled += self._core["reservations_"]["settled_without_lane_"].number()
         dense = self._objects["size_"].number()
         if self._is_stable():
