@@ -43,8 +43,9 @@ public:
     /// returns how many are to be claimed, at least one, and when they have been claimed `take(count)`. If
     /// the exchange between the two fails, what `look` saw may be wrong.
     template <class Look, class Take>
-    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit, std::size_t tries,
-                      Look look, Take take) noexcept;
+    HANDLEPOOL_ALWAYS_INLINE std::size_t claim(std::uint32_t* out, std::size_t wanted,
+                                               std::size_t in_use_limit, std::size_t tries, Look look,
+                                               Take take) noexcept;
 
     /// Producer: lets claims see the first `freed` of all indices ever freed.
     void publish(std::uint64_t freed) noexcept {
@@ -96,8 +97,9 @@ private:
 
 template <class Policy>
 template <class Look, class Take>
-std::size_t freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                                             std::size_t tries, Look look, Take take) noexcept {
+HANDLEPOOL_ALWAYS_INLINE inline std::size_t
+freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
+                                 std::size_t tries, Look look, Take take) noexcept {
     for (; tries != 0; --tries) {
         // The order of the three loads makes the number in use a lower bound of the true one at the time of
         // the last load: a claim is refused only when the limit was reached. (10) acquire: pairs with (11),
