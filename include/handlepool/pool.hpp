@@ -271,7 +271,8 @@ public:
         });
     }
 
-    /// Erases all objects that are alive when the call begins.
+    /// Erases all objects that are alive when the call begins. Leaves no records: the next compaction looks at
+    /// all slots, and with a budget at some of them.
     /// Progress: lock-free; linear in the slots ever used.
     void clear() noexcept { core_.clear(); }
 
