@@ -271,9 +271,8 @@ public:
         });
     }
 
-    /// Erases all objects that are alive when the call begins. Leaves no records: the next compaction looks at
-    /// all slots, and with a budget at some of them.
-    /// Progress: lock-free; linear in the slots ever used.
+    /// Erases all objects that are alive when the call begins. Leaves no records: the next compaction looks
+    /// at all slots, and with a budget at some of them. Progress: lock-free; linear in the slots ever used.
     void clear() noexcept { core_.clear(); }
 
     /// Is the handle's object alive?
@@ -567,8 +566,10 @@ public:
     /// and newborns together, half of each where both wait, and leaves the others to the next compactions, in
     /// their order. What it leaves stays as it is: newborns are found but not in items(), and erased objects
     /// are not destroyed. No thread's objects wait longer than a frame for each thread more than those of the
-    /// others. The budget is not for objects that threads take() out. With `keep_order`, what lies behind
-    /// the first hole moves besides.
+    /// others. The budget is not for objects that threads take() out. What was erased without a record,
+    /// by clear() or where a queue was full, is looked for besides: at most `budget` of it, in a part of the
+    /// slots, from where the last compaction has stopped. With `keep_order`, what lies behind the first hole
+    /// moves besides.
     /// Progress: like compact(), but linear in the budget and the lanes. Throws like compact().
     template <executor Executor = inline_executor>
     compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {

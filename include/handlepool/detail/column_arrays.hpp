@@ -177,6 +177,9 @@ public:
         (column<Is>().discard(first, last), ...);
     }
 
+    void release(std::uint32_t first, std::uint32_t last) noexcept {
+        (column<Is>().release(first, last), ...);
+    }
     void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {
         (column<Is>().prefer_huge_pages(first, last), ...);
     }

@@ -74,7 +74,8 @@ public:
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 
-    /// Only while the gate is closed. A budget is for removals and newborns together, but not for takings.
+    /// Only while the gate is closed. A budget is for recorded removals and newborns together, and as much
+    /// for a sweep; not for takings.
     template <executor Executor>
     compaction_stats run(Executor& executor, std::size_t budget = unlimited) noexcept {
         return run(executor, budget, [](auto&&) {});
@@ -88,12 +89,12 @@ public:
         const std::uint64_t frame = runs();
         compaction_stats stats;
         // Before the queues are drained, so that a demand that comes later is kept.
-        const bool sweep = begin_sweep();
+        const bool sweep = begin_sweep(budget);
 
         reaper_.hooks().prune();
         births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
-        const parts_of_budget most = divide(budget, sweep);
+        const parts_of_budget most = divide(budget);
         // Another lane comes first each time, where the budget is smaller than the number of lanes.
         const auto first_lane = static_cast<std::size_t>(frame);
         if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) || has_erase_hooks()) {
@@ -114,9 +115,10 @@ public:
         hand_out(end);
         if (sweep) {
             begin(executor, compaction_phase::sweep);
-            const bool alone = has_erase_hooks() ||
-                               in_one_pass<Executor>(most.unrecorded, [this] { return waiting_removals(); });
-            stats.swept = sweep_slots(alone ? policy::compaction_grain + 1 : unlimited, most.unrecorded, [&] {
+            const bool alone =
+                has_erase_hooks() || in_one_pass<Executor>(budget, [this] { return waiting_removals(); });
+            const std::size_t piece = alone ? max<std::size_t>(policy::compaction_grain, 1) : unlimited;
+            stats.swept = sweep_slots(piece, budget, [&] {
                 // After the search: see takings.
                 takings_.collect(deliver);
                 takings_.for_unsettled([this](value_type handle) {
@@ -262,33 +264,28 @@ private:
     }
 
     struct parts_of_budget {
-        std::size_t removals; // with a record
-        std::size_t unrecorded;
+        std::size_t removals;
         std::size_t newborns;
     };
 
     /// Each kind gets half of a budget, and what the other one leaves. The odd one goes to each in turn.
-    /// Removals of both kinds share theirs in the same way, but nobody knows what a sweep will leave.
-    parts_of_budget divide(std::size_t budget, bool sweep) const noexcept {
+    parts_of_budget divide(std::size_t budget) const noexcept {
         if (budget == unlimited) {
-            return {unlimited, unlimited, unlimited};
+            return {unlimited, unlimited};
         }
-        const std::size_t removals =
-            share(budget, sweep ? unlimited : max(waiting_removals(), waiting_records()), waiting_newborns());
-        const std::size_t recorded = sweep ? share(removals, waiting_records(), unlimited) : removals;
-        return {recorded, removals - recorded, budget - removals};
-    }
-    /// What one kind gets of a budget, of which so many wait.
-    std::size_t share(std::size_t budget, std::size_t waiting, std::size_t others) const noexcept {
         const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
-        return min(waiting, max(half, budget - min(budget, others)));
+        const std::size_t removals =
+            min(waiting_records(), max(half, budget - min(budget, waiting_newborns())));
+        return {removals, budget - removals};
     }
 
-    /// Is there one to be done, or to go on with? A demand waits for the end of the one before.
-    bool begin_sweep() noexcept {
+    /// Is there a sweep to be done, or to go on with? With a budget a demand waits for the end of the one
+    /// before: it might never come to the last slots.
+    bool begin_sweep(std::size_t budget) noexcept {
         bool sweeping = sweeping_.load(std::memory_order::relaxed);
         // (29) acquire: pairs with (28)
-        if (!sweeping && sweep_demands_.exchange(0, std::memory_order::acquire) != 0) {
+        if ((!sweeping || budget == unlimited) &&
+            sweep_demands_.exchange(0, std::memory_order::acquire) != 0) {
             sweep_next_ = 0;
             sweep_end_ = parts_.slots_in_service();
             sweeping = true;
@@ -304,7 +301,8 @@ private:
     std::size_t sweep_slots(std::size_t piece, std::size_t most, Destroy destroy) {
         std::size_t next = sweep_next_;
         const std::size_t left = sweep_end_ - next;
-        const std::size_t end = next + (most < left / slots_an_object ? most * slots_an_object : left);
+        const std::size_t looks = max(most, fewest_objects);
+        const std::size_t end = next + (looks < left / slots_an_object ? looks * slots_an_object : left);
         std::size_t destroyed = 0;
         while (next != end && destroyed < most) {
             const std::size_t last = next + min(piece, end - next);
@@ -342,8 +340,10 @@ private:
     typename placement_parts<Config>::template packer<T> packer_;
     takings_type takings_;
 
-    // Looking at a slot takes so much less time than burying an object.
+    // Looking at a slot takes so much less time than burying an object; and a sweep looks at as many slots as
+    // for so many objects, however small the budget.
     static constexpr std::size_t slots_an_object = 8;
+    static constexpr std::size_t fewest_objects = 1024;
 
     // The slots that the sweep that goes on has still to look at.
     plain<std::size_t> sweep_next_{0};

@@ -359,6 +359,7 @@ public:
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         touch_unused();
+        memory_.touch(chunks_.chunks_in_service()); // also behind a chunk that a lane holds
         touch_huge_page(objects);
         discard(objects, 0, memory_.touched());
         memory_.discarded();

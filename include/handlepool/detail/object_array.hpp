@@ -118,6 +118,11 @@ public:
         bytes_.discard(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
     }
 
+    /// Gives whole pages of the memory of these locations, which hold no object, back to the system.
+    void release(std::uint32_t first, std::uint32_t last) noexcept {
+        bytes_.release(offset_of(first), offset_of(last));
+    }
+
     /// Asks the system for huge pages for the memory of these locations; and the first location, `place` or
     /// after it, that does not share such a page with the one before `place`. See virtual_memory.
     void prefer_huge_pages(std::uint32_t first, std::uint32_t last) noexcept {

@@ -137,7 +137,7 @@ public:
 
     /// Gives the memory of locations that hold no object back to the system.
     void discard(location first, location last) noexcept {
-        discard_objects(raw(first), raw(last));
+        array::release(raw(first), raw(last)); // what shares a page is not touched
         poison_objects(first, raw(last) - raw(first));
     }
 
