@@ -153,8 +153,8 @@ typedef struct handlepool_compaction {
     size_t born;             ///< objects that joined the items
     size_t moved;            ///< survivors that changed their place
     size_t retired;          ///< slots that were used up
-    size_t waiting_removals; ///< removals left to the next compaction
-    size_t waiting_newborns; ///< newborns left to the next compaction
+    size_t waiting_removals; ///< erased objects left to later compactions
+    size_t waiting_newborns; ///< newborns left to later compactions
     uint64_t nanoseconds;    ///< of the whole
 } handlepool_compaction;
 

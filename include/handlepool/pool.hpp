@@ -542,7 +542,8 @@ public:
 
     /// Destroys erased objects, takes newborns into the dense store and closes the holes. Handle operations
     /// may go on meanwhile; some of what they do then may be left to the next compaction.
-    /// Progress: blocking: waits for access guards. Linear in removals and newborns, not in the pool's size.
+    /// Progress: blocking: waits for access guards. Linear in removals and newborns, not in the pool's size;
+    /// after clear() in the slots ever used.
     /// Throws compaction_conflict when a compaction is running, or the calling thread made a guard that still
     /// exists.
     compaction_stats compact() { return compact(inline_executor()); }

@@ -30,7 +30,7 @@ struct pool_options {
     std::size_t slot_limit = automatic;
 
     /// Removals that one thread can queue between two compactions; further ones are not lost, but make the
-    /// next compaction look through all objects. Automatic: no limit but the pool's size.
+    /// next compaction look through all slots. Automatic: no limit but the pool's size.
     std::size_t removal_queue_size = automatic;
 
     /// Threads of the process that may use pools, this one or others, at the same time: a thread has one

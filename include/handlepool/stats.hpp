@@ -16,7 +16,7 @@ struct compaction_stats {
     std::size_t retired = 0; ///< slots that were used up
     std::size_t swept = 0;   ///< of `removed`, those without a record: see pool_stats::sweeps
     std::size_t size = 0;    ///< objects in the dense store afterwards
-    /// What waits for the next compaction: erased objects, and objects in the nursery, erased ones among
+    /// What waits for later compactions: erased objects, and objects in the nursery, erased ones among
     /// them. Without a budget, what came meanwhile.
     std::size_t waiting_removals = 0;
     std::size_t waiting_newborns = 0;
@@ -63,7 +63,7 @@ struct pool_stats {
 
     std::size_t lanes = 0;         ///< one more than the highest number of a thread that has used the pool
     std::uint64_t compactions = 0; ///< so far, skipped frames included
-    /// How often compaction has looked at all slots: after clear(), or an erase that could leave no record.
+    /// Sweeps of compactions through all slots, begun after clear(), or an erase that could leave no record.
     std::uint64_t sweeps = 0;
 
     std::size_t bytes_reserved = 0;            ///< address space

@@ -27,7 +27,8 @@
 namespace handlepool::detail {
 
 /// The per-frame task: takes the queued removals and the newborns, and makes the dense store dense again.
-/// Its cost is proportional to both together, never to the pool's size, except with the option `keep_order`.
+/// Its cost is proportional to both together, never to the pool's size, except with the option
+/// `keep_order` and for what was erased without a record.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness. Each step is a loop over independent
@@ -66,11 +67,11 @@ public:
     takings_type& takings_of_threads() noexcept { return takings_; }
     const takings_type& takings_of_threads() const noexcept { return takings_; }
 
-    /// Any thread, wait-free: tells the next compaction to look itself for objects that were erased without a
-    /// record.
+    /// Any thread, wait-free: tells compaction to look itself for objects that were erased without a record.
     void demand_sweep() noexcept {
         // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that all demands
-        // between two compactions form one release sequence: a plain store would hide those before it.
+        // between the beginnings of two sweeps form one release sequence: a plain store would hide those
+        // before it.
         sweep_demands_.fetch_add(1, std::memory_order::release);
     }
 

@@ -528,7 +528,7 @@ private:
     }
 
     value_type handle_in_slot(slot_index slot) const noexcept {
-        // Until the next compaction the slot's tag is at most one past the object's.
+        // Until the object is destroyed the slot's tag is at most one past the object's.
         return slot == slot_index::none
                    ? 0
                    : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
