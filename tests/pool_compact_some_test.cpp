@@ -258,11 +258,10 @@ TYPED_TEST(compact_some, what_clear_has_left_takes_nothing_from_other_removals_a
     EXPECT_EQ(this->pool.stats().waiting_removals, 1000U);
     for (std::size_t frame = 0; frame != 10; ++frame) {
         const auto young = this->load(100);
-        this->pool.erase(std::span(young).first(50));
+        this->pool.erase(std::span(young).last(50));
         const compaction_stats done = this->pool.compact_some(100);
         ASSERT_EQ(done.swept, 100U);
         ASSERT_EQ(done.removed, 150U);
-        ASSERT_EQ(done.born, 50U);
         ASSERT_EQ(done.waiting_removals, 900 - 100 * frame);
         expect_nothing_lost(this->pool);
     }
@@ -316,7 +315,7 @@ TYPED_TEST(compact_some, a_budget_of_one_is_enough_for_each_kind) {
         others += done.removed - done.swept + done.born;
     }
     EXPECT_GE(swept, 100U);
-    EXPECT_GE(others, 100U);
+    EXPECT_GE(others, 50U) << "half of the budget is for places of the dead";
     EXPECT_EQ(this->pool.compact().size, 0U);
     expect_consistent(this->pool);
 }
