@@ -300,7 +300,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_compact(handlepool_pool* pool, hand
 /// The same, but fails as CONFLICT where that would wait. Any thread, at any time.
 HANDLEPOOL_C_API handlepool_error handlepool_try_compact(handlepool_pool* pool, handlepool_compaction* done);
 
-/// The same with at most `budget` removals and newborns; the others are left to the next compactions.
+/// The same with at most `budget` removals and newborns, and besides as many of the objects that were erased
+/// without a record, as clear does; the others are left to the next compactions.
 HANDLEPOOL_C_API handlepool_error handlepool_compact_some(handlepool_pool* pool, size_t budget,
                                                           handlepool_compaction* done);
 

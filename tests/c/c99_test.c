@@ -352,7 +352,7 @@ static void items_lie_in_a_row(void) {
     handlepool_compaction done;
     EXPECT(handlepool_clear(pool) == HANDLEPOOL_OK);
     EXPECT(handlepool_compact_some(pool, 10, &done) == HANDLEPOOL_OK);
-    EXPECT(done.removed <= 10 && done.waiting_removals >= 39);
+    EXPECT(done.removed <= 20 && done.waiting_removals >= 30); /* ten with a record, ten without */
     EXPECT(handlepool_try_compact(pool, &done) == HANDLEPOOL_OK && done.waiting_removals == 0);
     EXPECT(handlepool_items_of(pool).count == 0);
     EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
