@@ -194,7 +194,7 @@ class compact_some_without_records : public compact_some<Pool> {
 protected:
     // Of several erases in a frame only the first can leave a record.
     compact_some_without_records() {
-        for (int i = 0; i != 1000; ++i) {
+        for (int i = 0; i != 20'000; ++i) { // more than a sweep looks at
             handles.push_back(small.emplace(this->people, static_cast<std::uint64_t>(i)));
         }
         small.compact();
@@ -215,7 +215,7 @@ protected:
     std::vector<typename Pool::handle_type> handles;
     std::size_t erased = 0;
     std::size_t buried = 0;
-    Pool small{{.name = "small", .capacity = 1000, .removal_queue_size = 1}};
+    Pool small{{.name = "small", .capacity = 20'000, .removal_queue_size = 1}};
 };
 TYPED_TEST_SUITE(compact_some_without_records, pools);
 
@@ -232,18 +232,19 @@ TYPED_TEST(compact_some_without_records, a_sweep_goes_on_from_frame_to_frame) {
     }
     EXPECT_TRUE(this->small.idle());
     EXPECT_EQ(this->buried, 95U);
-    EXPECT_EQ(this->people.alive(), 905);
+    EXPECT_EQ(this->people.alive(), 19'905);
     EXPECT_EQ(this->small.compact().removed, 0U);
     expect_consistent(this->small);
 }
 
 TYPED_TEST(compact_some_without_records, a_sweep_ends_though_each_frame_demands_another) {
-    this->erase(995, 5);
+    this->erase(19'995, 5);
     for (std::size_t frame = 0; frame != 50; ++frame) {
         this->erase(3 * frame, 3);
         this->compact_some(20);
     }
-    EXPECT_EQ(std::ranges::count_if(this->small, [](const counted& each) { return each.value() >= 995; }), 0);
+    EXPECT_EQ(std::ranges::count_if(this->small, [](const counted& each) { return each.value() >= 19'995; }),
+              0);
     for (int frame = 0; frame != 100 && this->buried != this->erased; ++frame) {
         this->compact_some(20);
     }
