@@ -359,7 +359,9 @@ public:
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         touch_unused();
-        memory_.touch(chunks_.chunks_in_service()); // also behind a chunk that a lane holds
+        if (memory_.touched() != 0) {                   // else there is nothing new since the last time
+            memory_.touch(chunks_.chunks_in_service()); // also behind a chunk that a lane holds
+        }
         touch_huge_page(objects);
         discard(objects, 0, memory_.touched());
         memory_.discarded();

@@ -115,7 +115,7 @@ public:
     /// Makes the memory from one location to before another zero, and gives whole pages of it back to the
     /// system.
     void discard(std::uint32_t first, std::uint32_t last) noexcept {
-        bytes_.discard(free_bytes + first * type_.stride(), free_bytes + last * type_.stride());
+        bytes_.discard(offset_of(first), offset_of(last));
     }
 
     /// Gives whole pages of the memory of these locations, which hold no object, back to the system.
