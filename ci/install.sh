@@ -16,7 +16,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=(
-    g++ cmake ninja-build patch pkg-config
+    g++ ccache cmake ninja-build patch pkg-config
     libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
     libcli11-dev liblua5.4-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev python3 relacy-dev
 )

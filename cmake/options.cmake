@@ -1,6 +1,7 @@
 option(HANDLEPOOL_BUILD_TESTS "Build the tests" OFF)
 option(HANDLEPOOL_SEPARATE_TESTS "Build a program for each file of the library's tests, instead of one for many" OFF)
 option(HANDLEPOOL_UNITE_SOURCES "Compile several files of the tests and the harness at once: for whole builds" OFF)
+option(HANDLEPOOL_CCACHE "Compile through ccache where it is installed: what was compiled once, in any folder, is not compiled again" OFF)
 option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
 option(HANDLEPOOL_BUILD_PEERS "Build the comparison with containers of others, too, as ci/peers.sh does" OFF)
