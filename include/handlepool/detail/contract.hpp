@@ -21,7 +21,7 @@ HANDLEPOOL_KEEP static void (*const library_agrees)() noexcept =
     &library_built_with_HANDLEPOOL_CHECKED<checked>;
 
 /// In a checked build, aborts with the message unless the condition holds; else does nothing.
-inline void expect(bool condition, std::string_view pool, std::string_view message) noexcept {
+inline void expects(bool condition, std::string_view pool, std::string_view message) noexcept {
     if constexpr (checked) {
         if (!condition) {
             contract_violated(pool, message);
