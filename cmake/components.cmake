@@ -55,7 +55,7 @@ if("c" IN_LIST handlepool_components)
         HANDLEPOOL_BUILT_VERSION_TEXT="${PROJECT_VERSION}")
     target_include_directories(handlepool_c PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<INSTALL_INTERFACE:include>)
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(handlepool_c PRIVATE handlepool_service $<BUILD_INTERFACE:handlepool_warnings>)
     handlepool_finish_library(handlepool_c EXPORTS exports_c.map)
 endif()
