@@ -53,9 +53,7 @@ if("c" IN_LIST handlepool_components)
     target_compile_definitions(handlepool_c PRIVATE
         HANDLEPOOL_BUILT_VERSION=${PROJECT_VERSION_MAJOR}*1000000+${PROJECT_VERSION_MINOR}*1000+${PROJECT_VERSION_PATCH}
         HANDLEPOOL_BUILT_VERSION_TEXT="${PROJECT_VERSION}")
-    target_include_directories(handlepool_c PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    handlepool_add_include_directory(handlepool_c)
     target_link_libraries(handlepool_c PRIVATE handlepool_service $<BUILD_INTERFACE:handlepool_warnings>)
     handlepool_finish_library(handlepool_c EXPORTS exports_c.map)
 endif()

@@ -47,7 +47,7 @@ public:
             [&](std::uint64_t head, std::size_t most) {
                 // Of an earlier round of the ring if others have claimed meanwhile; then the exchange fails.
                 block = place_of(head / block_size).load(std::memory_order::relaxed); // carried by (13)
-                offset = static_cast<std::size_t>(head % block_size);
+                offset = head % block_size;
                 return detail::least(most, block_size - offset);
             },
             [&](std::size_t count) { read(block, offset, count, out); });

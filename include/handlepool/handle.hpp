@@ -241,6 +241,6 @@ struct std::hash<handlepool::handle<T, Layout>> {
         std::uint64_t bits = handle.value();
         bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
         bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
-        return static_cast<std::size_t>(bits ^ (bits >> 31));
+        return bits ^ (bits >> 31);
     }
 };

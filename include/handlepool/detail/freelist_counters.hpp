@@ -134,7 +134,7 @@ freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::si
             if (fresh >= options_.index_limit) {
                 return 0;
             }
-            count = least(count, static_cast<std::size_t>(options_.index_limit - fresh));
+            count = least<std::size_t>(count, options_.index_limit - fresh);
             // (11) release: pairs with (10)
             if (fresh_.compare_exchange_weak(fresh, fresh + count, std::memory_order::release,
                                              std::memory_order::relaxed)) {

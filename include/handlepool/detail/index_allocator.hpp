@@ -19,9 +19,7 @@ struct returned_totals {
     std::uint64_t given_back = 0;
     std::uint64_t claimed = 0;
 
-    std::size_t waiting() const noexcept {
-        return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
-    }
+    std::size_t waiting() const noexcept { return given_back > claimed ? given_back - claimed : 0; }
     friend bool operator==(returned_totals, returned_totals) = default;
 };
 

@@ -22,7 +22,7 @@ std::size_t count_alive(const pool_parts<T, Config>& parts) noexcept {
     const std::uint64_t erased = parts.erased();
     const std::uint64_t created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
-    return created > erased ? static_cast<std::size_t>(created - erased) : 0;
+    return created > erased ? created - erased : 0;
 }
 
 /// What is known of a handle.
@@ -86,8 +86,8 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
 template <class T, class Config>
 pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reserved,
                    const pool_parts<T, Config>& parts, const compactor<T, Config>& compactions) {
-    const auto difference = [](std::uint64_t more, std::uint64_t less) {
-        return more > less ? static_cast<std::size_t>(more - less) : 0;
+    const auto difference = [](std::uint64_t more, std::uint64_t less) -> std::size_t {
+        return more > less ? more - less : 0;
     };
     pool_stats view;
     view.name = name;

@@ -193,7 +193,7 @@ public:
         }) + settled_without_lane_.load(std::memory_order::relaxed);
         const std::uint64_t reserved = parts_.lanes.sum(
             [](const lane_type& one) { return one.reserved.load(std::memory_order::relaxed); });
-        return reserved > settled ? static_cast<std::size_t>(reserved - settled) : 0;
+        return reserved > settled ? reserved - settled : 0;
     }
 
     /// The first tag that no handle of the slot has, given out for an object or reserved. Only while nobody
