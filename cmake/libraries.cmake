@@ -24,6 +24,8 @@ function(handlepool_finish_library library)
     if(NOT arg_EXPORTS)
         set(arg_EXPORTS exports.map)
     endif()
+    # Not by linking, which an export would mention.
+    target_compile_options(${library} PRIVATE $<TARGET_PROPERTY:handlepool_warnings,INTERFACE_COMPILE_OPTIONS>)
     get_target_property(type ${library} TYPE)
     # A library that checks contracts has a name of its own: it can be installed beside one that doesn't, and neither
     # a linker nor a loader takes one for the other.
