@@ -10,4 +10,8 @@ template <bool Checked>
 void library_built_with_HANDLEPOOL_CHECKED() noexcept {}
 template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
 
+template <bool DebugContainers>
+void library_built_with_GLIBCXX_DEBUG() noexcept {}
+template void library_built_with_GLIBCXX_DEBUG<debug_containers>() noexcept;
+
 } // namespace handlepool::detail

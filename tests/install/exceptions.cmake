@@ -14,6 +14,7 @@ foreach(library IN ITEMS exceptions no-exceptions)
         if(program STREQUAL library)
             run(${link})
             run(${work}/program)
+            expect_failure("library_built_with_GLIBCXX_DEBUG<true>" ${link} -D _GLIBCXX_DEBUG) # whose containers are others
         elseif(program STREQUAL "exceptions")
             expect_failure("library_built_with_exceptions<true>" ${link})
         else()

@@ -77,6 +77,13 @@ inline constexpr bool exceptions = true;
 inline constexpr bool exceptions = false;
 #endif
 
+/// Is the program built with the debug mode of libstdc++, whose containers are others?
+#ifdef _GLIBCXX_DEBUG
+inline constexpr bool debug_containers = true;
+#else
+inline constexpr bool debug_containers = false;
+#endif
+
 /// Is the program built with AddressSanitizer?
 inline constexpr bool address_sanitizer = HANDLEPOOL_ADDRESS_SANITIZER != 0;
 
