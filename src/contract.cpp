@@ -18,8 +18,4 @@ void contract_violated(std::string_view pool, std::string_view message) noexcept
     end_program(text.data());
 }
 
-template <bool Checked>
-void library_built_with_HANDLEPOOL_CHECKED() noexcept {}
-template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
-
 } // namespace handlepool::detail

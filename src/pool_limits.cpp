@@ -196,7 +196,7 @@ private:
             return refuse_limit(text, fmt::format("a whole number from {} to {}{}", least, most,
                                                   may_be_automatic ? ", or \"automatic\"" : ""));
         }
-        number = static_cast<std::size_t>(value.get<std::uint64_t>());
+        number = value.get<std::uint64_t>();
         return true;
     }
 

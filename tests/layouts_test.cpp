@@ -62,8 +62,8 @@ TYPED_TEST(offered_layout, has_the_numbers_of_its_row) {
         with_commas(std::uint64_t{layout::pool_id_mask} + 1) + " | " +
         (layout::user_bits == 0 ? "-" : with_commas(std::uint64_t{layout::user_mask} + 1)) + " | ";
     EXPECT_THAT(document(), testing::HasSubstr(row));
-    EXPECT_EQ(layout::slots, std::uint64_t{layout::index_mask} + 1);
-    EXPECT_EQ(layout::pools, std::uint64_t{layout::pool_id_mask} + 1);
+    EXPECT_EQ(layout::slot_count, std::uint64_t{layout::index_mask} + 1);
+    EXPECT_EQ(layout::pool_count, std::uint64_t{layout::pool_id_mask} + 1);
     EXPECT_EQ(layout::objects_per_slot, objects);
     EXPECT_EQ(layout::objects_after(0), objects);
     EXPECT_EQ(layout::objects_after(2), objects - 1);

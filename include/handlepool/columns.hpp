@@ -106,8 +106,8 @@ public:
     using const_entry_type = pool_entry<const columns<Cs...>, Layout>;
 
     /// The type of the column of this index.
-    template <std::size_t I>
-    using column_type = detail::type_at<I, Cs...>;
+    template <std::size_t Index>
+    using column_type = detail::type_at<Index, Cs...>;
 
     /// An empty pool. Throws like the constructor of pool.
     explicit pool(const pool_options& options) : core_(options) {}
@@ -336,10 +336,10 @@ public:
 
     /// A column of the dense store: its elements in the rows that were alive at the last compaction,
     /// contiguous. A row has the same position in all columns.
-    template <std::size_t I>
-        requires(I < sizeof...(Cs))
-    std::span<const column_type<I>> items() const noexcept {
-        return {first<I>(), core_.dense_size()};
+    template <std::size_t Index>
+        requires(Index < sizeof...(Cs))
+    std::span<const column_type<Index>> items() const noexcept {
+        return {first<Index>(), core_.dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -349,10 +349,10 @@ public:
 
     /// The same, for loops that change elements. Handles name places: never reorder the elements but by
     /// sort().
-    template <std::size_t I>
-        requires(I < sizeof...(Cs))
-    std::span<column_type<I>> mutable_items() noexcept {
-        return {first<I>(), core_.dense_size()};
+    template <std::size_t Index>
+        requires(Index < sizeof...(Cs))
+    std::span<column_type<Index>> mutable_items() noexcept {
+        return {first<Index>(), core_.dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -598,9 +598,9 @@ private:
     }
 
     /// The first element of a column.
-    template <std::size_t I>
-    column_type<I>* first() const noexcept {
-        return std::addressof(core_.first()->template get<I>());
+    template <std::size_t Index>
+    column_type<Index>* first() const noexcept {
+        return std::addressof(core_.first()->template get<Index>());
     }
 
     /// A function that calls `body` for the rows from one position to before another.
@@ -614,10 +614,10 @@ private:
             return loop_over_elements(body, self.template elements<Self, Columns, index_of<Columns>>()...);
         }
     }
-    template <class Self, class C, std::size_t I>
+    template <class Self, class C, std::size_t Index>
     auto elements() const noexcept {
         using element = std::conditional_t<std::is_const_v<Self>, const C, C>;
-        return static_cast<element*>(first<I>());
+        return static_cast<element*>(first<Index>());
     }
     template <class Body, class... Elements>
     static auto loop_over_elements(Body& body, Elements*... elements) {
@@ -636,7 +636,7 @@ private:
         const std::size_t size = core_.dense_size();
         executor.for_ranges((size + group - 1) / group, (Policy::compaction_grain + group - 1) / group,
                             [loop, size](std::size_t begin, std::size_t end) noexcept {
-                                loop(begin * group, detail::min(end * group, size));
+                                loop(begin * group, detail::least(end * group, size));
                             });
     }
 

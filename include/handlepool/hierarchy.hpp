@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hierarchy_walk.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/member_list.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pool_link.hpp>
@@ -9,7 +10,6 @@
 #include <handlepool/error.hpp>
 #include <handlepool/handle.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -131,7 +131,7 @@ public:
         }
         std::vector<handle_type>& siblings = node_of(parent).children;
         make_room(siblings);
-        leave(child);
+        leave_siblings(child);
         node& moved = node_of(child);
         moved.parent = parent.without_user();
         moved.place = siblings.size();
@@ -145,7 +145,7 @@ public:
         if (!parent(child)) {
             return false;
         }
-        leave(child);
+        leave_siblings(child);
         become_root(child);
         return true;
     }
@@ -287,7 +287,7 @@ public:
             const handle_type each = handles()[i];
             if (!pool.contains(each)) {
                 end(each, pool); // and with it others, whose places go to those after i
-                i = std::min(i, size());
+                i = detail::least(i, size());
             }
         }
         return before - size();
@@ -365,7 +365,7 @@ private:
     }
 
     /// The last of the siblings takes the node's place.
-    void leave(handle_type handle) noexcept {
+    void leave_siblings(handle_type handle) noexcept {
         const node& leaving = node_of(handle);
         std::vector<handle_type>& siblings = leaving.parent ? node_of(leaving.parent).children : roots_;
         siblings[leaving.place] = siblings.back();
@@ -380,7 +380,7 @@ private:
     }
 
     void remove(std::size_t position) noexcept {
-        leave(handles()[position]);
+        leave_siblings(handles()[position]);
         for (const handle_type child : node_at(position).children) {
             become_root(child);
         }

@@ -10,7 +10,7 @@ namespace handlepool {
 /// What a pool is made with. Only `capacity` has no useful default.
 struct pool_options {
     /// Lets the pool choose an option's value; the option's comment says which it takes.
-    static constexpr std::size_t automatic = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t automatic = (std::numeric_limits<std::size_t>::max)();
 
     /// Names the pool in messages and statistics.
     std::string name = "unnamed";

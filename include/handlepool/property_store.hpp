@@ -4,8 +4,8 @@
 #include <handlepool/detail/bag_store.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/message.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/pool_link.hpp>
 #include <handlepool/detail/raise.hpp>
@@ -34,7 +34,7 @@ namespace handlepool {
 /// What a property_store is made with. Both are address space only, which is reserved at once.
 struct property_store_options {
     /// Objects can have a bag whose slot is below this; a pool's `slot_limit` is enough. 8 bytes each.
-    std::size_t slots = std::size_t{1} << 24;
+    std::size_t slot_limit = std::size_t{1} << 24;
     /// For all bags, up to 32 GiB.
     std::size_t bytes = std::size_t{16} << 30;
 };
@@ -70,7 +70,7 @@ public:
     /// A store without bags. Throws reservation_failed and std::bad_alloc.
     explicit property_store(const property_store_options& options = {})
         : bags_(std::make_unique<detail::bag_store>(
-              static_cast<std::size_t>(detail::min<std::uint64_t>(options.slots, Layout::slots)),
+              static_cast<std::size_t>(detail::least<std::uint64_t>(options.slot_limit, Layout::slot_count)),
               options.bytes)) {}
 
     /// Takes bags and attachments. A moved-from store can only be destroyed and assigned to.
@@ -341,7 +341,7 @@ private:
     /// Nothing if the file has a flaw; then nothing has changed.
     template <class OwnerNow>
     std::optional<size_type> take_bags(detail::bag_file_reader& file, OwnerNow& owner_now) {
-        property_store loaded(std::make_unique<detail::bag_store>(bags_->slots(), bags_->bytes()));
+        property_store loaded(std::make_unique<detail::bag_store>(bags_->slot_limit(), bags_->bytes()));
         loaded.bags_->set_names(bags_->names());
         if (attached()) {
             loaded.bags_->belong_to(bags_->pool_id());

@@ -160,7 +160,7 @@ struct slow_ship {
     sheet.set_removed("old"_key);
     const handlepool::property_bag empty;
     handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
-    handlepool::property_store<ship> sheets({.slots = 1000, .bytes = 65'536});
+    handlepool::property_store<ship> sheets({.slot_limit = 1000, .bytes = 65'536});
     sheets.set(ships.emplace(1, 10), "speed"_key, 3.5F);
     stop_here();
 }

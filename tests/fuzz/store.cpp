@@ -25,7 +25,7 @@ using namespace handlepool::property_literals;
 using store = property_store<int>;
 using object = store::handle_type;
 
-constexpr property_store_options small{.slots = 4096, .bytes = std::size_t{1} << 20};
+constexpr property_store_options small{.slot_limit = 4096, .bytes = std::size_t{1} << 20};
 
 /// Nothing if it has a flaw, or a slot beyond those of the store, or too many bags.
 std::optional<std::size_t> read(store& into, std::span<const std::byte> bytes) {

@@ -125,7 +125,7 @@ TEST(property_store_without_memory, begins_with_small_pages_even_where_the_syste
     const object_store large({.bytes = 1024 * mebibyte});
     EXPECT_EQ(bytes_with(" nh") - small_before, 6 * mebibyte) << "of blocks and of slots";
     EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte) << "the other blocks";
-    const object_store small({.slots = 8192, .bytes = mebibyte});
+    const object_store small({.slot_limit = 8192, .bytes = mebibyte});
     EXPECT_EQ(bytes_with(" nh") - small_before, 7 * mebibyte + 65'536) << "all of it";
     EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte);
 }

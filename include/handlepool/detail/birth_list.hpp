@@ -52,10 +52,10 @@ public:
     void report(parts_type& parts) {
         for (std::size_t i = 0; i != count_; ++i) {
             const slot_index slot = (*slots_)[i];
-            const auto tag = parts.slots.tag(slot); // (4)
+            const auto tag = parts.table.tag(slot); // (4)
             if (layout::is_alive(tag)) {
-                hooks_.call(parts.slots.handle_of(slot, tag),
-                            parts.objects.at(parts.slots.location_of(slot)));
+                hooks_.call(parts.table.handle_of(slot, tag),
+                            parts.objects.at(parts.table.location_of(slot)));
             }
         }
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/scratch_array.hpp>
@@ -116,7 +116,7 @@ private:
             prefetch_object(object_ahead);
             slot_ahead = advance(slot_ahead);
             const slot_index soon = parts_.objects.owner(dense_position{slot_ahead});
-            parts_.slots.prefetch_slot(soon);
+            parts_.table.prefetch_slot(soon);
 
             const slot_index slot = parts_.objects.owner(dense_position{source});
             parts_.objects.relocate(location{source}, location{hole});
@@ -145,7 +145,7 @@ private:
         return static_cast<std::byte*>(taken_out_) + which * parts_.objects.type().stride();
     }
     std::size_t alignment() const noexcept {
-        return max(parts_.objects.type().alignment(), std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__});
+        return greatest(parts_.objects.type().alignment(), std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__});
     }
 
     parts_type& parts_;

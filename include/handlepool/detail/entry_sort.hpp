@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/radix_sort.hpp>
 
 #include <cstddef>
@@ -32,7 +32,7 @@ void merge(const Entry* left, const Entry* left_end, const Entry* right, const E
     // From both ends, which a processor does at the same time, and without branches, which it could only
     // guess. No end is reached, whatever the order says.
     while (true) {
-        const std::size_t steps = static_cast<std::size_t>(min(left_end - left, right_end - right)) / 2;
+        const std::size_t steps = static_cast<std::size_t>(least(left_end - left, right_end - right)) / 2;
         if (steps < few) {
             break;
         }

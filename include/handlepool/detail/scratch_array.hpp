@@ -31,7 +31,7 @@ public:
 private:
     static Value* allocate(std::size_t size) {
         // Saturates instead of overflowing: then there is no such memory.
-        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+        constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
         return size == 0 ? nullptr
                          : static_cast<Value*>(
                                ::operator new(size > most / sizeof(Value) ? most : size * sizeof(Value)));

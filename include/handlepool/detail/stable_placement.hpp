@@ -44,7 +44,7 @@ struct placement_parts<Config, stable_placement> {
     template <class Parts>
     static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
         const nursery_position place{static_cast<std::uint32_t>(position)};
-        return parts.newborns.is_settled(place) ? parts.slots.slot_of(parts.newborns.owner(place))
+        return parts.newborns.is_settled(place) ? parts.table.slot_of(parts.newborns.owner(place))
                                                 : slot_index::none;
     }
     template <class Parts>

@@ -140,7 +140,7 @@ class Pool:
 
     def _slots(self):
         if self._cached_slots is None:
-            self._cached_slots = Array(self._parts["slots"]["slots_"])
+            self._cached_slots = Array(self._parts["table"]["slots_"])
         return self._cached_slots
 
     def slot(self, index):
