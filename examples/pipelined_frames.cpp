@@ -23,17 +23,17 @@ namespace {
 using namespace pipelined;
 
 struct options {
-    std::size_t entities = 20'000;
+    std::size_t entities = 5'000;
     int frames = 60;
-    unsigned gpu = 0;
+    unsigned wait = 0;
     unsigned rounds = 1;
 };
 
 /// Runs one way, and checks that all was drawn.
 template <std::size_t Copies, class Way>
 times run(const settings& chosen, const Way& way) {
-    world<Copies> world(chosen.entities);
-    renderer<entity<Copies>> screen(chosen.gpu);
+    world<Copies> world(chosen.entities, chosen.wait);
+    renderer<entity<Copies>> screen(chosen.wait);
     const times measured = way(chosen, world, screen);
 
     using examples::require;
@@ -74,7 +74,7 @@ milliseconds median(std::vector<times>& of, milliseconds times::*part) {
 }
 
 void run_all(const options& chosen) {
-    const settings each{chosen.entities, chosen.frames, std::chrono::microseconds(chosen.gpu)};
+    const settings each{chosen.entities, chosen.frames, std::chrono::microseconds(chosen.wait)};
     std::array<std::vector<times>, ways.size()> measured;
     for (unsigned round = 0; round != chosen.rounds; ++round) { // the ways take turns
         for (std::size_t i = 0; i != ways.size(); ++i) {
@@ -100,10 +100,12 @@ int main(int argc, char** argv) {
     app.add_option("--entities", chosen.entities, "Entities in the world")->check(CLI::Range(20, 10'000'000));
     app.add_option("--frames", chosen.frames, "Frames to draw; the world fills in the first 20")
         ->check(CLI::Range(22, 100'000));
-    app.add_option("--gpu", chosen.gpu, "Microseconds for which the renderer waits in each frame")
+    app.add_option("--wait", chosen.wait,
+                   "Microseconds for which the simulation waits in each frame, as for jobs, and the renderer, as "
+                   "for a graphics card")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--rounds", chosen.rounds, "Rounds, in which the ways take turns; medians are printed")
         ->check(CLI::Range(1, 1000));
-    app.footer("Example:\n  pipelined_frames --entities 100000 --gpu 4000 --frames 120 --rounds 9");
+    app.footer("Example:\n  pipelined_frames --entities 100000 --wait 8000 --frames 60 --rounds 9");
     return examples::run_program(app, argc, argv, [&] { run_all(chosen); });
 }

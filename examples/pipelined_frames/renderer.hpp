@@ -26,7 +26,7 @@ struct drawable {
 template <class Entity>
 class renderer {
 public:
-    /// A frame takes at least `gpu`, for which it waits.
+    /// Each frame waits for `gpu`, as for a graphics card.
     explicit renderer(std::chrono::microseconds gpu) : gpu_(gpu) {}
 
     /// Draws `count` entities, of which `get(i)` says what is to be drawn; then `gone` is not needed any more.

@@ -23,7 +23,7 @@ using milliseconds = duration<double, std::milli>;
 struct settings {
     std::size_t entities;
     int frames;
-    std::chrono::microseconds gpu;
+    std::chrono::microseconds wait; // of each side, in each frame
 };
 
 /// How long the frames took, and what in them. The first ones, in which the world fills, don't count.

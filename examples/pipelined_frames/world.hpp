@@ -3,8 +3,10 @@
 #include <handlepool/pool.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -53,8 +55,9 @@ public:
     using entity_type = entity<Copies>;
     static constexpr int lifetime = 20; // in frames
 
-    explicit world(std::size_t entities)
-        : births_(entities / lifetime), entities_({.name = "entities", .capacity = 2 * entities}) {}
+    /// Each frame waits for `jobs`, which other threads do.
+    world(std::size_t entities, std::chrono::microseconds jobs)
+        : births_(entities / lifetime), jobs_(jobs), entities_({.name = "entities", .capacity = 2 * entities}) {}
 
     /// Entities that the last compaction has destroyed. It ends their meshes only if nobody takes them.
     std::vector<corpse<entity_type>> gone;
@@ -77,6 +80,7 @@ public:
         for (std::size_t i = 0; i != births_; ++i) {
             bear(static_cast<float>(i % 100), now);
         }
+        std::this_thread::sleep_for(jobs_);
     }
 
     /// The end of the frame: entities are destroyed, moved, and taken into items().
@@ -101,6 +105,7 @@ private:
     }
 
     std::size_t births_;
+    std::chrono::microseconds jobs_;
     std::size_t dying_ = 0;
     int frame_ = 0;
     handlepool::pool<entity_type> entities_;
