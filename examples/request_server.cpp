@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
     app.add_option("--capacity", chosen.capacity, "Sessions that the server has room for")
         ->check(CLI::Range(10'000, 10'000'000));
     app.add_option("--requests", chosen.requests, "Requests of each thread")->check(CLI::Range(1, 100'000'000));
-    app.add_option("--measure", chosen.measure, "Only measures waiting times, in so many rounds")
+    app.add_option("--measure", chosen.measure, "Only measures waiting times, in so many rounds, of which the quietest counts")
         ->check(CLI::Range(1, 1000));
     app.footer("Example:\n  request_server --threads 8 --requests 1000000\n  request_server --measure 15");
     return examples::run_program(app, argc, argv, [&] { run_and_count(chosen); });
