@@ -67,7 +67,7 @@ const std::array ways = {
     way{"in place under a guard", [](const settings& chosen) { return run<2>(chosen, under_a_guard); }},
 };
 
-milliseconds median(std::vector<times>& of, milliseconds times::*part) {
+milliseconds median(std::vector<times>& of, milliseconds times::* part) {
     const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
     std::ranges::nth_element(of, middle, {}, part);
     return (*middle).*part;
@@ -82,9 +82,10 @@ void run_all(const options& chosen) {
         }
     }
     const milliseconds in_turn = median(measured[0], &times::frame);
-    fmt::print("{:24} {:>9} {:>9} {:>9} {:>9}   in frames of the first\n", "", "frame", "simulate", "compact", "extract");
+    fmt::print("{:24} {:>9} {:>9} {:>9} {:>9}   in frames of the first\n", "", "frame", "simulate", "compact",
+               "extract");
     for (std::size_t i = 0; i != ways.size(); ++i) {
-        const auto part = [&](milliseconds times::*of) { return median(measured[i], of) / in_turn; };
+        const auto part = [&](milliseconds times::* of) { return median(measured[i], of) / in_turn; };
         fmt::print("{:24} {:9.2f} {:9.2f} {:9.2f} {:9.2f}\n", ways[i].name, part(&times::frame),
                    part(&times::simulate), part(&times::compact), part(&times::extract));
     }
@@ -100,9 +101,10 @@ int main(int argc, char** argv) {
     app.add_option("--entities", chosen.entities, "Entities in the world")->check(CLI::Range(20, 10'000'000));
     app.add_option("--frames", chosen.frames, "Frames to draw; the world fills in the first 20")
         ->check(CLI::Range(22, 100'000));
-    app.add_option("--wait", chosen.wait,
-                   "Microseconds for which the simulation waits in each frame, as for jobs, and the renderer, as "
-                   "for a graphics card")
+    app.add_option(
+           "--wait", chosen.wait,
+           "Microseconds for which the simulation waits in each frame, as for jobs, and the renderer, as "
+           "for a graphics card")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--rounds", chosen.rounds, "Rounds, in which the ways take turns; medians are printed")
         ->check(CLI::Range(1, 1000));

@@ -1,7 +1,7 @@
-// A server without frames: several threads open, use and close sessions, which other threads may be using, and
-// a housekeeper compacts behind them. More clients come than there is room for; then sessions are replaced at
-// random; then nearly all leave, and their memory goes back to the system. With --measure, it shows for how
-// long a request may have to wait, in several ways to keep house.
+// A server without frames: several threads open, use and close sessions, which other threads may be using,
+// and a housekeeper compacts behind them. More clients come than there is room for; then sessions are
+// replaced at random; then nearly all leave, and their memory goes back to the system. With --measure, it
+// shows for how long a request may have to wait, in several ways to keep house.
 
 #include "request_server/latencies.hpp"
 #include "request_server/sessions.hpp"
@@ -84,7 +84,8 @@ std::uint64_t run(const options& chosen) {
     };
 
     // The rush: twice as many as there is room for. Nobody waits, some are refused.
-    in_threads(chosen.threads, [&](unsigned thread) { each_of(thread, [&](std::size_t i) { crowd.log_in(i); }); });
+    in_threads(chosen.threads,
+               [&](unsigned thread) { each_of(thread, [&](std::size_t i) { crowd.log_in(i); }); });
     require(crowd.refused != 0, "{} sessions in a table for {}", crowd.opened.load(), chosen.capacity);
     require(!server.has_room_soon(), "some were refused, though there was room");
     while (server.stats().newborn != 0) { // the housekeeper takes them in
@@ -92,7 +93,8 @@ std::uint64_t run(const options& chosen) {
     }
     const handlepool::pool_stats peak = server.stats();
 
-    // The day: requests, and every tenth time a client goes, whose session others may be using, or comes back.
+    // The day: requests, and every tenth time a client goes, whose session others may be using, or comes
+    // back.
     in_threads(chosen.threads, [&](unsigned thread) {
         std::mt19937 random(thread);
         for (std::size_t i = 0; i != chosen.requests; ++i) {
@@ -129,9 +131,10 @@ std::uint64_t run(const options& chosen) {
                "objects and their places took {} KiB at the peak, and {} KiB at night\n",
                crowd.opened.load(), crowd.refused.load(), crowd.served.load(), crowd.stale.load(),
                peak.bytes_resident_in_objects / 1024, night.bytes_resident_in_objects / 1024);
-    require(crowd.opened == crowd.closed, "{} were opened, {} closed", crowd.opened.load(), crowd.closed.load());
-    require(crowd.served == server.served(), "{} requests were served, sessions know of {}", crowd.served.load(),
-            server.served());
+    require(crowd.opened == crowd.closed, "{} were opened, {} closed", crowd.opened.load(),
+            crowd.closed.load());
+    require(crowd.served == server.served(), "{} requests were served, sessions know of {}",
+            crowd.served.load(), server.served());
     const handlepool::pool_stats end = server.stats();
     require(end.created == crowd.opened && end.destroyed == end.created && end.alive == 0,
             "{} sessions are left", end.alive);
@@ -144,7 +147,8 @@ void run_and_count(const options& chosen) {
         return;
     }
     const std::uint64_t opened = run(chosen);
-    examples::require(backend::ended == opened, "{} of {} connections have ended", backend::ended.load(), opened);
+    examples::require(backend::ended == opened, "{} of {} connections have ended", backend::ended.load(),
+                      opened);
 }
 
 } // namespace
@@ -156,8 +160,10 @@ int main(int argc, char** argv) {
     app.add_option("--threads", chosen.threads, "Threads of the server")->check(CLI::Range(1, 64));
     app.add_option("--capacity", chosen.capacity, "Sessions that the server has room for")
         ->check(CLI::Range(10'000, 10'000'000));
-    app.add_option("--requests", chosen.requests, "Requests of each thread")->check(CLI::Range(1, 100'000'000));
-    app.add_option("--measure", chosen.measure, "Only measures waiting times, in so many rounds, of which the quietest counts")
+    app.add_option("--requests", chosen.requests, "Requests of each thread")
+        ->check(CLI::Range(1, 100'000'000));
+    app.add_option("--measure", chosen.measure,
+                   "Only measures waiting times, in so many rounds, of which the quietest counts")
         ->check(CLI::Range(1, 1000));
     app.footer("Example:\n  request_server --threads 8 --requests 1000000\n  request_server --measure 15");
     return examples::run_program(app, argc, argv, [&] { run_and_count(chosen); });

@@ -21,15 +21,16 @@ struct drawable {
 };
 
 /// Draws frames in one thread, which is all that uses it. Keeps something of each entity between the frames,
-/// here how often it was drawn, in a map of its own: attached to no pool, since compactions change attached ones
-/// in their own thread.
+/// here how often it was drawn, in a map of its own: attached to no pool, since compactions change attached
+/// ones in their own thread.
 template <class Entity>
 class renderer {
 public:
     /// Each frame waits for `gpu`, as for a graphics card.
     explicit renderer(std::chrono::microseconds gpu) : gpu_(gpu) {}
 
-    /// Draws `count` entities, of which `get(i)` says what is to be drawn; then `gone` is not needed any more.
+    /// Draws `count` entities, of which `get(i)` says what is to be drawn; then `gone` is not needed any
+    /// more.
     template <class Get>
     void draw(int frame, std::size_t count, const Get& get, std::vector<corpse<Entity>>& gone) {
         expect(frame == frames_ + 1, "a frame was left out, or came twice");

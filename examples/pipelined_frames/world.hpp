@@ -57,7 +57,9 @@ public:
 
     /// Each frame waits for `jobs`, which other threads do.
     world(std::size_t entities, std::chrono::microseconds jobs)
-        : births_(entities / lifetime), jobs_(jobs), entities_({.name = "entities", .capacity = 2 * entities}) {}
+        : births_(entities / lifetime),
+          jobs_(jobs),
+          entities_({.name = "entities", .capacity = 2 * entities}) {}
 
     /// Entities that the last compaction has destroyed. It ends their meshes only if nobody takes them.
     std::vector<corpse<entity_type>> gone;

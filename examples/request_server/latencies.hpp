@@ -91,7 +91,7 @@ struct contender {
 
 inline void compare(std::string_view title, unsigned rounds, const std::vector<contender>& group) {
     std::vector<waiting> quietest(group.size(), waiting::max()); // what else the machine does only adds
-    for (unsigned round = 0; round != rounds; ++round) {          // they take turns
+    for (unsigned round = 0; round != rounds; ++round) {         // they take turns
         for (std::size_t i = 0; i != group.size(); ++i) {
             quietest[i] = std::min(quietest[i], group[i].measure());
         }

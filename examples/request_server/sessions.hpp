@@ -65,8 +65,8 @@ using session_handle = handlepool::handle<session>;
 class sessions {
 public:
     sessions(std::size_t capacity, housekeeping plan)
-        : table_({.name = "sessions", .capacity = capacity}), keeper_(table_, plan, [this] { ending_.end_all(); }) {
-    }
+        : table_({.name = "sessions", .capacity = capacity}),
+          keeper_(table_, plan, [this] { ending_.end_all(); }) {}
 
     /// Null when the table is full. Then the client is to try again later, or never: whether there is room
     /// after the next compaction, which comes at once, shows has_room_soon().
