@@ -355,7 +355,7 @@ TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
     EXPECT_EQ(pool.describe(first), "pins #" + std::to_string(first.index()) + " generation " +
                                         std::to_string(first.generation()) + ": alive, created 2 frames ago");
     {
-        const auto object = pool.lock(second);
+        const auto object = pool.pin(second);
         EXPECT_EQ(object->value, 2U);
         EXPECT_FALSE(pool.try_compact());
     }

@@ -18,8 +18,8 @@
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/placement.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
@@ -424,23 +424,25 @@ public:
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's row together with a guard, or nothing when the handle is stale.
-    locked_object<columns<Cs...>, Policy> lock(handle_type handle) {
+    /// The handle's row together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale. It holds off compactions and nothing else: other threads may pin,
+    /// write and erase the same row.
+    pinned_object<columns<Cs...>, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<const columns<Cs...>, Policy> lock(handle_type handle) const {
-        return const_cast<pool*>(this)->lock(handle);
+    pinned_object<const columns<Cs...>, Policy> pin(handle_type handle) const {
+        return const_cast<pool*>(this)->pin(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw.
-    locked_object<columns<Cs...>, Policy> try_lock(handle_type handle) noexcept {
+    /// The same, but also empty where pin() would wait or throw.
+    pinned_object<columns<Cs...>, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         const pointer found = guard ? find(handle) : nullptr;
         return {found, std::move(guard)};
     }
-    locked_object<const columns<Cs...>, Policy> try_lock(handle_type handle) const noexcept {
-        return const_cast<pool*>(this)->try_lock(handle);
+    pinned_object<const columns<Cs...>, Policy> try_pin(handle_type handle) const noexcept {
+        return const_cast<pool*>(this)->try_pin(handle);
     }
 
     // ---- Frames: one thread at a time

@@ -18,8 +18,8 @@
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
@@ -516,26 +516,29 @@ public:
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
-    /// stale: for threads that are not ordered with the compactions, and for coroutines.
+    /// The handle's object together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale. For threads that are not ordered with the compactions, and for
+    /// coroutines. Pinning is not mutual exclusion: it holds off compactions and nothing else. Any number of
+    /// threads may pin, read, write and erase the same object at the same time, so what they share in it
+    /// needs atomics or a mutex of its own.
     /// Progress: blocking, like access(), and it throws the same.
-    locked_object<T, Policy> lock(handle_type handle) {
+    pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<const T, Policy> lock(handle_type handle) const {
-        return const_cast<pool*>(this)->lock(handle);
+    pinned_object<const T, Policy> pin(handle_type handle) const {
+        return const_cast<pool*>(this)->pin(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw.
+    /// The same, but also empty where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         T* const object = guard ? find(handle) : nullptr;
         return {object, std::move(guard)};
     }
-    locked_object<const T, Policy> try_lock(handle_type handle) const noexcept {
-        return const_cast<pool*>(this)->try_lock(handle);
+    pinned_object<const T, Policy> try_pin(handle_type handle) const noexcept {
+        return const_cast<pool*>(this)->try_pin(handle);
     }
 
     // ---- Frames: one thread at a time

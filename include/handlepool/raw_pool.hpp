@@ -14,8 +14,8 @@
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
@@ -335,13 +335,14 @@ public:
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's object together with a guard, or nothing when the handle is stale; try_lock() also
-    /// instead of waiting or throwing.
-    locked_object<void, Policy> lock(handle_type handle) {
+    /// The handle's object together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale, with try_pin() also instead of waiting or throwing. It holds off
+    /// compactions and nothing else: other threads may pin, write and erase the same object.
+    pinned_object<void, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<void, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<void, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         void* const object = guard ? find(handle) : nullptr;
         return {object, std::move(guard)};

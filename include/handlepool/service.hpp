@@ -12,7 +12,7 @@
 #include <handlepool/detail/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
@@ -262,19 +262,20 @@ public:
         return owner != nullptr ? owner->template find<T>(handle) : nullptr;
     }
 
-    /// The object together with a guard of the service that keeps it where it is, or nothing when find()
-    /// finds nothing.
+    /// The object together with a guard of the service, which keeps compactions from moving or destroying it;
+    /// or nothing when find() finds nothing. It holds off compactions and nothing else: other threads may
+    /// pin, write and erase the same object.
     /// Progress: blocking, like access(), and it throws the same.
     template <class T>
-    locked_object<T, Policy> lock(handle_type handle) {
+    pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find<T>(handle), std::move(guard)};
     }
 
-    /// The same, but also empty where lock() would wait or throw.
+    /// The same, but also empty where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     template <class T>
-    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         const typename detail::object_access<T>::pointer object = guard ? find<T>(handle) : nullptr;
         return {object, std::move(guard)};

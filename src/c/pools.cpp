@@ -295,7 +295,7 @@ handlepool_error handlepool_try_begin_access(handlepool_pool* pool, handlepool_g
 
 void handlepool_end_access(handlepool_guard* guard) {
     if (guard != nullptr) {
-        guard_type::adopt(std::exchange(guard->held, nullptr)).unlock();
+        guard_type::adopt(std::exchange(guard->held, nullptr)).reset();
     }
 }
 

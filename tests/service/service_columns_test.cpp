@@ -66,16 +66,16 @@ TEST_F(service_columns, a_frame_compacts_rows_and_objects) {
     EXPECT_EQ(service_.find<mover>(other)->get<health>().points, 2);
 }
 
-TEST_F(service_columns, a_row_is_locked) {
+TEST_F(service_columns, a_row_is_pinned) {
     const auto one = movers_.emplace(health{1});
     {
-        const auto locked = service_.lock<mover>(one);
-        ASSERT_TRUE(locked);
-        EXPECT_EQ(locked->get<health>().points, 1);
+        const auto pinned = service_.pin<mover>(one);
+        ASSERT_TRUE(pinned);
+        EXPECT_EQ(pinned->get<health>().points, 1);
         EXPECT_FALSE(service_.try_compact());
     }
-    EXPECT_TRUE(service_.try_lock<const mover>(one));
-    EXPECT_FALSE(service_.try_lock<int>(one));
+    EXPECT_TRUE(service_.try_pin<const mover>(one));
+    EXPECT_FALSE(service_.try_pin<int>(one));
     EXPECT_TRUE(service_.try_compact());
 }
 

@@ -304,7 +304,7 @@ TEST_F(frames, a_guard_of_a_pool_and_then_of_the_service_beside_a_compaction) {
             const auto second = world.access();
             EXPECT_EQ(*world.find<int>(handle), 1);
         }
-        first.unlock();
+        first.reset();
     }
     world.compact();
     EXPECT_EQ(ships.items().size(), 4U);
@@ -314,8 +314,8 @@ TEST_F(frames, guards_may_end_in_another_thread) {
     auto& ships = world.add_pool<int>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     auto of_service = world.access();
-    auto of_object = ships.lock(handle);
-    auto by_service = world.lock<int>(handle);
+    auto of_object = ships.pin(handle);
+    auto by_service = world.pin<int>(handle);
     ASSERT_TRUE(of_object && by_service);
     EXPECT_EQ(&*of_object, &*by_service);
     std::jthread([&, one = std::move(of_service), two = std::move(of_object), three = std::move(by_service)] {
@@ -328,13 +328,13 @@ TEST_F(frames, guards_may_end_in_another_thread) {
     world.compact();
 }
 
-TEST_F(frames, lock_of_a_stale_handle_holds_nothing) {
+TEST_F(frames, pin_of_a_stale_handle_holds_nothing) {
     auto& ships = world.add_pool<int>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     ships.erase(handle);
-    const auto of_object = ships.lock(handle);
-    const auto by_service = world.lock<int>(handle);
-    const auto of_another_type = world.lock<double>(handle);
+    const auto of_object = ships.pin(handle);
+    const auto by_service = world.pin<int>(handle);
+    const auto of_another_type = world.pin<double>(handle);
     EXPECT_FALSE(of_object || by_service || of_another_type);
     EXPECT_TRUE(world.try_compact());
 }
@@ -386,7 +386,7 @@ TEST_F(frames, an_exception_of_an_executor_leaves_removed_pools_to_the_next_comp
         EXPECT_FALSE(world.try_compact(listener).value_or(service_compaction{}).pools != 0);
     }).join();
     EXPECT_EQ(ships.at(handle), 7);
-    guard.unlock();
+    guard.reset();
     throwing_listener listener;
     EXPECT_THROW(world.compact(listener), std::runtime_error);
     EXPECT_EQ(ships.at(handle), 7); // it lives on
