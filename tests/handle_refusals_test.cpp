@@ -1,0 +1,102 @@
+// What containers of handles say of those that can't be members.
+
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace handlepool::test {
+namespace {
+
+using number_handle = handle<int>;
+
+number_handle number_in(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id) {
+    return number_handle::from_value(
+        default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
+}
+
+template <class Action>
+std::string refusal_of(Action action) {
+    try {
+        action();
+    } catch (const std::invalid_argument& refused) {
+        return refused.what();
+    }
+    return "no exception";
+}
+
+struct set_of_numbers {
+    static constexpr const char* name = "handle_set";
+    void add(number_handle handle) { container.insert(handle); }
+    void attach(pool<int>& to) { container.attach(to); }
+    handle_set<int> container;
+};
+struct map_of_numbers {
+    static constexpr const char* name = "handle_map";
+    void add(number_handle handle) { container.try_emplace(handle, 1); }
+    void attach(pool<int>& to) { container.attach(to); }
+    handle_map<int, int> container;
+};
+struct index_of_numbers {
+    static constexpr const char* name = "handle_index";
+    void add(number_handle handle) { container.insert(handle, 1); }
+    void attach(pool<int>& to) {
+        container.attach(to, [](int object) { return object; });
+    }
+    handle_index<int, int> container;
+};
+struct hierarchy_of_numbers {
+    static constexpr const char* name = "hierarchy";
+    void add(number_handle handle) { container.insert(handle); }
+    void attach(pool<int>& to) { container.attach(to); }
+    hierarchy<int> container;
+};
+
+template <class Numbers>
+class handle_refusals : public testing::Test {
+public:
+    static std::string said(const std::string& what) { return std::string(Numbers::name) + ": " + what; }
+
+    Numbers numbers;
+};
+
+using all_containers = testing::Types<set_of_numbers, map_of_numbers, index_of_numbers, hierarchy_of_numbers>;
+TYPED_TEST_SUITE(handle_refusals, all_containers);
+
+TYPED_TEST(handle_refusals, say_what_can_not_be_a_member) {
+    const auto message = [&](number_handle handle) { return refusal_of([&] { this->numbers.add(handle); }); };
+    EXPECT_EQ(message({}), this->said("the null handle can't be a member"));
+    EXPECT_EQ(message(number_in(1, 2, 1)),
+              this->said("a handle of generation 2, which names no object, can't be a member"));
+    this->numbers.add(number_in(1, 1, 4));
+    EXPECT_EQ(message(number_in(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
+                                                      "beside those of the pool with id 4"));
+}
+
+TYPED_TEST(handle_refusals, say_which_pool_can_not_be_attached) {
+    pool<int> other({.name = "other", .capacity = 1});
+    const std::uint32_t id = other.id() == 4 ? 5 : 4;
+    this->numbers.add(number_in(1, 1, id));
+    EXPECT_EQ(refusal_of([&] { this->numbers.attach(other); }),
+              this->said("an object of the pool with id " + std::to_string(other.id()) +
+                         " can't be a member beside those of the pool with id " + std::to_string(id)));
+}
+
+TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {
+    using narrow = handle_layout<10, 12, 8>;
+    const auto handle = handlepool::handle<int, narrow>::from_value(
+        narrow::value_of(1, narrow::make_tag(1, 1)) | narrow::value_type{1} << 31);
+    handle_set<int, narrow> set;
+    EXPECT_EQ(refusal_of([&] { set.insert(handle); }),
+              "handle_set: a handle with bits that its layout doesn't use can't be a member");
+}
+
+} // namespace
+} // namespace handlepool::test
