@@ -15,15 +15,15 @@
 namespace handlepool::test {
 namespace {
 
-using number_handle = handle<int>;
+using refused_handle = handle<int>;
 
-number_handle number_in(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id) {
-    return number_handle::from_value(
+refused_handle made_up_of(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id) {
+    return refused_handle::from_value(
         default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
 }
 
 template <class Action>
-std::string refusal_of(Action action) {
+std::string message_of(Action action) {
     try {
         action();
     } catch (const std::invalid_argument& refused) {
@@ -34,19 +34,19 @@ std::string refusal_of(Action action) {
 
 struct set_of_numbers {
     static constexpr const char* name = "handle_set";
-    void add(number_handle handle) { container.insert(handle); }
+    void add(refused_handle handle) { container.insert(handle); }
     void attach(pool<int>& to) { container.attach(to); }
     handle_set<int> container;
 };
 struct map_of_numbers {
     static constexpr const char* name = "handle_map";
-    void add(number_handle handle) { container.try_emplace(handle, 1); }
+    void add(refused_handle handle) { container.try_emplace(handle, 1); }
     void attach(pool<int>& to) { container.attach(to); }
     handle_map<int, int> container;
 };
 struct index_of_numbers {
     static constexpr const char* name = "handle_index";
-    void add(number_handle handle) { container.insert(handle, 1); }
+    void add(refused_handle handle) { container.insert(handle, 1); }
     void attach(pool<int>& to) {
         container.attach(to, [](int object) { return object; });
     }
@@ -54,7 +54,7 @@ struct index_of_numbers {
 };
 struct hierarchy_of_numbers {
     static constexpr const char* name = "hierarchy";
-    void add(number_handle handle) { container.insert(handle); }
+    void add(refused_handle handle) { container.insert(handle); }
     void attach(pool<int>& to) { container.attach(to); }
     hierarchy<int> container;
 };
@@ -67,24 +67,27 @@ public:
     Numbers numbers;
 };
 
-using all_containers = testing::Types<set_of_numbers, map_of_numbers, index_of_numbers, hierarchy_of_numbers>;
-TYPED_TEST_SUITE(handle_refusals, all_containers);
+using refusing_containers =
+    testing::Types<set_of_numbers, map_of_numbers, index_of_numbers, hierarchy_of_numbers>;
+TYPED_TEST_SUITE(handle_refusals, refusing_containers);
 
 TYPED_TEST(handle_refusals, say_what_can_not_be_a_member) {
-    const auto message = [&](number_handle handle) { return refusal_of([&] { this->numbers.add(handle); }); };
+    const auto message = [&](refused_handle handle) {
+        return message_of([&] { this->numbers.add(handle); });
+    };
     EXPECT_EQ(message({}), this->said("the null handle can't be a member"));
-    EXPECT_EQ(message(number_in(1, 2, 1)),
+    EXPECT_EQ(message(made_up_of(1, 2, 1)),
               this->said("a handle of generation 2, which names no object, can't be a member"));
-    this->numbers.add(number_in(1, 1, 4));
-    EXPECT_EQ(message(number_in(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
-                                                      "beside those of the pool with id 4"));
+    this->numbers.add(made_up_of(1, 1, 4));
+    EXPECT_EQ(message(made_up_of(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
+                                                       "beside those of the pool with id 4"));
 }
 
 TYPED_TEST(handle_refusals, say_which_pool_can_not_be_attached) {
     pool<int> other({.name = "other", .capacity = 1});
     const std::uint32_t id = other.id() == 4 ? 5 : 4;
-    this->numbers.add(number_in(1, 1, id));
-    EXPECT_EQ(refusal_of([&] { this->numbers.attach(other); }),
+    this->numbers.add(made_up_of(1, 1, id));
+    EXPECT_EQ(message_of([&] { this->numbers.attach(other); }),
               this->said("an object of the pool with id " + std::to_string(other.id()) +
                          " can't be a member beside those of the pool with id " + std::to_string(id)));
 }
@@ -94,7 +97,7 @@ TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {
     const auto handle = handlepool::handle<int, narrow>::from_value(
         narrow::value_of(1, narrow::make_tag(1, 1)) | narrow::value_type{1} << 31);
     handle_set<int, narrow> set;
-    EXPECT_EQ(refusal_of([&] { set.insert(handle); }),
+    EXPECT_EQ(message_of([&] { set.insert(handle); }),
               "handle_set: a handle with bits that its layout doesn't use can't be a member");
 }
 
