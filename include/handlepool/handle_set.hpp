@@ -165,17 +165,11 @@ public:
     }
 
     /// Removes the members for which `predicate(handle)` is true. Returns how many. Linear in the members.
-    /// What the predicate throws passes through; the members that it was not asked about stay.
+    /// What the predicate throws passes through; the members that it was not asked about stay. It may change
+    /// the set: it is asked about all that are members until then, and perhaps twice, or about new ones.
     template <class Predicate>
     friend std::size_t erase_if(handle_set& set, Predicate predicate) {
-        std::size_t erased = 0;
-        for (std::size_t i = set.size(); i != 0; --i) { // from the end, where removing moves what was asked
-            if (predicate(set.handles()[i - 1])) {
-                set.members_.remove(i - 1);
-                ++erased;
-            }
-        }
-        return erased;
+        return detail::erase_members_if(set, [&](std::size_t i) { return predicate(set.handles()[i]); });
     }
 
     // ---- Many at once

@@ -130,7 +130,7 @@ public:
             return true;
         }
         std::vector<handle_type>& siblings = node_of(parent).children;
-        make_room(siblings);
+        detail::make_room(siblings);
         leave(child);
         node& moved = node_of(child);
         moved.parent = parent.without_user();
@@ -351,15 +351,9 @@ private:
         }
     }
 
-    template <class Value>
-    static void make_room(std::vector<Value>& values) {
-        if (values.size() == values.capacity()) {
-            values.reserve(2 * values.size() + 1);
-        }
-    }
     /// For the roots as many as there are nodes, so that no node's end needs memory.
     void make_room_for_node() {
-        make_room(nodes_);
+        detail::make_room(nodes_);
         members_.reserve(nodes_.capacity());
         roots_.reserve(nodes_.capacity());
     }
