@@ -411,7 +411,7 @@ TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
         pool<columns<int, counted>> pool({.name = "hooked", .capacity = 10});
         one = pool.emplace(100, counted(people, 1));
         pool.emplace(200, counted(people, 2));
-        pool.on_erase([&](auto handle, row<int, counted> dying) {
+        const scoped_hook hook = pool.on_erase([&](auto handle, row<int, counted> dying) {
             auto [number, person] = dying;
             EXPECT_EQ(handle == one, number == 100);
             EXPECT_FALSE(pool.contains(handle));

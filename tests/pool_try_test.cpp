@@ -54,7 +54,7 @@ TEST(try_lock, is_empty_while_a_compaction_runs) {
     ints pool({.name = "ints", .capacity = 10});
     kept = pool.emplace(7);
     pool.erase(pool.emplace(8));
-    pool.on_erase([&](auto, int&) {
+    const scoped_hook hook = pool.on_erase([&](auto, int&) {
         ++calls;
         EXPECT_FALSE(pool.try_lock(kept));
         EXPECT_FALSE(std::as_const(pool).try_lock(kept));
@@ -71,7 +71,7 @@ TEST(raw_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
     const auto erased = pool.emplace();
     pool.erase(erased);
     EXPECT_FALSE(pool.try_lock(erased));
-    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_lock(kept)); });
+    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_lock(kept)); }).release();
     pool.compact();
     const auto locked = pool.try_lock(kept);
     EXPECT_EQ(locked.get(), pool.find(kept));

@@ -70,7 +70,7 @@ TEST(service_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
     ships.erase(handle<ship>::from_value(erased.value()));
     EXPECT_FALSE(world.try_lock<ship>(erased));
     EXPECT_FALSE(world.try_lock<int>(kept)) << "of another type";
-    world.on_erase(ships, [&](auto, ship&) {
+    const scoped_hook hook = world.on_erase(ships, [&](auto, ship&) {
         ++calls;
         EXPECT_FALSE(world.try_lock<ship>(kept));
     });
