@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace handlepool::test {
 namespace {
@@ -90,6 +91,36 @@ TYPED_TEST(handle_refusals, say_which_pool_can_not_be_attached) {
     EXPECT_EQ(message_of([&] { this->numbers.attach(other); }),
               this->said("an object of the pool with id " + std::to_string(other.id()) +
                          " can't be a member beside those of the pool with id " + std::to_string(id)));
+}
+
+TYPED_TEST(handle_refusals, end_with_the_members_that_were_moved_away) {
+    this->numbers.add(made_up_of(1, 1, 4));
+    {
+        const auto taken = std::move(this->numbers.container);
+        EXPECT_EQ(taken.size(), 1U);
+    }
+    EXPECT_EQ(this->numbers.container.size(), 0U);
+    this->numbers.add(made_up_of(1, 1, 5));
+    EXPECT_TRUE(this->numbers.container.contains(made_up_of(1, 1, 5)));
+
+    auto assigned = TypeParam();
+    assigned.add(made_up_of(2, 1, 6));
+    assigned.container = std::move(this->numbers.container);
+    EXPECT_TRUE(assigned.container.contains(made_up_of(1, 1, 5)));
+    this->numbers.add(made_up_of(3, 1, 7));
+    EXPECT_TRUE(this->numbers.container.contains(made_up_of(3, 1, 7)));
+}
+
+TYPED_TEST(handle_refusals, end_when_an_attached_container_is_moved_away) {
+    pool<int> first({.name = "first", .capacity = 1});
+    pool<int> second({.name = "second", .capacity = 1});
+    this->numbers.attach(first);
+    const auto taken = std::move(this->numbers.container);
+    EXPECT_TRUE(taken.attached());
+    EXPECT_FALSE(this->numbers.container.attached());
+    const auto object = second.emplace(1);
+    this->numbers.add(object);
+    EXPECT_TRUE(this->numbers.container.contains(object));
 }
 
 TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {

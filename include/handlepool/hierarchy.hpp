@@ -345,9 +345,9 @@ private:
         }
     }
     void require_current(handle_type handle) const {
-        if (!contains(handle)) {
+        if (!contains(handle) || link_.is_dead(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
-                                                " is stale, and can't become a node"));
+                                                " is stale, and can't become a child or a parent"));
         }
     }
 
