@@ -213,10 +213,12 @@ public:
     /// Gives all objects of the pool that a compaction has taken in the keys that `key_of(object)` returns,
     /// and from here on those that compactions take in; and takes the keys of those that they destroy.
     /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
-    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Like on_erase()
-    /// of the pool; linear in its objects and those in the index. Hashing and comparing keys must not throw
-    /// while it is attached. Throws std::invalid_argument if there are objects of another pool in the index,
-    /// and what on_erase() and on_birth() throw; then nothing has changed.
+    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Hooks of
+    /// on_birth find the keys if they were added after the index was attached, and can set what a key is made
+    /// of if they were added before; those of on_erase always find them. Like on_erase() of the pool; linear
+    /// in its objects and those in the index. Hashing and comparing keys must not throw while it is attached.
+    /// Throws std::invalid_argument if there are objects of another pool in the index, and what on_erase()
+    /// and on_birth() throw; then nothing has changed.
     template <class Pool, class KeyOf>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, KeyOf key_of) {

@@ -211,7 +211,7 @@ public:
     // ---- The dead
 
     /// As handle_set::attach(), detach(), attached() and prune(). Values end in the compaction, after the
-    /// objects' hooks were called; their destructors must not throw.
+    /// hooks of on_erase that were called for their object; their destructors must not throw.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {

@@ -140,10 +140,11 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the objects that they destroy, in constant time each, and
-    /// so does what else destroys them; and prunes the set now. Replaces an attachment. Either may end first.
-    /// Like on_erase() of the pool, and linear in the members.
-    /// Throws std::invalid_argument if there are members of another pool, and what on_erase() throws; then
-    /// nothing has changed.
+    /// so does what else destroys them: after the hooks of on_erase, which still find the members, before the
+    /// objects' destructors, and in the order in which containers were attached. Prunes the set now. Replaces
+    /// an attachment. Either may end first. Like on_erase() of the pool, and linear in the members. Throws
+    /// std::invalid_argument if there are members of another pool, and what on_erase() throws; then nothing
+    /// has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
