@@ -77,9 +77,25 @@ struct map_ends : testing::Test {
     end_map map;
 };
 
-TEST_F(map_ends, erase_another) {
-    EXPECT_TRUE(map.erase(handle_of(1)));
-    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(3, 4));
+TEST(map_ends_alone, erase_another_wherever_the_two_are) {
+    for (std::uint64_t one = 0; one != 4; ++one) {
+        for (std::uint64_t other = 0; other != 4; ++other) {
+            end_map map;
+            std::vector<int> rest;
+            for (int i = 0; i != 4; ++i) {
+                const auto at = static_cast<std::uint64_t>(i);
+                map.try_emplace(handle_of(at), ends(i));
+                if (at != one && at != other) {
+                    rest.push_back(i);
+                }
+            }
+            bool was_there = true;
+            map.at(handle_of(one))->at_end = [&] { was_there = map.erase(handle_of(other)); };
+            EXPECT_TRUE(map.erase(handle_of(one)));
+            EXPECT_EQ(was_there, one != other);
+            EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(rest));
+        }
+    }
 }
 
 TEST_F(map_ends, erase_another_in_a_compaction) {
@@ -116,7 +132,15 @@ TEST_F(map_ends, erase_all_while_some_are_erased) {
             map.erase(handle_of(i));
         }
     };
-    EXPECT_EQ(erase_if(map, [](end_handle, const end_value&) { return true; }), 1U);
+    int asked = 0;
+    EXPECT_EQ(erase_if(map,
+                       [&](end_handle each, const end_value&) {
+                           EXPECT_TRUE(map.contains(each));
+                           ++asked;
+                           return true;
+                       }),
+              1U);
+    EXPECT_EQ(asked, 1);
     EXPECT_THAT(numbers_in(map), IsEmpty());
 }
 
@@ -244,6 +268,7 @@ TEST(set_ends, predicates_change_the_set) {
     }
     EXPECT_EQ(erase_if(set,
                        [&](end_handle each) {
+                           EXPECT_TRUE(set.contains(each));
                            set.erase(handle_of(1));
                            set.erase(handle_of(2));
                            set.insert(handle_of(5));
