@@ -407,11 +407,12 @@ TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
     census people;
     std::vector<std::uint64_t> seen;
     handle<columns<int, counted>> one;
+    scoped_hook hook; // outlives the pool, whose end calls it
     {
         pool<columns<int, counted>> pool({.name = "hooked", .capacity = 10});
         one = pool.emplace(100, counted(people, 1));
         pool.emplace(200, counted(people, 2));
-        pool.on_erase([&](auto handle, row<int, counted> dying) {
+        hook = pool.on_erase([&](auto handle, row<int, counted> dying) {
             auto [number, person] = dying;
             EXPECT_EQ(handle == one, number == 100);
             EXPECT_FALSE(pool.contains(handle));

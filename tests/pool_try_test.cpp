@@ -54,7 +54,7 @@ TEST(try_pin, is_empty_while_a_compaction_runs) {
     ints pool({.name = "ints", .capacity = 10});
     kept = pool.emplace(7);
     pool.erase(pool.emplace(8));
-    pool.on_erase([&](auto, int&) {
+    const scoped_hook hook = pool.on_erase([&](auto, int&) {
         ++calls;
         EXPECT_FALSE(pool.try_pin(kept));
         EXPECT_FALSE(std::as_const(pool).try_pin(kept));
@@ -71,7 +71,7 @@ TEST(raw_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     const auto erased = pool.emplace();
     pool.erase(erased);
     EXPECT_FALSE(pool.try_pin(erased));
-    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_pin(kept)); });
+    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_pin(kept)); }).release();
     pool.compact();
     const auto pinned = pool.try_pin(kept);
     EXPECT_EQ(pinned.get(), pool.find(kept));

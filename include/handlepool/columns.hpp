@@ -17,7 +17,6 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/object_lookup.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/placement.hpp>
@@ -25,6 +24,7 @@
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -519,12 +519,12 @@ public:
     /// that a compaction takes into the dense store.
     template <class Hook>
         requires std::invocable<Hook&, handle<columns<Cs...>, Layout>, row<Cs...>>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_rows(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_rows(std::move(hook)), order);
     }
     template <class Hook>
         requires std::invocable<Hook&, handle<columns<Cs...>, Layout>, row<Cs...>>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_rows(std::move(hook)));
     }
 

@@ -109,7 +109,8 @@ public:
     /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized; for a
     /// child that has children, which could be above its new parent, linear in the ancestors of that. Throws
     /// hierarchy_cycle, which names both handles, if the parent is the child or below it;
-    /// std::invalid_argument like insert(), also for stale handles; and std::bad_alloc. Then neither has
+    /// std::invalid_argument like insert(), also for stale handles, such as those of nodes that were erased
+    /// from the pool that it is attached to; and std::bad_alloc. Then neither has
     /// another place, except that what was no node may be a root, and a stale node may be gone.
     void attach(handle_type child, handle_type parent) {
         if (!try_attach(child, parent)) {
@@ -130,7 +131,7 @@ public:
             return true;
         }
         std::vector<handle_type>& siblings = node_of(parent).children;
-        make_room(siblings);
+        detail::make_room(siblings);
         leave_siblings(child);
         node& moved = node_of(child);
         moved.parent = parent.without_user();
@@ -259,8 +260,9 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the nodes of objects that they destroy: their children
-    /// become roots or are erased, as the constructor was told. Those that are erased are dead from then on,
-    /// and removed here; the next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
+    /// become roots or are erased, as the constructor was told. Hooks of on_erase are called before, and can
+    /// detach() children from what ends. Those that are erased are dead from then on, and removed here; the
+    /// next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
     /// Either may end first. Like on_erase() of the pool, and linear in the nodes. Throws
     /// std::invalid_argument if there are nodes of another pool, and what on_erase() throws; then nothing has
     /// changed.
@@ -345,21 +347,15 @@ private:
         }
     }
     void require_current(handle_type handle) const {
-        if (!contains(handle)) {
+        if (!contains(handle) || link_.is_dead(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
-                                                " is stale, and can't become a node"));
+                                                " is stale, and can't become a child or a parent"));
         }
     }
 
-    template <class Value>
-    static void make_room(std::vector<Value>& values) {
-        if (values.size() == values.capacity()) {
-            values.reserve(2 * values.size() + 1);
-        }
-    }
     /// For the roots as many as there are nodes, so that no node's end needs memory.
     void make_room_for_node() {
-        make_room(nodes_);
+        detail::make_room(nodes_);
         members_.reserve(nodes_.capacity());
         roots_.reserve(nodes_.capacity());
     }

@@ -17,12 +17,12 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/object_lookup.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -639,18 +639,21 @@ public:
 
     // ---- The whole pool: while no compaction runs
 
-    /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
-    /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
-    /// order of the hooks. What it refers to must outlive the pool, or the hook is disconnected before. The
-    /// handle is stale by then. A hook may use the pool like a destructor, and must not throw. Returns the
-    /// connection, by which the hook can be taken off; without it, it stays.
+    /// From here on, as long as what it returns lives, `hook(handle, object)` is called for each object that
+    /// was erased, or is alive when the pool ends, just before it is destroyed:
+    ///
+    ///     scoped_hook deaths_ = ships_.on_erase([this](auto, ship&) { --afloat_; }); // after what it uses
+    ///
+    /// By the compacting thread, one object after the other, and for each in the order of the hooks: early
+    /// ones first, which find the object in the containers that are attached, whenever these were attached.
+    /// The handle is stale by then. A hook may use the pool like a destructor, and must not throw.
     /// Progress: blocking: waits for access guards. Linear in the hooks.
     /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
     /// is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_references(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_references(std::move(hook)), order);
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
@@ -660,7 +663,7 @@ public:
     /// objects, too. Also throws reservation_failed.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_references(std::move(hook)));
     }
 

@@ -13,13 +13,13 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/object_lookup.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/raw_type.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -404,15 +404,15 @@ public:
     /// pointer to the object.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_handles(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_handles(std::move(hook)), order);
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store, with a pointer to the object.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_handles(std::move(hook)));
     }
 

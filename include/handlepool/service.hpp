@@ -11,13 +11,13 @@
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/raw_stable_pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/service_stats.hpp>
 #include <handlepool/stable_pool.hpp>
 
@@ -193,12 +193,12 @@ public:
     /// destroyed; see pool::on_erase, also for what is thrown. Not while that pool is compacted.
     /// Progress: blocking: waits for guards of the pool.
     template <class Pool, class Hook>
-    hook_connection on_erase(Pool& pool, Hook hook) {
-        return pool.on_erase(std::move(hook));
+    scoped_hook on_erase(Pool& pool, Hook hook, hook_order order = hook_order::early) {
+        return pool.on_erase(std::move(hook), order);
     }
     /// The same for each object that a compaction of the pool takes into its dense store; see pool::on_birth.
     template <class Pool, class Hook>
-    hook_connection on_birth(Pool& pool, Hook hook) {
+    scoped_hook on_birth(Pool& pool, Hook hook) {
         return pool.on_birth(std::move(hook));
     }
 

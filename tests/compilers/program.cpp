@@ -84,7 +84,7 @@ void use_pool() {
     require(ships.try_compact().has_value(), "try_compact");
     require(ships.erase(handle) && !ships.erase(handle) && !ships.try_pin(handle), "a stale handle");
     require(ships.describe(handle).find("erased") != std::string::npos, "describe");
-    ships.on_erase([](auto, ship&) {});
+    ships.on_erase([](auto, ship&) {}).release();
     ships.clear();
     ships.compact();
     ships.shrink_to_fit();

@@ -88,7 +88,7 @@ TEST_F(service_columns, any_pool_names_a_row_by_its_first_element) {
     EXPECT_TRUE(any.holds<mover>());
     EXPECT_FALSE(any.holds<position>());
     std::vector<float> seen;
-    any.on_erase([&](any_handle handle, void* first) {
+    const scoped_hook hook = any.on_erase([&](any_handle handle, void* first) {
         EXPECT_EQ(handle, any_handle(one));
         seen.push_back(static_cast<position*>(first)->x);
     });
@@ -108,7 +108,7 @@ TEST_F(service_columns, a_pool_of_rows_may_have_a_policy_of_its_own) {
 
 TEST_F(service_columns, views_and_hooks_include_rows) {
     int dead = 0;
-    service_.on_erase(movers_, [&](auto, auto row) { dead += row.template get<health>().points; });
+    service_.on_erase(movers_, [&](auto, auto row) { dead += row.template get<health>().points; }).release();
     const auto one = movers_.emplace(health{5});
     EXPECT_THAT(service_.describe(one), HasSubstr("movers #"));
     EXPECT_EQ(service_.leaks().size(), 1U);

@@ -5,8 +5,8 @@
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/memory_use.hpp>
+#include <handlepool/scoped_hook.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -31,11 +31,11 @@ public:
 
     /// Throws like hook_list::add, and reservation_failed.
     template <class Hook>
-    hook_connection add_hook(Hook hook, std::size_t most_newborns) {
+    scoped_hook add_hook(Hook hook, std::size_t most_newborns) {
         if (!slots_) {
             slots_.emplace(memory_purpose::of_pool(pool_).part(" compaction births"), most_newborns);
         }
-        return hooks_.add(std::move(hook));
+        return hooks_.add(std::move(hook), hook_order::early);
     }
     hooks_type& hooks() noexcept { return hooks_; }
 

@@ -54,11 +54,11 @@ public:
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
     /// Only while the gate is closed.
     template <class Hook>
-    hook_connection add_erase_hook(Hook hook) {
-        return reaper_.hooks().add(std::move(hook));
+    scoped_hook add_erase_hook(Hook hook, hook_order order) {
+        return reaper_.hooks().add(std::move(hook), order);
     }
     template <class Hook>
-    hook_connection add_birth_hook(Hook hook) {
+    scoped_hook add_birth_hook(Hook hook) {
         return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
     bool has_erase_hooks() noexcept { return !reaper_.hooks().empty(); }

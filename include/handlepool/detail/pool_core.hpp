@@ -19,8 +19,8 @@
 #include <handlepool/detail/sorter.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -445,14 +445,14 @@ public:
 
     /// `hook(handle, object)`, with a value and a pointer.
     template <class Hook>
-    hook_connection add_erase_hook(Hook hook) {
+    scoped_hook add_erase_hook(Hook hook, hook_order order) {
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        return compactor_.add_erase_hook(std::move(hook));
+        return compactor_.add_erase_hook(std::move(hook), order);
     }
     template <class Hook>
-    hook_connection add_birth_hook(Hook hook) {
+    scoped_hook add_birth_hook(Hook hook) {
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
