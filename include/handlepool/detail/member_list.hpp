@@ -156,7 +156,7 @@ template <class Container, class Ends>
 std::size_t erase_members_if(Container& container, Ends ends) {
     std::size_t erased = 0;
     // From the end, where removing moves those that were asked.
-    for (std::size_t i = container.size(); i != 0; i = min(i - 1, container.size())) {
+    for (std::size_t i = container.size(); i != 0; i = least(i - 1, container.size())) {
         const auto each = container.handles()[i - 1];
         if (ends(i - 1) && container.erase(each)) {
             ++erased;
