@@ -102,6 +102,16 @@ void sort_all(Entry* entries, Entry* spare, std::size_t count, std::uint32_t fir
     merge_sort(spare, entries, count, before, true);
 }
 
+/// Is the second of two entries, in the order of their positions, not to come before the first?
+template <class Entry, class Before>
+bool in_sequence(const Entry& a, const Entry& b, const Before& before) {
+    if constexpr (requires { before.in_sequence(a, b); }) {
+        return before.in_sequence(a, b);
+    } else {
+        return before(a, b);
+    }
+}
+
 /// How many entries, from the first of at least one on, are in order. Calls `entry_at(i)` once for each of
 /// them and for the next, in their order.
 template <class Before, class EntryAt>
@@ -109,7 +119,7 @@ std::size_t ordered_prefix(std::size_t count, const Before& before, EntryAt entr
     auto last = entry_at(std::size_t{0});
     for (std::size_t i = 1; i != count; ++i) {
         const auto next = entry_at(i);
-        if (!before(last, next)) {
+        if (!in_sequence(last, next, before)) {
             return i;
         }
         last = next;

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <handlepool/detail/apply_to.hpp>
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/cycle_mover.hpp>
 #include <handlepool/detail/entry_sort.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/order_check.hpp>
 #include <handlepool/detail/parallel_sort.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/scratch_array.hpp>
@@ -15,12 +18,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace handlepool::detail {
 
 /// Sorts the dense store: first it finds the order, while all objects stay where they are, then it moves
-/// them. All memory is there before the first move, so that whatever fails leaves the old order.
+/// them, or a part of them. All memory is there before the first move, so that whatever fails leaves the old
+/// order.
+///
+/// An order that a budget leaves unfinished is remembered, as the objects' handles. The next part sorts the
+/// objects as if they stood in it, with those that came since at its end:
+///
+///     store           c2 a1 c1 b1        of the same letter the one with the lower number is older
+///     order           a1 b1 c2 c1        c2 stood before c1
+///     moved so far    a1 c2 c1 b1        place 0 is right, as far as two moves reach
+///     sorted next     a1 b1 c2 c1        already in sequence, and stable from part to part
+///
+/// So of a store that nobody changes each part finds the same order. One that `budget` moves don't finish
+/// leaves at least budget / 2 places more with the right object, rounded down, and the last one finishes
+/// `budget` of them: n objects are in order after ceil((n - budget) / floor(budget / 2)) + 1 parts.
+///
+/// What is in order by the comparison must also be finished, or equal objects would be left in a wrong order.
+/// So where the moves of a window would put all objects among their equals before they are in their places,
+/// one that is not among its equals keeps its place, and so does the object in the place where it belongs:
+/// two places that the last part, which has at least two moves, puts in order.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness.
@@ -30,177 +53,329 @@ public:
     using parts_type = pool_parts<T, Config>;
     using policy = typename Config::policy;
 
-    explicit sorter(parts_type& parts) : parts_(parts) {}
+    sorter(parts_type& parts, std::string_view pool) : parts_(parts), pool_(pool) {}
 
     /// Sorts all objects by `compare`, or by the keys that `key` reads.
     template <class Executor, class Compare>
     sort_stats sort(Executor& executor, Compare& compare) {
-        return sort_all<by_comparison<Compare, reader>>(executor, compare);
+        return run<by_comparison<Compare, reader>>(executor, compare, reader{parts_}, unlimited);
     }
     template <class Executor, class Key>
     sort_stats sort_by(Executor& executor, Key& key) {
-        return sort_all<by_key<Key, reader>>(executor, key);
+        return run<by_key<Key, reader>>(executor, key, reader{parts_}, unlimited);
     }
 
     /// The same with at most `budget` moves, going on where the last call stopped.
     template <class Executor, class Compare>
     sort_stats sort_some(Executor& executor, Compare& compare, std::size_t budget) {
-        return sort_part<by_comparison<Compare, reader>>(executor, compare, budget);
+        const positions last = last_order();
+        return run<by_comparison<Compare, ordered_reader>>(executor, compare, ordered_reader{{parts_}, last},
+                                                           budget);
     }
     template <class Executor, class Key>
     sort_stats sort_some_by(Executor& executor, Key& key, std::size_t budget) {
-        return sort_part<by_key<Key, reader>>(executor, key, budget);
+        const positions last = last_order();
+        return run<by_key<Key, ordered_reader>>(executor, key, ordered_reader{{parts_}, last}, budget);
     }
 
-private:
-    using positions = scratch_array<std::uint32_t>;
+    /// Forgets an unfinished order, and gives its memory back.
+    void forget() noexcept { order_ = handles(0); }
 
-    // In other threads than the caller's nothing may throw.
+private:
+    using layout = typename Config::layout;
+    using value_type = typename layout::value_type;
+    using positions = scratch_array<std::uint32_t>;
+    using handles = scratch_array<value_type>;
+
     template <class Executor>
     static constexpr bool is_inline = std::is_same_v<std::remove_cv_t<Executor>, inline_executor>;
     // Chains of moves that threads take from.
     static constexpr std::size_t most_chains = 64;
+    // How far ahead of what is read its memory is asked for.
+    static constexpr std::size_t read_ahead = 16;
 
+    /// Reads the objects as they stand.
     struct reader {
         const parts_type& parts;
 
-        read_access_t<T> operator()(std::uint32_t position) const noexcept {
-            if constexpr (std::is_void_v<T>) {
-                return parts.objects.at(location{position});
-            } else {
-                return *parts.objects.at(location{position});
-            }
+        static constexpr bool as_they_stand() noexcept { return true; }
+        static constexpr std::uint32_t position(std::uint32_t number) noexcept { return number; }
+
+        read_access_t<T> operator()(std::uint32_t number) const noexcept { return at(number); }
+        void prefetch(std::uint32_t number) const noexcept {
+            parts.objects.prefetch_object(location{number});
         }
-        void prefetch(std::uint32_t position) const noexcept {
-            parts.objects.prefetch_object(location{position});
+        read_access_t<T> at(std::uint32_t where) const noexcept {
+            if constexpr (std::is_void_v<T>) {
+                return parts.objects.at(location{where});
+            } else {
+                return *parts.objects.at(location{where});
+            }
         }
     };
 
-    template <class Criterion, class Executor, class Function>
-    sort_stats sort_all(Executor& executor, Function& function) {
+    /// Reads them in an order, unless there is none.
+    struct ordered_reader : reader {
+        const positions& order;
+
+        bool as_they_stand() const noexcept { return order.size() == 0; }
+        std::uint32_t position(std::uint32_t number) const noexcept {
+            return as_they_stand() ? number : order[number];
+        }
+
+        read_access_t<T> operator()(std::uint32_t number) const noexcept {
+            return this->at(position(number));
+        }
+        void prefetch(std::uint32_t number) const noexcept { reader::prefetch(position(number)); }
+    };
+
+    /// What was found: the entries in their order, and for each place where the object is that belongs there.
+    template <class Entry>
+    struct order_found {
+        explicit order_found(std::size_t count)
+            : entries(count), spare(count), sources(count), sorted(entries.data()) {}
+
+        scratch_array<Entry> entries;
+        scratch_array<Entry> spare;
+        positions sources;
+        const Entry* sorted; // one of the first two
+    };
+
+    template <class Criterion, class Executor, class Function, class Read>
+    sort_stats run(Executor& executor, Function& function, const Read& read, std::size_t budget) {
         const std::uint64_t start = policy::now();
         sort_stats stats;
-        if (std::optional<positions> sources = find_order<Criterion>(executor, function)) {
-            stats.moved = mover(executor).run(executor, *sources);
-        }
-        return finish(stats, start);
-    }
-
-    template <class Criterion, class Executor, class Function>
-    sort_stats sort_part(Executor& executor, Function& function, std::size_t budget) {
-        const std::uint64_t start = policy::now();
-        sort_stats stats;
-        if (std::optional<positions> sources = find_order<Criterion>(executor, function)) {
-            // The store may have become smaller.
-            const std::uint32_t first = next_ < parts_.objects.size() ? std::uint32_t{next_} : 0;
-            const sort_window window(*sources, first, budget);
-            positions leaving(window.incoming());
-            cycle_mover<T, Config> moves = mover(executor);
-            window.restrict(*sources, leaving);
-            stats.moved = moves.run(executor, *sources);
-            stats.in_order = window.is_whole();
-            next_ = window.end();
-        }
-        return finish(stats, start);
-    }
-
-    template <class Executor>
-    cycle_mover<T, Config> mover(Executor&) {
-        const std::uint32_t count = parts_.objects.size();
-        return cycle_mover<T, Config>(
-            parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
-    }
-
-    sort_stats finish(sort_stats stats, std::uint64_t start) const noexcept {
         stats.size = parts_.objects.size();
+        if (stats.size < 2) {
+            forget();
+        } else {
+            Criterion criterion(function, read, stats.size);
+            if (auto order = find_order(executor, criterion, read, stats.size)) {
+                move_toward(executor, criterion, *order, budget, stats);
+            } else {
+                forget();
+            }
+        }
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
 
-    /// For each place, where the object is that belongs there; nothing when all are in order.
-    template <class Criterion, class Executor, class Function>
-    std::optional<positions> find_order(Executor& executor, Function& function) {
-        const std::size_t count = parts_.objects.size();
-        if (count < 2) {
-            return std::nullopt;
-        }
-        Criterion criterion(function, reader{parts_}, count);
+    // ---- Finding the order
+
+    /// Nothing when the objects stand in order. Throws std::bad_alloc, and what the criterion throws.
+    template <class Executor, class Criterion, class Read>
+    auto find_order(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
         if constexpr (is_inline<Executor>) {
-            return find_order_inline(criterion, count);
+            return find_order_inline(criterion, read, count);
         } else {
-            return find_order_by_threads(executor, criterion, count);
+            return find_order_by_threads(executor, criterion, read, count);
         }
     }
 
-    template <class Criterion>
-    std::optional<positions> find_order_inline(Criterion& criterion, std::size_t count) {
-        using entry = typename Criterion::entry;
+    template <class Criterion, class Read>
+    std::optional<order_found<typename Criterion::entry>>
+    find_order_inline(Criterion& criterion, const Read& read, std::size_t count) {
         const order_of<Criterion> before(criterion);
         const auto make = [&](std::size_t at) { return criterion.make(static_cast<std::uint32_t>(at)); };
         std::size_t ordered = 0;
         if constexpr (!Criterion::reads) {
             // Objects in order need no memory.
             ordered = ordered_prefix(count, before, make);
-            if (ordered == count) {
+            if (ordered == count && read.as_they_stand()) {
+                expect_order(criterion, read, count, make);
                 return std::nullopt;
             }
         }
-        scratch_array<entry> entries(count);
+        order_found<typename Criterion::entry> found(count);
         std::size_t made = 0;
         const auto make_next = [&](std::size_t at) {
-            entries[at] = make(at);
-            criterion.made(made = at + 1);
-            return entries[at];
+            if (!read.as_they_stand() && at + read_ahead < count) {
+                read.prefetch(static_cast<std::uint32_t>(at + read_ahead));
+            }
+            found.entries[at] = make(at);
+            made = at + 1;
+            return found.entries[at];
         };
         if constexpr (Criterion::reads) {
             // While the keys are read, which spares a second pass.
             ordered = ordered_prefix(count, before, make_next);
-            if (ordered == count) {
-                return std::nullopt;
-            }
         }
         while (made != count) {
             make_next(made);
         }
-        scratch_array<entry> spare(count);
-        sort_adaptively(entries.data(), spare.data(), count, ordered, before);
-        positions sources(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            sources[i] = entries[i].position();
+        if (ordered != count) {
+            sort_adaptively(found.entries.data(), found.spare.data(), count, ordered, before);
         }
-        return sources;
+        expect_order(criterion, read, count, [&](std::size_t i) { return found.entries[i]; });
+        if (ordered == count && read.as_they_stand()) {
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i != count; ++i) {
+            found.sources[i] = read.position(found.entries[i].position());
+        }
+        return found;
     }
 
-    template <class Executor, class Criterion>
-    std::optional<positions> find_order_by_threads(Executor& executor, Criterion& criterion,
-                                                   std::size_t count) {
+    template <class Executor, class Criterion, class Read>
+    std::optional<order_found<typename Criterion::entry>>
+    find_order_by_threads(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
         using entry = typename Criterion::entry;
         const order_of<Criterion> before(criterion);
-        scratch_array<entry> entries(count);
-        scratch_array<entry> spare(count);
-        positions sources(count);
-        parallel_sort<entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
-        executor.for_ranges(count, policy::compaction_grain,
-                            [&](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    entries[i] = criterion.make(static_cast<std::uint32_t>(i));
-                                }
-                            });
-        criterion.made(count);
-        const entry* const sorted = work.run(executor, entries.data(), spare.data());
-        if (sorted == nullptr) {
+        order_found<entry> found(count);
+        parallel_sort<policy, entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
+        for_ranges_or_throw<policy>(executor, count, policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        for (std::size_t i = first; i != last; ++i) {
+                                            found.entries[i] = criterion.make(static_cast<std::uint32_t>(i));
+                                        }
+                                    });
+        const entry* const sorted = work.run(executor, found.entries.data(), found.spare.data());
+        found.sorted = sorted == nullptr ? found.entries.data() : sorted;
+        expect_order(criterion, read, count, [&](std::size_t i) { return found.sorted[i]; });
+        if (sorted == nullptr && read.as_they_stand()) {
             return std::nullopt;
         }
         executor.for_ranges(count, policy::compaction_grain,
                             [&](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
-                                    sources[i] = sorted[i].position();
+                                    found.sources[i] = read.position(found.sorted[i].position());
                                 }
                             });
-        return sources;
+        return found;
+    }
+
+    template <class Criterion, class Read, class EntryAt>
+    void expect_order(const Criterion& criterion, const Read& read, std::size_t count, EntryAt entry_at) {
+        expect_strict_weak_order(
+            criterion, count, entry_at, [&](const auto& entry) { return read.position(entry.position()); },
+            pool_);
+    }
+
+    // ---- Moving the objects
+
+    /// Moves them, or begins to. Throws std::bad_alloc, and what the criterion throws.
+    template <class Executor, class Criterion, class Found>
+    void move_toward(Executor& executor, const Criterion& criterion, Found& order, std::size_t budget,
+                     sort_stats& stats) {
+        const std::uint32_t count = parts_.objects.size();
+        cycle_mover<T, Config> moves(
+            parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
+        if (misplaced(order.sources) <= budget) {
+            stats.moved = moves.run(executor, order.sources);
+            forget();
+            return;
+        }
+        handles named = handles_of(order.sources);
+        positions steps(count);
+        // The store may have become smaller.
+        sort_window window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
+        window.restrict(order.sources, steps);
+        const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
+            return criterion.less(order.sorted[a], order.sorted[b]);
+        };
+        stats.in_order = will_be_in_order(window, steps, is_less);
+        if (stats.in_order) {
+            if (const auto kept = out_of_order(window, is_less)) {
+                window.keep(*kept, order.sources);
+                window.restrict(order.sources, steps);
+                stats.in_order = false;
+            }
+        }
+        order_ = std::move(named);
+        next_ = window.end();
+        stats.moved = moves.run(executor, steps);
+    }
+
+    static std::size_t misplaced(const positions& sources) noexcept {
+        std::size_t count = 0;
+        for (std::size_t place = 0; place != sources.size(); ++place) {
+            count += sources[place] == place ? 0U : 1U;
+        }
+        return count;
+    }
+
+    /// Will the store be in order after these moves? `is_less(a, b)` compares the objects of two places.
+    template <class IsLess>
+    static bool will_be_in_order(const sort_window& window, const positions& steps, IsLess is_less) {
+        std::uint32_t last = window.place_of(steps[0]);
+        for (std::size_t i = 1; i != steps.size(); ++i) {
+            const std::uint32_t next = window.place_of(steps[i]);
+            if (next < last && is_less(next, last)) {
+                return false;
+            }
+            last = next;
+        }
+        return true;
+    }
+
+    /// The place of an object that is not among its equals now, and the place where it belongs; none when the
+    /// store is in order. The last of them that the window would come to.
+    template <class IsLess>
+    static std::optional<sort_window::pair_of_places> out_of_order(const sort_window& window,
+                                                                   IsLess is_less) {
+        for (std::uint32_t left = window.count(); left-- != 0;) {
+            const std::uint32_t here = window.place_after(left);
+            const std::uint32_t there = window.place_of(here);
+            if (here != there && is_less(min(here, there), max(here, there))) {
+                return sort_window::pair_of_places{here, there};
+            }
+        }
+        return std::nullopt;
+    }
+
+    // ---- Remembering an order
+
+    /// The handles of the objects, dead or alive, at these positions.
+    handles handles_of(const positions& where) const {
+        handles made(where.size());
+        for (std::size_t i = 0; i != where.size(); ++i) {
+            if (i + read_ahead < where.size()) {
+                parts_.slots.prefetch_slot(parts_.objects.owner(dense_position{where[i + read_ahead]}));
+            }
+            const slot_index slot = parts_.objects.owner(dense_position{where[i]});
+            made[i] = parts_.slots.handle_of(slot,
+                                             parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
+        }
+        return made;
+    }
+
+    /// The positions of all objects: first those of the unfinished order that are still there, in that order.
+    /// Empty when there is none.
+    positions last_order() const {
+        const std::uint32_t count = order_.size() == 0 ? 0 : parts_.objects.size();
+        positions found(count);
+        scratch_array<bool> is_found(count);
+        for (std::uint32_t i = 0; i != count; ++i) {
+            is_found[i] = false;
+        }
+        std::size_t filled = 0;
+        const auto add = [&](std::uint32_t position) {
+            found[filled++] = position;
+            is_found[position] = true;
+        };
+        for (std::size_t i = 0; i != order_.size(); ++i) {
+            if (i + read_ahead < order_.size()) {
+                parts_.slots.prefetch_slot(parts_.slots.slot_of(order_[i + read_ahead]));
+            }
+            const slot_index slot = parts_.slots.slot_of(order_[i]);
+            // The slot may be free, and its location an old one: then no position in use has this owner.
+            const std::uint32_t where = raw(parts_.slots.location_of(slot));
+            if (where < count && parts_.objects.owner(dense_position{where}) == slot &&
+                parts_.slots.last_object(parts_.slots.tag_relaxed(slot)) == layout::tag_of(order_[i])) {
+                add(where);
+            }
+        }
+        for (std::uint32_t position = 0; position != count; ++position) {
+            if (!is_found[position]) {
+                add(position);
+            }
+        }
+        return found;
     }
 
     parts_type& parts_;
+    std::string_view pool_;
+    handles order_{0};                                       // that is not reached yet
     typename policy::template plain<std::uint32_t> next_{0}; // where sort_some goes on
 };
 
