@@ -484,7 +484,6 @@ public:
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();
-        sorter_.forget();
     }
 
     void shrink_to_fit() {

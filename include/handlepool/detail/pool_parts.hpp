@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/begun_order.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
 #include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/lane.hpp>
@@ -189,6 +190,7 @@ struct pool_parts {
         newborns.reset();
         removals.reset();
         allocator.reset(used_up);
+        order.forget();
         erased_without_lane.store(0, std::memory_order::relaxed);
     }
 
@@ -207,6 +209,7 @@ struct pool_parts {
     slot_allocator<Config> allocator;
     typename placement::places newborns;
     removal_queue<Config> removals;
+    begun_order order;
     /// Objects erased by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane{0};
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/entry_sort.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 
 #include <array>
@@ -53,20 +54,35 @@ public:
         extend(sources);
     }
 
-    /// The moves of this window alone, in the form of the whole order.
-    void restrict(const scratch_array<std::uint32_t>& sources,
-                  scratch_array<std::uint32_t>& steps) const noexcept {
-        for (std::uint32_t place = 0; place != count_; ++place) {
-            steps[place] = contains(place) ? sources[place] : place;
+    /// The moves of this window alone, in the form of the whole order. Throws std::bad_alloc.
+    void restrict(const scratch_array<std::uint32_t>& sources, scratch_array<std::uint32_t>& steps) const {
+        for (std::uint32_t place = 0; place != steps.size(); ++place) {
+            steps[place] = place;
         }
-        std::uint32_t freed = 0;
-        for (std::uint32_t place = 0; place != count_; ++place) {
-            if (!contains(place) && contains(sources[place])) {
-                while (contains(freed) || !contains(places_[freed])) {
-                    ++freed;
-                }
-                steps[freed++] = sources[place];
+        scratch_array<std::uint32_t> leaving(incoming_); // where they belong
+        scratch_array<std::uint32_t> freed(incoming_);
+        std::size_t left = 0;
+        std::size_t entered = 0;
+        for (std::uint32_t distance = 0; distance != size_; ++distance) {
+            const std::uint32_t place = place_after(distance);
+            if (sources[place] == place || is_kept(place)) {
+                continue;
             }
+            steps[place] = sources[place];
+            if (!contains(sources[place])) {
+                freed[entered++] = sources[place];
+            }
+            if (!contains(places_[place])) {
+                leaving[left++] = places_[place];
+            }
+        }
+        // Those that leave are close to where they belong if both are in ascending order.
+        scratch_array<std::uint32_t> spare(incoming_);
+        const auto lower = [](std::uint32_t a, std::uint32_t b) { return a < b; };
+        merge_sort(leaving.data(), spare.data(), left, lower);
+        merge_sort(freed.data(), spare.data(), left, lower);
+        for (std::size_t i = 0; i != left; ++i) {
+            steps[freed[i]] = sources[leaving[i]];
         }
     }
 
@@ -77,21 +93,21 @@ private:
         // Each place costs a move unless its object is there, and another for the object that leaves the
         // window for one that comes in. So the sum never falls while the window grows.
         std::size_t moving = 0;
-        std::size_t incoming = 0;
+        incoming_ = 0;
         for (size_ = 0; size_ != count_; ++size_) {
             const std::uint32_t place = end();
             if (sources[place] == place || is_kept(place)) {
                 continue;
             }
-            const std::size_t coming =
-                incoming + (contains(sources[place]) ? 0U : 1U)
+            const std::uint32_t incoming =
+                incoming_ + (contains(sources[place]) ? 0U : 1U)
                 // What is here belongs into the window so far, to which it was to come from outside.
                 - (contains(places_[place]) ? 1U : 0U);
-            if (moving + 1 + coming > budget_) {
+            if (moving + 1 + incoming > budget_) {
                 break;
             }
             ++moving;
-            incoming = coming;
+            incoming_ = incoming;
         }
     }
 
@@ -99,10 +115,12 @@ private:
     bool contains(std::uint32_t place) const noexcept {
         return (place >= first_ ? place - first_ : place + (count_ - first_)) < size_ && !is_kept(place);
     }
+
     std::uint32_t count_;
     std::uint32_t first_;
     std::size_t budget_;
     std::uint32_t size_ = 0;
+    std::uint32_t incoming_ = 0; // objects that come in from outside
     pair_of_places kept_{no_place, no_place};
     scratch_array<std::uint32_t> places_;
 };

@@ -28,8 +28,8 @@ namespace handlepool::detail {
 /// them, or a part of them. All memory is there before the first move, so that whatever fails leaves the old
 /// order.
 ///
-/// An order that a budget leaves unfinished is remembered, as the objects' handles. The next part sorts the
-/// objects as if they stood in it, with those that came since at its end:
+/// An order that a budget leaves unfinished is remembered. The next part sorts the objects as if they stood in
+/// it, with those that came since at its end:
 ///
 ///     store           c2 a1 c1 b1        of the same letter the one with the lower number is older
 ///     order           a1 b1 c2 c1        c2 stood before c1
@@ -68,37 +68,37 @@ public:
     /// The same with at most `budget` moves, going on where the last call stopped.
     template <class Executor, class Compare>
     sort_stats sort_some(Executor& executor, Compare& compare, std::size_t budget) {
-        const positions last = last_order();
+        const objects_in_order last = objects_of_order();
         return run<by_comparison<Compare, ordered_reader>>(executor, compare, ordered_reader{{parts_}, last},
                                                            budget);
     }
     template <class Executor, class Key>
     sort_stats sort_some_by(Executor& executor, Key& key, std::size_t budget) {
-        const positions last = last_order();
+        const objects_in_order last = objects_of_order();
         return run<by_key<Key, ordered_reader>>(executor, key, ordered_reader{{parts_}, last}, budget);
     }
 
-    /// Forgets an unfinished order, and gives its memory back.
-    void forget() noexcept { order_ = handles(0); }
-
 private:
-    using layout = typename Config::layout;
-    using value_type = typename layout::value_type;
     using positions = scratch_array<std::uint32_t>;
-    using handles = scratch_array<value_type>;
 
     template <class Executor>
     static constexpr bool is_inline = std::is_same_v<std::remove_cv_t<Executor>, inline_executor>;
     // Chains of moves that threads take from.
     static constexpr std::size_t most_chains = 64;
-    // How far ahead of what is read its memory is asked for.
-    static constexpr std::size_t read_ahead = 16;
+
+    /// The positions of all objects, of which the first are those of an order that was begun; none when there
+    /// is no such order.
+    struct objects_in_order {
+        positions where;
+        std::size_t known = 0;
+    };
 
     /// Reads the objects as they stand.
     struct reader {
         const parts_type& parts;
 
         static constexpr bool as_they_stand() noexcept { return true; }
+        static constexpr std::size_t known(std::size_t count) noexcept { return count; }
         static constexpr std::uint32_t position(std::uint32_t number) noexcept { return number; }
 
         read_access_t<T> operator()(std::uint32_t number) const noexcept { return at(number); }
@@ -116,11 +116,12 @@ private:
 
     /// Reads them in an order, unless there is none.
     struct ordered_reader : reader {
-        const positions& order;
+        const objects_in_order& begun;
 
-        bool as_they_stand() const noexcept { return order.size() == 0; }
+        bool as_they_stand() const noexcept { return begun.known == 0; }
+        std::size_t known(std::size_t count) const noexcept { return as_they_stand() ? count : begun.known; }
         std::uint32_t position(std::uint32_t number) const noexcept {
-            return as_they_stand() ? number : order[number];
+            return as_they_stand() ? number : begun.where[number];
         }
 
         read_access_t<T> operator()(std::uint32_t number) const noexcept {
@@ -132,12 +133,11 @@ private:
     /// What was found: the entries in their order, and for each place where the object is that belongs there.
     template <class Entry>
     struct order_found {
-        explicit order_found(std::size_t count)
-            : entries(count), spare(count), sources(count), sorted(entries.data()) {}
+        explicit order_found(std::size_t count) : entries(count), sorted(entries.data()) {}
 
         scratch_array<Entry> entries;
-        scratch_array<Entry> spare;
-        positions sources;
+        scratch_array<Entry> spare{0};
+        positions sources{0};
         const Entry* sorted; // one of the first two
     };
 
@@ -147,13 +147,13 @@ private:
         sort_stats stats;
         stats.size = parts_.objects.size();
         if (stats.size < 2) {
-            forget();
+            parts_.order.forget();
         } else {
             Criterion criterion(function, read, stats.size);
             if (auto order = find_order(executor, criterion, read, stats.size)) {
                 move_toward(executor, criterion, *order, budget, stats);
             } else {
-                forget();
+                parts_.order.forget();
             }
         }
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
@@ -189,9 +189,6 @@ private:
         order_found<typename Criterion::entry> found(count);
         std::size_t made = 0;
         const auto make_next = [&](std::size_t at) {
-            if (!read.as_they_stand() && at + read_ahead < count) {
-                read.prefetch(static_cast<std::uint32_t>(at + read_ahead));
-            }
             found.entries[at] = make(at);
             made = at + 1;
             return found.entries[at];
@@ -204,12 +201,15 @@ private:
             make_next(made);
         }
         if (ordered != count) {
-            sort_adaptively(found.entries.data(), found.spare.data(), count, ordered, before);
+            found.spare = scratch_array<typename Criterion::entry>(count);
+            sort_appended(found.entries.data(), found.spare.data(), count, ordered, read.known(count),
+                          before);
         }
         expect_order(criterion, read, count, [&](std::size_t i) { return found.entries[i]; });
         if (ordered == count && read.as_they_stand()) {
             return std::nullopt;
         }
+        found.sources = positions(count);
         for (std::size_t i = 0; i != count; ++i) {
             found.sources[i] = read.position(found.entries[i].position());
         }
@@ -222,6 +222,8 @@ private:
         using entry = typename Criterion::entry;
         const order_of<Criterion> before(criterion);
         order_found<entry> found(count);
+        found.spare = scratch_array<entry>(count);
+        found.sources = positions(count);
         parallel_sort<policy, entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
         for_ranges_or_throw<policy>(executor, count, policy::compaction_grain,
                                     [&](std::size_t first, std::size_t last) {
@@ -260,12 +262,12 @@ private:
         const std::uint32_t count = parts_.objects.size();
         cycle_mover<T, Config> moves(
             parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
-        if (misplaced(order.sources) <= budget) {
+        if (!has_more_misplaced_than(budget, order.sources)) {
             stats.moved = moves.run(executor, order.sources);
-            forget();
+            parts_.order.forget();
             return;
         }
-        handles named = handles_of(order.sources);
+        positions numbers = numbers_of(order.sources);
         positions steps(count);
         // The store may have become smaller.
         sort_window window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
@@ -281,17 +283,17 @@ private:
                 stats.in_order = false;
             }
         }
-        order_ = std::move(named);
+        parts_.order.replace(std::move(numbers), count);
         next_ = window.end();
         stats.moved = moves.run(executor, steps);
     }
 
-    static std::size_t misplaced(const positions& sources) noexcept {
-        std::size_t count = 0;
-        for (std::size_t place = 0; place != sources.size(); ++place) {
-            count += sources[place] == place ? 0U : 1U;
+    static bool has_more_misplaced_than(std::size_t budget, const positions& sources) noexcept {
+        std::size_t misplaced = 0;
+        for (std::size_t place = 0; place != sources.size() && misplaced <= budget; ++place) {
+            misplaced += sources[place] == place ? 0U : 1U;
         }
-        return count;
+        return misplaced > budget;
     }
 
     /// Will the store be in order after these moves? `is_less(a, b)` compares the objects of two places.
@@ -325,57 +327,47 @@ private:
 
     // ---- Remembering an order
 
-    /// The handles of the objects, dead or alive, at these positions.
-    handles handles_of(const positions& where) const {
-        handles made(where.size());
-        for (std::size_t i = 0; i != where.size(); ++i) {
-            if (i + read_ahead < where.size()) {
-                parts_.slots.prefetch_slot(parts_.objects.owner(dense_position{where[i + read_ahead]}));
-            }
-            const slot_index slot = parts_.objects.owner(dense_position{where[i]});
-            made[i] = parts_.slots.handle_of(slot,
-                                             parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
+    /// For each slot, the number of its object in the order in which the objects at these positions are.
+    positions numbers_of(const positions& where) const {
+        positions numbers(parts_.slots_in_service());
+        for (std::size_t i = 0; i != numbers.size(); ++i) {
+            numbers[i] = begun_order::no_number;
         }
-        return made;
+        for (std::uint32_t i = 0; i != where.size(); ++i) {
+            numbers[raw(parts_.objects.owner(dense_position{where[i]}))] = i;
+        }
+        return numbers;
     }
 
-    /// The positions of all objects: first those of the unfinished order that are still there, in that order.
-    /// Empty when there is none.
-    positions last_order() const {
-        const std::uint32_t count = order_.size() == 0 ? 0 : parts_.objects.size();
-        positions found(count);
-        scratch_array<bool> is_found(count);
-        for (std::uint32_t i = 0; i != count; ++i) {
-            is_found[i] = false;
+    /// The positions of the objects of the order that was begun, and then those of the others.
+    objects_in_order objects_of_order() const {
+        const std::uint32_t count = parts_.order.size() == 0 ? 0 : parts_.objects.size();
+        positions position_of(parts_.order.size());
+        for (std::size_t i = 0; i != position_of.size(); ++i) {
+            position_of[i] = begun_order::no_number;
         }
-        std::size_t filled = 0;
-        const auto add = [&](std::uint32_t position) {
-            found[filled++] = position;
-            is_found[position] = true;
-        };
-        for (std::size_t i = 0; i != order_.size(); ++i) {
-            if (i + read_ahead < order_.size()) {
-                parts_.slots.prefetch_slot(parts_.slots.slot_of(order_[i + read_ahead]));
-            }
-            const slot_index slot = parts_.slots.slot_of(order_[i]);
-            // The slot may be free, and its location an old one: then no position in use has this owner.
-            const std::uint32_t where = raw(parts_.slots.location_of(slot));
-            if (where < count && parts_.objects.owner(dense_position{where}) == slot &&
-                parts_.slots.last_object(parts_.slots.tag_relaxed(slot)) == layout::tag_of(order_[i])) {
-                add(where);
+        positions where(count);
+        std::size_t first_other = count;
+        for (std::uint32_t position = count; position-- != 0;) {
+            const std::uint32_t number =
+                parts_.order.number_of(parts_.objects.owner(dense_position{position}));
+            if (number == begun_order::no_number) {
+                where[--first_other] = position;
+            } else {
+                position_of[number] = position;
             }
         }
-        for (std::uint32_t position = 0; position != count; ++position) {
-            if (!is_found[position]) {
-                add(position);
+        std::size_t known = 0;
+        for (std::size_t i = 0; i != position_of.size(); ++i) {
+            if (position_of[i] != begun_order::no_number) {
+                where[known++] = position_of[i];
             }
         }
-        return found;
+        return {std::move(where), known};
     }
 
     parts_type& parts_;
     std::string_view pool_;
-    handles order_{0};                                       // that is not reached yet
     typename policy::template plain<std::uint32_t> next_{0}; // where sort_some goes on
 };
 
