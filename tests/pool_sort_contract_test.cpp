@@ -92,9 +92,10 @@ TEST_F(sort_contract_death, keys_that_are_less_than_themselves) {
 TEST_F(sort_contract_death, keys_that_are_no_numbers) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     fill({2, 1, 0}); // the one in the middle equals the others
-    EXPECT_DEATH(numbers.sort_by([](int value) { return value == 1 ? nan : value; }),
-                 "^handlepool: pool 'numbers': sorted by what is no strict weak order: key\\(b\\) < key\\(a\\) "
-                 "is true, and others put a before b, for the objects a at position 0 and b at position 2\n$");
+    EXPECT_DEATH(
+        numbers.sort_by([](int value) { return value == 1 ? nan : value; }),
+        "^handlepool: pool 'numbers': sorted by what is no strict weak order: key\\(b\\) < key\\(a\\) "
+        "is true, and others put a before b, for the objects a at position 0 and b at position 2\n$");
 }
 
 TEST_F(sort_contract_death, rows_and_raw_memory) {

@@ -97,7 +97,7 @@ void expect_parts_of_a_stable_sort(part_items& pool, const part_sort& sort, std:
 
 /// Orders that a sort might stumble over.
 std::vector<std::pair<std::string_view, std::vector<int>>> shapes_of_parts(random_source& random,
-                                                                            std::size_t count) {
+                                                                           std::size_t count) {
     std::vector<std::pair<std::string_view, std::vector<int>>> made;
     const auto add = [&](std::string_view name, auto key_at) {
         std::vector<int> keys(count);
@@ -129,39 +129,42 @@ thread_executor& three_threads() {
 
 INSTANTIATE_TEST_SUITE_P(
     ways, parts_of_a_sort,
-    testing::Values(
-        std::pair<std::string_view, part_sort>(
-            "by_comparison",
-            [](part_items& pool, std::size_t budget) { return pool.sort_some(smaller_key, budget); }),
-        std::pair<std::string_view, part_sort>(
-            "by_number",
-            [](part_items& pool, std::size_t budget) { return pool.sort_some_by(&part_item::key, budget); }),
-        std::pair<std::string_view, part_sort>("by_small_key",
-                                               [](part_items& pool, std::size_t budget) {
-                                                   return pool.sort_some_by(
-                                                       [](const part_item& one) {
-                                                           return std::int64_t{one.key} << 20;
-                                                       },
-                                                       budget);
-                                               }),
-        std::pair<std::string_view, part_sort>("by_text",
-                                               [](part_items& pool, std::size_t budget) {
-                                                   return pool.sort_some_by(
-                                                       [](const part_item& one) {
-                                                           return std::to_string(one.key + 1'000'000);
-                                                       },
-                                                       budget);
-                                               }),
-        std::pair<std::string_view, part_sort>(
-            "by_comparison_in_threads",
-            [](part_items& pool, std::size_t budget) {
-                return pool.sort_some(smaller_key, budget, three_threads());
-            }),
-        std::pair<std::string_view, part_sort>(
-            "by_number_in_threads",
-            [](part_items& pool, std::size_t budget) {
-                return pool.sort_some_by(&part_item::key, budget, three_threads());
-            })),
+    testing::Values(std::pair<std::string_view, part_sort>("by_comparison",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some(smaller_key, budget);
+                                                           }),
+                    std::pair<std::string_view, part_sort>("by_number",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some_by(&part_item::key,
+                                                                                        budget);
+                                                           }),
+                    std::pair<std::string_view, part_sort>("by_small_key",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some_by(
+                                                                   [](const part_item& one) {
+                                                                       return std::int64_t{one.key} << 20;
+                                                                   },
+                                                                   budget);
+                                                           }),
+                    std::pair<std::string_view, part_sort>("by_text",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some_by(
+                                                                   [](const part_item& one) {
+                                                                       return std::to_string(one.key +
+                                                                                             1'000'000);
+                                                                   },
+                                                                   budget);
+                                                           }),
+                    std::pair<std::string_view, part_sort>("by_comparison_in_threads",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some(smaller_key, budget,
+                                                                                     three_threads());
+                                                           }),
+                    std::pair<std::string_view, part_sort>("by_number_in_threads",
+                                                           [](part_items& pool, std::size_t budget) {
+                                                               return pool.sort_some_by(
+                                                                   &part_item::key, budget, three_threads());
+                                                           })),
     [](const auto& way) { return std::string(way.param.first); });
 
 TEST_P(parts_of_a_sort, make_a_stable_sort_in_as_many_calls_as_promised) {
@@ -169,8 +172,8 @@ TEST_P(parts_of_a_sort, make_a_stable_sort_in_as_many_calls_as_promised) {
     part_items pool({.name = "items", .capacity = 100});
     for (const std::size_t count : {2U, 3U, 4U, 5U, 9U, 60U}) {
         for (const auto& [shape, keys] : shapes_of_parts(random, count)) {
-            for (const std::size_t budget : {std::size_t{2}, std::size_t{3}, std::size_t{4}, count / 2,
-                                             count - 1, count, huge_budget}) {
+            for (const std::size_t budget :
+                 {std::size_t{2}, std::size_t{3}, std::size_t{4}, count / 2, count - 1, count, huge_budget}) {
                 if (budget >= 2) {
                     fill_parts(pool, keys);
                     ASSERT_NO_FATAL_FAILURE(
@@ -264,9 +267,8 @@ public:
         const sort_stats done = pool_.sort_some(before, budget);
         EXPECT_LE(done.moved, budget);
         EXPECT_EQ(done.in_order, std::ranges::is_sorted(pool_.items(), before));
-        std::ranges::stable_sort(order_, [&](part_handle a, part_handle b) {
-            return before(pool_.at(a), pool_.at(b));
-        });
+        std::ranges::stable_sort(
+            order_, [&](part_handle a, part_handle b) { return before(pool_.at(a), pool_.at(b)); });
         finished_ = is_reached();
         return done;
     }
@@ -381,7 +383,9 @@ TEST(parts_of_sorts, of_rows_and_of_raw_memory_are_stable) {
     rows.compact();
     memory.compact();
     std::ranges::stable_sort(expected, {}, &std::pair<int, std::uint64_t>::first);
-    const auto key_of = [](const void* object) noexcept { return static_cast<const part_item*>(object)->key; };
+    const auto key_of = [](const void* object) noexcept {
+        return static_cast<const part_item*>(object)->key;
+    };
     std::size_t calls = 1;
     while (!rows.sort_some_by<int>([](int key) noexcept { return key; }, 6).in_order) {
         ASSERT_LE(++calls, most_calls(count, 6));
@@ -409,9 +413,8 @@ TEST(parts_of_sorts, come_to_an_end_whatever_the_comparison_says) {
         {"always", [](const part_item&, const part_item&) { return true; }},
         {"not equal", [](const part_item& a, const part_item& b) { return a.key != b.key; }},
         {"in a circle", [](const part_item& a, const part_item& b) { return (b.key - a.key + 3) % 3 == 1; }},
-        {"mixed up", [](const part_item& a, const part_item& b) {
-             return (a.number * 31 + b.number * 17) % 7 < 3;
-         }}};
+        {"mixed up",
+         [](const part_item& a, const part_item& b) { return (a.number * 31 + b.number * 17) % 7 < 3; }}};
     for (const auto& [name, compare] : all) {
         for (int round = 0; round != 50; ++round) {
             const std::size_t count = random.below(60) + 2;

@@ -634,11 +634,11 @@ private:
     template <class Loop, class Executor>
     void run_parts(Loop loop, Executor& executor) const {
         const std::size_t size = core_.dense_size();
-        detail::for_ranges_or_throw<Policy>(
-            executor, (size + group - 1) / group, (Policy::compaction_grain + group - 1) / group,
-            [loop, size](std::size_t begin, std::size_t end) {
-                loop(begin * group, detail::min(end * group, size));
-            });
+        detail::for_ranges_or_throw<Policy>(executor, (size + group - 1) / group,
+                                            (Policy::compaction_grain + group - 1) / group,
+                                            [loop, size](std::size_t begin, std::size_t end) {
+                                                loop(begin * group, detail::min(end * group, size));
+                                            });
     }
 
     core core_;

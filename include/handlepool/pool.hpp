@@ -618,8 +618,8 @@ public:
     /// the store is in order now.
     ///
     /// Equal objects get the order they had before the first of the calls, also if each has a comparison of
-    /// its own; those that were created since then come after the others. For that the pool remembers an order
-    /// that it has not reached, in 4 bytes a slot, until it is, or until sort() finds another one.
+    /// its own; those that were created since then come after the others. For that the pool remembers an
+    /// order that it has not reached, in 4 bytes a slot, until it is, or until sort() finds another one.
     /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
     /// Throws like sort.
     template <class Compare, executor Executor = inline_executor>

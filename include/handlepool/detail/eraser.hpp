@@ -78,11 +78,11 @@ public:
             });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
-        for_ranges_or_throw<policy>(
-            executor, parts_.objects.size(), policy::compaction_grain,
-            [&](std::size_t first, std::size_t last) {
-                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
-            });
+        for_ranges_or_throw<policy>(executor, parts_.objects.size(), policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        erase_some(
+                                            [&](auto visit) { parts_.for_living_in(first, last, visit); });
+                                    });
         if (placement::stable || compactor_.waiting_newborns() != 0) {
             for_ranges_or_throw<policy>(
                 executor, parts_.slots_in_service(), policy::compaction_grain,

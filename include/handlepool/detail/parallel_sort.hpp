@@ -25,8 +25,8 @@ public:
           splits_(blocks_ + 1) {}
 
     /// Sorts `entries`, with room for as many in `spare`; returns where they are afterwards, one of the two,
-    /// or null when they were in order: then they are unchanged. Throws what the order throws, and leaves them in
-    /// any order then.
+    /// or null when they were in order: then they are unchanged. Throws what the order throws, and leaves
+    /// them in any order then.
     template <class Executor>
     Entry* run(Executor& executor, Entry* entries, Entry* spare) {
         if (sort_blocks(executor, entries, spare)) {
@@ -75,7 +75,8 @@ private:
             }
         });
         for (std::size_t i = 0; i != blocks_; ++i) {
-            if (splits_[i] == 0 || (i != 0 && !in_sequence(entries[i * block_ - 1], entries[i * block_], before_))) {
+            if (splits_[i] == 0 ||
+                (i != 0 && !in_sequence(entries[i * block_ - 1], entries[i * block_], before_))) {
                 return false;
             }
         }

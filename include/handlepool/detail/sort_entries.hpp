@@ -202,7 +202,7 @@ public:
     /// May an entry be followed by one with a higher position? Where the order contradicts itself, either
     /// answer will do: so what was sorted by it is in sequence.
     bool in_sequence(const entry& a, const entry& b) const {
-        return (*this)(a, b) || (!is_order && criterion_->less(a, b));
+        return !criterion_->less(b, a) || (!is_order && criterion_->less(a, b));
     }
 
     /// Asks for what the comparison of an entry will read, where that is not in the entry.

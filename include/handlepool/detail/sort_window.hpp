@@ -100,7 +100,8 @@ private:
                 continue;
             }
             const std::uint32_t incoming =
-                incoming_ + (contains(sources[place]) ? 0U : 1U)
+                incoming_ +
+                (contains(sources[place]) ? 0U : 1U)
                 // What is here belongs into the window so far, to which it was to come from outside.
                 - (contains(places_[place]) ? 1U : 0U);
             if (moving + 1 + incoming > budget_) {

@@ -28,8 +28,8 @@ namespace handlepool::detail {
 /// them, or a part of them. All memory is there before the first move, so that whatever fails leaves the old
 /// order.
 ///
-/// An order that a budget leaves unfinished is remembered. The next part sorts the objects as if they stood in
-/// it, with those that came since at its end:
+/// An order that a budget leaves unfinished is remembered. The next part sorts the objects as if they stood
+/// in it, with those that came since at its end:
 ///
 ///     store           c2 a1 c1 b1        of the same letter the one with the lower number is older
 ///     order           a1 b1 c2 c1        c2 stood before c1
