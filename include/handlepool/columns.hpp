@@ -322,7 +322,7 @@ public:
     }
 
     /// Erases the rows for which `predicate(row)` is true, or false; returns how many. With an executor in
-    /// parallel, and then the predicate must not throw.
+    /// parallel.
     template <class Predicate, executor Executor = inline_executor>
         requires std::predicate<Predicate&, row<Cs...>>
     std::size_t erase_if(Predicate predicate, Executor&& executor = Executor()) {
@@ -381,8 +381,8 @@ public:
         loop_over<Columns...>(*this, body)(0, core_.dense_size());
     }
 
-    /// The same, run by an executor, which may call `body` in several threads at once: it must not throw.
-    /// Parts of the loop never share a cache line.
+    /// The same, run by an executor, which may call `body` in several threads at once; of what it throws in
+    /// them the first reaches the caller. Parts of the loop never share a cache line.
     template <class... Columns, class Body, executor Executor>
         requires((is_column<Columns> && ...))
     void for_each(Body body, Executor&& executor) {
@@ -636,10 +636,11 @@ private:
     template <class Loop, class Executor>
     void run_parts(Loop loop, Executor& executor) const {
         const std::size_t size = core_.dense_size();
-        executor.for_ranges((size + group - 1) / group, (Policy::compaction_grain + group - 1) / group,
-                            [loop, size](std::size_t begin, std::size_t end) noexcept {
-                                loop(begin * group, detail::least(end * group, size));
-                            });
+        detail::for_ranges_or_throw<Policy>(executor, (size + group - 1) / group,
+                                            (Policy::compaction_grain + group - 1) / group,
+                                            [loop, size](std::size_t begin, std::size_t end) {
+                                                loop(begin * group, detail::least(end * group, size));
+                                            });
     }
 
     core core_;

@@ -419,7 +419,7 @@ public:
         return retain(std::move(predicate), inline_executor());
     }
     /// The same in parallel, by an executor that runs no compaction meanwhile. The predicate is called by its
-    /// threads at the same time, and must not throw.
+    /// threads at the same time. Of what it throws in them the first reaches the caller.
     template <class Predicate, executor Executor>
         requires std::predicate<Predicate&, T&>
     std::size_t erase_if(Predicate predicate, Executor&& executor) {
@@ -458,9 +458,9 @@ public:
     const_iterator end() const noexcept { return core_.template end<const_iterator>(); }
 
     /// Calls `visit(object)` for each of the same objects; with an executor for ranges of them at the same
-    /// time, and then `visit` must not throw.
+    /// time.
     /// Progress: wait-free, linear.
-    /// Throws what `visit` throws.
+    /// Throws what `visit` throws; of what it throws in an executor's threads the first, when all have ended.
     template <std::invocable<T&> Visit>
     void for_each(Visit visit) {
         core_.for_each(inline_executor(),
@@ -468,7 +468,8 @@ public:
     }
     template <std::invocable<T&> Visit, executor Executor>
     void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor, [&](T* object) noexcept { visit(*object); });
+        core_.for_each(executor,
+                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
     }
 
     /// The dense store as its handles, and as entries of handle and object: random-access views, whose
@@ -587,11 +588,13 @@ public:
     ///
     /// All comparisons are made before the first object moves, so they may look up objects of the pool, but
     /// not compact it; then each object moves once. An executor's threads call `compare` at the same time.
+    /// `compare` must be a strict weak order, such as `<`. What is none, such as `<=`, gives any order, but
+    /// loses no object and ends; a checked build ends the program with what `compare` said of which objects,
+    /// for which it compares some three times more an object.
     /// Progress: blocking: waits for access guards. One comparison an object, and no working memory, when all
     /// are in order; linear when few are not; else n log n.
-    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws; then no object
-    /// has moved. With an executor other than inline_executor `compare` must not throw: the program would
-    /// end.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws, also in an
+    /// executor's threads: the first of it; then no object has moved.
     template <class Compare, executor Executor = inline_executor>
         requires detail::comparison_of<Compare, T> && dense
     sort_stats sort(Compare compare, Executor&& executor = Executor()) {
@@ -599,9 +602,11 @@ public:
     }
 
     /// The same by keys: `key(object)` is called once for each object, and what it returns is compared by
-    /// `<`. A pointer to a member will do. Keys may refer to their objects. Numbers of up to 32 bits are the
-    /// fastest; of those, a NaN comes before or after all others.
+    /// `<`. A pointer to a member will do. A key that is returned by reference is copied; keys may refer to
+    /// their objects, like a std::string_view. Numbers of up to 32 bits are the fastest; of those, a NaN
+    /// comes before or after all others.
     /// Progress: like sort, but with working memory for the keys also when all are in order.
+    /// Throws like sort, and what reading, copying and comparing keys throws.
     template <class Key, executor Executor = inline_executor>
         requires detail::key_of<Key, T> && dense
     sort_stats sort_by(Key key, Executor&& executor = Executor()) {
@@ -611,8 +616,13 @@ public:
     /// A part of a sort, for frames without the time for a whole one: at most `budget` objects change their
     /// places. Puts as many places in order as that allows, from where the last call stopped, and goes on at
     /// the front after the end. A store that nobody changes is in order after 2 n / budget calls, for an even
-    /// budget; objects that come and go meanwhile leave a disorder that the next round repairs. No object can
-    /// change its place alone: a budget below 2 does nothing.
+    /// budget, whatever its order; objects that come and go meanwhile leave a disorder that the next round
+    /// repairs. No object can change its place alone: a budget below 2 moves nothing. The result says whether
+    /// the store is in order now.
+    ///
+    /// Equal objects get the order they had before the first of the calls, also if each has a comparison of
+    /// its own; those that were created since then come after the others. For that the pool remembers an
+    /// order that it has not reached, in 4 bytes a slot, until it is, or until sort() finds another one.
     /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
     /// Throws like sort.
     template <class Compare, executor Executor = inline_executor>

@@ -271,7 +271,7 @@ public:
     std::size_t retain(Predicate predicate) {
         return retain(std::move(predicate), inline_executor());
     }
-    /// The same in parallel, by an executor. The predicate must not throw.
+    /// The same in parallel, by an executor.
     template <class Predicate, executor Executor>
         requires std::predicate<Predicate&, void*>
     std::size_t erase_if(Predicate predicate, Executor&& executor) {
@@ -325,7 +325,7 @@ public:
     }
     template <std::invocable<void*> Visit, executor Executor>
     void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor, [&](void* object) noexcept { visit(object); });
+        core_.for_each(executor, visit);
     }
 
     // ---- Guards: any thread, at any time

@@ -42,14 +42,15 @@ public:
     template <class Executor>
     std::size_t run(Executor& executor, scratch_array<std::uint32_t>& sources) noexcept {
         std::size_t moved = 0;
-        for (std::uint32_t place = 0; place != count_; ++place) {
+        const std::uint32_t count = count_;
+        for (std::uint32_t place = 0; place != count; ++place) {
             moved += sources[place] == place ? 0U : 1U;
         }
         if (moved != 0 && cuts_ > 1) {
             move_chains(executor, sources);
         }
         // Cycles without a cut.
-        for (std::uint32_t place = 0; place != count_; ++place) {
+        for (std::uint32_t place = 0; place != count; ++place) {
             if (sources[place] != place) {
                 take_out(place, 0);
                 const std::uint32_t hole =

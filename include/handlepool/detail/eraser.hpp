@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -11,7 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace handlepool::detail {
@@ -66,27 +66,27 @@ public:
         return killed;
     }
 
-    /// Erases the objects for which `predicate(object)` is true. With another executor than the inline one,
-    /// it must not throw.
+    /// Erases the objects for which `predicate(object)` is true. Throws what that throws; then some are
+    /// erased.
     template <executor Executor, class Predicate>
     std::size_t erase_if(Executor& executor, Predicate predicate) {
-        constexpr bool may_throw = std::is_same_v<Executor, inline_executor>;
         typename policy::template atomic<std::size_t> erased{0};
-        const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
+        const auto erase_some = [&](auto for_each) {
             std::size_t some = 0;
             for_each([&](value_type handle, pointer object) {
                 some += predicate(object) && erase(handle) ? 1U : 0U;
             });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
-        executor.for_ranges(parts_.objects.size(), policy::compaction_grain,
-                            [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
-                                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
-                            });
+        for_ranges_or_throw<policy>(executor, parts_.objects.size(), policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        erase_some(
+                                            [&](auto visit) { parts_.for_living_in(first, last, visit); });
+                                    });
         if (placement::stable || compactor_.waiting_newborns() != 0) {
-            executor.for_ranges(
-                parts_.slots_in_service(), policy::compaction_grain,
-                [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+            for_ranges_or_throw<policy>(
+                executor, parts_.slots_in_service(), policy::compaction_grain,
+                [&](std::size_t first, std::size_t last) {
                     erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
                 });
         }

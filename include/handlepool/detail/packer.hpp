@@ -77,6 +77,7 @@ public:
                 if (noted) {
                     note_birth(handle, frame);
                 }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
                 apply({parts_.objects.location_of(position), place_of(placed, holes),
                        parts_.table.slot_of(handle)});
                 ++placed;
@@ -103,6 +104,7 @@ public:
                 if (noted) {
                     note_birth(handle, frame);
                 }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
                 moves_[count] = {parts_.objects.location_of(position), place_of(count, holes),
                                  parts_.table.slot_of(handle)};
                 ++count;

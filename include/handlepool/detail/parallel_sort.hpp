@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/entry_sort.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/least.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 
@@ -12,7 +13,7 @@ namespace handlepool::detail {
 /// Sorts entries by the threads of an executor: blocks by themselves, then pairs of sorted sequences are
 /// merged, until one is left. Each merge is divided into pieces of a block's length, by the numbers of
 /// entries that each piece takes from the two sequences: so the last merge is parallel, too.
-template <class Entry, class Before>
+template <class Policy, class Entry, class Before>
 class parallel_sort {
 public:
     /// Blocks are not shorter than `grain`. Throws std::bad_alloc.
@@ -24,7 +25,8 @@ public:
           splits_(blocks_ + 1) {}
 
     /// Sorts `entries`, with room for as many in `spare`; returns where they are afterwards, one of the two,
-    /// or null when they were in order: then they are unchanged. The order must not throw.
+    /// or null when they were in order: then they are unchanged. Throws what the order throws, and leaves
+    /// them in any order then.
     template <class Executor>
     Entry* run(Executor& executor, Entry* entries, Entry* spare) {
         if (sort_blocks(executor, entries, spare)) {
@@ -32,12 +34,11 @@ public:
         }
         for (std::size_t width = block_; width < count_; width *= 2) {
             find_splits(entries, width);
-            executor.for_ranges(blocks_, 1,
-                                [this, entries, spare, width](std::size_t first, std::size_t last) noexcept {
-                                    for (std::size_t piece = first; piece != last; ++piece) {
-                                        merge_piece(entries, spare, width, piece);
-                                    }
-                                });
+            for_ranges_or_throw<Policy>(executor, blocks_, 1, [=, this](std::size_t first, std::size_t last) {
+                for (std::size_t piece = first; piece != last; ++piece) {
+                    merge_piece(entries, spare, width, piece);
+                }
+            });
             std::swap(entries, spare);
         }
         return entries;
@@ -61,7 +62,7 @@ private:
     /// Returns whether all were in order before.
     template <class Executor>
     bool sort_blocks(Executor& executor, Entry* entries, Entry* spare) {
-        executor.for_ranges(blocks_, 1, [this, entries, spare](std::size_t first, std::size_t last) noexcept {
+        for_ranges_or_throw<Policy>(executor, blocks_, 1, [=, this](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i != last; ++i) {
                 Entry* const block = entries + i * block_;
                 const std::size_t size = least(block_, count_ - i * block_);
@@ -74,7 +75,8 @@ private:
             }
         });
         for (std::size_t i = 0; i != blocks_; ++i) {
-            if (splits_[i] == 0 || (i != 0 && !before_(entries[i * block_ - 1], entries[i * block_]))) {
+            if (splits_[i] == 0 ||
+                (i != 0 && !in_sequence(entries[i * block_ - 1], entries[i * block_], before_))) {
                 return false;
             }
         }

@@ -583,7 +583,7 @@ private:
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
     eraser<T, Config> eraser_{parts_, compactor_};
-    sorter<T, Config> sorter_{parts_};
+    sorter<T, Config> sorter_{parts_, name_};
     access_gate<lane_type> gate_;
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/begun_order.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
@@ -64,8 +66,8 @@ struct placement_parts<Config, dense_placement> {
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>
     static void for_each(Executor& executor, const Parts& parts, Visit visit) {
-        executor.for_ranges(
-            parts.objects.size(), Parts::policy::compaction_grain,
+        for_ranges_or_throw<typename Parts::policy>(
+            executor, parts.objects.size(), Parts::policy::compaction_grain,
             [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
                 for (std::size_t i = first; i != last; ++i) {
                     visit(parts.objects.at(location{static_cast<std::uint32_t>(i)}));
@@ -188,6 +190,7 @@ struct pool_parts {
         newborns.reset();
         removals.reset();
         allocator.reset(used_up);
+        order.forget();
         erased_without_lane.store(0, std::memory_order::relaxed);
     }
 
@@ -206,6 +209,7 @@ struct pool_parts {
     slot_allocator<Config> allocator;
     typename placement::places newborns;
     removal_queue<Config> removals;
+    begun_order order;
     /// Objects erased by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane{0};
 };

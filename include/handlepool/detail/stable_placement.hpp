@@ -55,8 +55,8 @@ struct placement_parts<Config, stable_placement> {
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>
     static void for_each(Executor& executor, const Parts& parts, Visit visit) {
-        executor.for_ranges(
-            parts.newborns.groups(), Parts::policy::compaction_grain / places::group_size + 1,
+        for_ranges_or_throw<typename Parts::policy>(
+            executor, parts.newborns.groups(), Parts::policy::compaction_grain / places::group_size + 1,
             [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
                 for (std::size_t group = first; group != last; ++group) {
                     parts.newborns.for_each_settled(group, [&](nursery_position place) {
