@@ -72,6 +72,7 @@ struct command_line {
     replay_options replaying{};
     churn_options churning{};
     record_options recording{.output = "trace.zst"};
+    std::string log_path{}; // what a recording has left
 };
 
 // ---- The runs
@@ -148,7 +149,15 @@ outcome run_report(const command_line& line) {
 outcome run_record(const command_line& line) {
     const record_result recorded = record(line.recording);
     fmt::print(stderr, "{}", to_text(recorded, line.recording)); // the standard output is the program's
-    return {recorded.exit_status == 0 ? 0 : exit_error, to_json(recorded, line.recording)};
+    const bool is_whole = recorded.exit_status == 0 && recorded.had_room;
+    return {is_whole ? 0 : exit_error, to_json(recorded, line.recording)};
+}
+
+outcome run_recover(const command_line& line) {
+    record_options options = line.recording;
+    options.event_limit = trace_limits{}.events;
+    const record_result recorded = recover(line.log_path, options);
+    return {0, to_json(recorded, options), to_text(recorded, options)};
 }
 
 // ---- The command line
@@ -330,6 +339,18 @@ void add_record(CLI::App& app, command_line& line) {
     command.callback([&line] { line.run = run_record; });
 }
 
+void add_recover(CLI::App& app, command_line& line) {
+    CLI::App& command = *app.add_subcommand(
+        "recover", has_recorder ? "Make the trace of a recording that was killed, or found no room for it"
+                                : "Recover a recording: not in this build; it needs Linux and zstd");
+    command.add_option("log", line.log_path, "What it has left: its output's name, 6 letters, '.recording'")
+        ->required();
+    command.add_option("--output,-o", line.recording.output, "Trace file to write")->capture_default_str();
+    command.footer("Example:\n"
+                   "  handlepool-stress recover pbzip2.zst.Ab3dE6.recording --output pbzip2.zst\n");
+    command.callback([&line] { line.run = run_recover; });
+}
+
 // No file may be written over another one of the same command line.
 void check_files_differ(const command_line& line) {
     std::vector<std::pair<std::string_view, std::filesystem::path>> files;
@@ -349,7 +370,8 @@ void check_files_differ(const command_line& line) {
         files.emplace_back(what, real);
     };
     add("the trace", line.trace_path); // only a replay has one
-    if (!line.recording.command.empty()) {
+    add("the log", line.log_path);     // only recover has one
+    if (!line.recording.command.empty() || !line.log_path.empty()) {
         add("--output", line.recording.output);
     }
     add("--json", line.json_path);
@@ -373,6 +395,7 @@ int run(int argc, char** argv) {
     add_replay(app, line);
     add_churn(app, line);
     add_record(app, line);
+    add_recover(app, line);
     for (const char* const name : {"run", "replay", "churn"}) {
         app.get_subcommand(name)->add_option(
             "--trace", line.timeline_path,
