@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <support/output_file.hpp>
+#include <support/system.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -334,8 +335,11 @@ void add_record(CLI::App& app, command_line& line) {
     add_number(command, "--limit", options.event_limit, "Events to record at the most; the program runs on",
                1, trace_limits{}.events);
     command.add_option("program", options.command, "Program and its arguments, after --")->required();
-    command.footer("Example:\n"
-                   "  handlepool-stress record --output pbzip2.zst -- pbzip2 -p4 -k -f /tmp/file\n");
+    command.footer(
+        "Example:\n"
+        "  handlepool-stress record --output pbzip2.zst -- pbzip2 -p4 -k -f /tmp/file\n\n"
+        "The trace is written however the program ends, or the disk is full. Signals that ask\n"
+        "for an end are passed on to it. 'recover' makes the trace of a recording that was killed.\n");
     command.callback([&line] { line.run = run_record; });
 }
 
@@ -453,6 +457,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    handlepool::support::survive_file_size_limit();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {

@@ -87,7 +87,7 @@ void check_recorded(const raw_log::header& log, const std::string& program) {
     }
     if (log.owner == 0) {
         throw record_error(fmt::format("{} was not recorded: it did not load the recording library (is it "
-                                       "statically linked, or set-user-ID?)",
+                                       "statically linked, sanitized, or set-user-ID?)",
                                        program));
     }
     if (log.next == 0) {
@@ -118,14 +118,14 @@ new_raw_log::new_raw_log(const std::filesystem::path& output, const std::vector<
     const std::vector<char> step(raw_log::blocks_in_step * sizeof(raw_log::block));
     const std::vector<char> spares(raw_log::spares_in_step * sizeof(raw_log::block));
     try {
-        write(&head, sizeof(head), 0);
-        write(arguments.data(), arguments.size(), sizeof(head));
-        write(step.data(), step.size(), raw_log::blocks_at(head));
-        write(spares.data(), spares.size(), without_spares_);
         if (::ftruncate(descriptor_, static_cast<off_t>(raw_log::bytes_for(head))) != 0) {
             throw record_error(fmt::format("cannot write a log of {} bytes beside {}: {}",
                                            raw_log::bytes_for(head), output_, reason(errno)));
         }
+        write(&head, sizeof(head), 0);
+        write(arguments.data(), arguments.size(), sizeof(head));
+        write(step.data(), step.size(), raw_log::blocks_at(head));
+        write(spares.data(), spares.size(), without_spares_);
     } catch (const record_error&) {
         ::unlink(path_.c_str());
         ::close(descriptor_);
@@ -145,10 +145,7 @@ void new_raw_log::write(const void* bytes, std::size_t count, std::uint64_t offs
         const ssize_t more = ::pwrite(descriptor_, static_cast<const char*>(bytes) + done, count - done,
                                       static_cast<off_t>(offset + done));
         if (more < 0 && errno != EINTR) {
-            const int error = errno;
-            throw record_error(error == EFBIG ? fmt::format("cannot write a log of {} bytes beside {}: {}",
-                                                            offset + count, output_, reason(error))
-                                              : fmt::format("cannot write {}: {}", output_, reason(error)));
+            throw record_error(fmt::format("cannot write {}: {}", output_, reason(errno)));
         }
         done += more < 0 ? 0 : static_cast<std::size_t>(more);
     }

@@ -19,9 +19,11 @@ double seconds(const trace_summary& summary) {
 std::string to_text(const record_result& recorded, const record_options& options) {
     const trace_summary& summary = recorded.summary;
     const std::string& program = recorded.command.front();
-    const std::string_view cut = !recorded.truncated ? ""
-                                 : recorded.had_room ? ", cut at the limit"
-                                                     : ", cut";
+    const bool is_recovered = !recorded.exit_status && !recorded.signal;
+    const std::string_view cut = !recorded.truncated  ? ""
+                                 : !recorded.had_room ? ", cut"
+                                 : is_recovered       ? ", as far as it was left"
+                                                      : ", cut at the limit";
     std::string text =
         fmt::format("{}: {} events of {} threads in {:.2f} s{}; {} allocations, {} frees, {} of them by "
                     "another thread, {} objects alive at the peak\n",

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <support/run_program.hpp>
+#include <support/system.hpp>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -36,9 +37,6 @@ signals_for_program::signals_for_program() {
     struct sigaction as_usual{};
     as_usual.sa_handler = SIG_DFL; // who ignores it has no children to wait for
     ::sigaction(SIGCHLD, &as_usual, &child_before_);
-    struct sigaction ignored{};
-    ignored.sa_handler = SIG_IGN;
-    ::sigaction(SIGXFSZ, &ignored, &file_size_before_);
 }
 
 signals_for_program::~signals_for_program() {
@@ -49,7 +47,6 @@ signals_for_program::~signals_for_program() {
 
 void signals_for_program::restore() const noexcept {
     ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::sigaction(SIGXFSZ, &file_size_before_, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
@@ -78,6 +75,7 @@ int run_recorded(const std::vector<std::string>& command, const std::filesystem:
             process::extend::on_exec_setup = [log, &signals](const auto&) {
                 ::fcntl(log, F_SETFD, 0); // the program inherits it
                 signals.restore();
+                support::restore_file_size_limit();
             });
         const pid_t number = program.id();
         program.detach(); // it is waited for here

@@ -10,9 +10,9 @@
 
 namespace handlepool::stress {
 
-// While it lives, the signals that ask a program to end are kept from this process and can be passed on, the
-// end of a child can be waited for, and a file that grows too large is an error instead of a signal. The
-// signals that come late, as when a whole group of processes gets them, are lost with it.
+// While it lives, the signals that ask a program to end are kept from this process and can be passed on, and
+// the end of a child can be waited for. The signals that come late, as when a whole group of processes gets
+// them, are lost with it.
 class signals_for_program {
 public:
     signals_for_program();
@@ -31,7 +31,6 @@ private:
     sigset_t passed_on_{};
     sigset_t mask_before_{};
     struct sigaction child_before_{};
-    struct sigaction file_size_before_{};
 };
 
 // Runs the program with the library and the log to its end, and returns its status as waitpid does. Throws

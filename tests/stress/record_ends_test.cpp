@@ -190,6 +190,14 @@ TEST_F(end_of_a_recording, ignored_signals_are_left_to_the_program_as_they_are) 
     }
 }
 
+TEST_F(end_of_a_recording, a_program_that_writes_too_large_a_file_ends_as_ever) {
+    const std::string large = (scratch_.path() / "large").string();
+    const support::run_result result = support::run_program(
+        record_line({"sh", "-c", "ulimit -f 1; while echo 0123456789; do :; done >\"$0\"", large}));
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(json()["signal"], SIGXFSZ);
+}
+
 TEST_F(end_of_a_recording, a_killed_recorder_leaves_its_log) {
     std::vector<std::string> line = record_line({HANDLEPOOL_RECORD_FIXTURE, "kill_group"});
     line.insert(line.begin(), {"setsid", "--wait"});
@@ -222,7 +230,7 @@ TEST_F(end_of_a_recording, the_log_stays_if_the_trace_cannot_be_written) {
     ASSERT_EQ(files().size(), 1U);
     EXPECT_EQ(
         result.errors,
-        fmt::format("handlepool-stress: {0}: byte 0: cannot be written: Is a directory (allowed: a file "
+        fmt::format("handlepool-stress: {0}: file byte 0: cannot be written: Is a directory (allowed: a file "
                     "in a directory that can be written to)\nWhat was recorded is kept. To make the "
                     "trace of it:\n  handlepool-stress recover {1} --output FILE\n",
                     trace_path(), (place_ / files()[0]).string()));
@@ -258,7 +266,7 @@ TEST_F(end_of_a_recording, goes_on_after_an_exec_that_fails_or_is_a_childs) {
     EXPECT_EQ(allocated(fixture::parent_size), 100);
 }
 
-// ulimit counts in units of 1,024 bytes; the log of a million events takes some 40,000 of them.
+// A disk has room enough for such a sparse file.
 TEST_F(end_of_a_recording, limits_of_the_process_are_called_by_their_names) {
     const auto limited = [&](const std::string& limit) {
         std::vector<std::string> line = record_line({"true"});
@@ -268,14 +276,14 @@ TEST_F(end_of_a_recording, limits_of_the_process_are_called_by_their_names) {
     };
     const support::run_result file = limited("-f 10000");
     EXPECT_EQ(file.status, 2);
-    EXPECT_EQ(file.errors, fmt::format("handlepool-stress: cannot write a log of 2177105920 bytes beside {}: "
+    EXPECT_EQ(file.errors, fmt::format("handlepool-stress: cannot write a log of 2177048576 bytes beside {}: "
                                        "File too large\n",
                                        trace_path()));
 #ifdef HANDLEPOOL_LIMITS_ADDRESS_SPACE
     const support::run_result memory = limited("-v 1000000");
     EXPECT_EQ(memory.status, 2);
     EXPECT_EQ(memory.errors,
-              "handlepool-stress: true was not recorded: it cannot map the log of 2177105920 bytes: Cannot "
+              "handlepool-stress: true was not recorded: it cannot map the log of 2177048576 bytes: Cannot "
               "allocate memory; its address space has a limit (see ulimit -v), and a lower --limit of events "
               "makes the log smaller\n");
 #endif
