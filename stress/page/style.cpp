@@ -77,10 +77,10 @@ td { text-align: right; }
 @media screen and (max-width: 1080px) {
   .overview, .overview tbody { display: block; white-space: normal; }
   .overview thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
-  .overview tr { border-bottom: 1px solid var(--grid); display: grid; gap: 4px 14px; grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); padding: 8px 10px; }
+  .overview tr { border-bottom: 1px solid var(--grid); align-items: end; display: grid; gap: 4px 8px; grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); padding: 8px 10px; }
   .overview tbody:last-child tr:last-child { border-bottom: 0; }
   .overview tbody th, .overview td { border: 0; max-width: none; min-width: 0; padding: 0; text-align: left; }
-  .overview tbody th { grid-column: 1 / -2; position: static; }
+  .overview tbody th { align-self: start; grid-column: 1 / -2; position: static; }
   .overview .file { background: var(--page); }
   .overview .file th { grid-column: 1 / -1; }
   .overview td:nth-child(2) { grid-column: -2 / -1; text-align: right; }
