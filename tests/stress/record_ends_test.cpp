@@ -131,6 +131,16 @@ TEST_F(full_disk, ends_the_recording_and_not_the_program) {
     EXPECT_EQ(recorded.header.inferred_frees, 0U);
 }
 
+TEST_F(full_disk, has_room_for_a_large_trace) {
+    ASSERT_EQ(::mount("handlepool", place_.c_str(), "tmpfs", MS_REMOUNT, "size=4m"), 0);
+    const support::run_result result = record_fixture("grow_without_a_rule");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.errors, EndsWith(ended_early()));
+    EXPECT_THAT(files(), ElementsAre("trace.zst"));
+    EXPECT_GT(read_trace(trace_path()).events.size(), 90'000U);
+    EXPECT_GT(std::filesystem::file_size(trace_path()), 100'000U);
+}
+
 TEST_F(full_disk, is_found_before_the_program_runs) {
     fill(200'000);
     const std::string ran = (scratch_.path() / "ran").string();

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -148,6 +149,18 @@ void grow_in_threads() {
     }
 }
 
+// Sizes without a rule: their trace can hardly be compressed.
+void grow_without_a_rule() {
+    std::array<void*, 256> objects{};
+    std::uint32_t random = 1;
+    for (int i = 0; i < 4 * fixture::many_objects; ++i) {
+        random = random * 1'664'525 + 1'013'904'223;
+        void*& object = objects[random >> 24];
+        std::free(object);
+        object = used(std::malloc((random >> 8) % 60'000));
+    }
+}
+
 // The log in `directory` loses what lies behind its first events. To write there is as on a full disk.
 void shrink_log(const char* directory) {
     for (const auto& each : std::filesystem::directory_iterator(directory)) {
@@ -212,6 +225,8 @@ int run(std::string_view what, const char* self, const char* more) {
         fork_children(self);
     } else if (what == "grow") {
         grow_in_threads();
+    } else if (what == "grow_without_a_rule") {
+        grow_without_a_rule();
     } else if (what == "give_up") {
         give_everything_up();
     } else if (what == "outlive") {
