@@ -53,7 +53,7 @@ build_harness() {
         -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
     cmake --build "$1"
 }
-all_harness_commands="run;replay;churn;record;report"
+all_harness_commands="run;replay;churn;record;recover;report"
 
 # step NAME: says what comes next, and when.
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }

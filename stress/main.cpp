@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <support/output_file.hpp>
+#include <support/system.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -47,7 +48,8 @@ void check_files_differ(const command_line& line) {
         files.emplace_back(what, real);
     };
     add("the trace", line.trace_path); // only a replay has one
-    if (!line.recording.command.empty()) {
+    add("the log", line.log_path);     // only recover has one
+    if (!line.recording.command.empty() || !line.log_path.empty()) {
         add("--output", line.recording.output);
     }
     add("--json", line.json_path);
@@ -83,6 +85,9 @@ int run(int argc, char** argv) {
     }
     if constexpr (has_record) {
         add_record(app, line);
+    }
+    if constexpr (has_recover) {
+        add_recover(app, line);
     }
     for (CLI::App* const command : app.get_subcommands({})) {
         command->add_option("--json", line.json_path, "Also write the result to this file, as JSON");
@@ -138,6 +143,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    handlepool::support::survive_file_size_limit();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {

@@ -13,6 +13,7 @@ inline constexpr bool has_run = HANDLEPOOL_STRESS_RUN != 0;
 inline constexpr bool has_replay = HANDLEPOOL_STRESS_REPLAY != 0;
 inline constexpr bool has_churn = HANDLEPOOL_STRESS_CHURN != 0;
 inline constexpr bool has_record = HANDLEPOOL_STRESS_RECORD != 0;
+inline constexpr bool has_recover = HANDLEPOOL_STRESS_RECOVER != 0;
 inline constexpr bool has_report = HANDLEPOOL_STRESS_REPORT != 0;
 
 } // namespace handlepool::stress

@@ -46,6 +46,7 @@ struct command_line {
     replay_options replaying{};
     churn_options churning{};
     record_options recording{.output = "trace.zst"};
+    std::string log_path{}; // what a recording has left
 };
 
 // Of a single run. The result says how to make it again.
@@ -60,6 +61,7 @@ void add_run(CLI::App& app, command_line& line);
 void add_replay(CLI::App& app, command_line& line);
 void add_churn(CLI::App& app, command_line& line);
 void add_record(CLI::App& app, command_line& line);
+void add_recover(CLI::App& app, command_line& line);
 void add_report(CLI::App& app, command_line& line);
 
 } // namespace handlepool::stress

@@ -13,7 +13,8 @@ namespace {
 outcome run_record(const command_line& line) {
     const record_result recorded = record(line.recording);
     fmt::print(stderr, "{}", to_text(recorded, line.recording)); // the standard output is the program's
-    return {recorded.exit_status == 0 ? 0 : exit_error, to_json(recorded, line.recording)};
+    const bool is_whole = recorded.exit_status == 0 && recorded.had_room;
+    return {is_whole ? 0 : exit_error, to_json(recorded, line.recording)};
 }
 
 } // namespace
@@ -27,8 +28,11 @@ void add_record(CLI::App& app, command_line& line) {
     add_number(command, "--limit", options.event_limit, "Events to record at the most; the program runs on",
                1, trace_limits{}.events);
     command.add_option("program", options.command, "Program and its arguments, after --")->required();
-    command.footer("Example:\n"
-                   "  handlepool-stress record --output pbzip2.zst -- pbzip2 -p4 -k -f /tmp/file\n");
+    command.footer(
+        "Example:\n"
+        "  handlepool-stress record --output pbzip2.zst -- pbzip2 -p4 -k -f /tmp/file\n\n"
+        "The trace is written however the program ends, or the disk is full. Signals that ask\n"
+        "for an end are passed on to it. 'recover' makes the trace of a recording that was killed.\n");
     command.callback([&line] { line.run = run_record; });
 }
 

@@ -150,7 +150,7 @@ TEST_F(scripts, demo_builds_for_a_replay_that_command_only) {
                 AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=replay "), HasSubstr("/build/replay\n")));
     std::filesystem::remove(directory / "calls");
     EXPECT_EQ(run("demo.sh", {"churn"}).status, 0);
-    EXPECT_THAT(calls(), AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=run;replay;churn;record;report "),
+    EXPECT_THAT(calls(), AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=run;replay;churn;record;recover;report "),
                                HasSubstr("/build/stress\n")));
 }
 
