@@ -173,7 +173,7 @@ std::error_code write_bag_file(const std::filesystem::path& file,
 std::optional<std::string> try_bag_file_bytes(const std::filesystem::path& file, std::string& error) {
     std::string bytes;
     if (const std::error_code failure = read_file(file, bytes)) {
-        error = std::system_error(failure, file.string()).what();
+        error = file_error(failure, file).what();
         return std::nullopt;
     }
     return bytes;
@@ -187,7 +187,7 @@ std::string bag_file_bytes(const std::filesystem::path& file) {
 
 void raise_file_error(std::error_code error, const std::filesystem::path& file) {
     if (error) {
-        raise(std::system_error(error, file.string()));
+        raise(file_error(error, file));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "registry.hpp"
 #include "types.hpp"
 
+#include <handlepool/detail/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service_stats.hpp>
@@ -103,7 +104,7 @@ handlepool_error handlepool_service_remove_pool(handlepool_service* service, con
     }
     return error_of([&] {
         if (!of(service).remove_pool(name)) {
-            throw std::invalid_argument("the service has no pool '" + std::string(name) + "'");
+            throw std::invalid_argument("the service has no " + detail::quoted_pool(name));
         }
     });
 }
