@@ -66,8 +66,9 @@ handlepool_error handlepool_service_destroy(handlepool_service* service) {
             throw std::invalid_argument(
                 "handlepool_service_destroy: there is no such service: it was destroyed before");
         }
-        // First without a compaction, which would end what the program still has pointers to.
-        bool busy = known->has_guards();
+        // First without a compaction, which would end what the program still has pointers to; and which skips
+        // a pool that has nothing left to do, be it in a compaction of its own.
+        bool busy = known->has_guards() || known->is_compacting();
         if (!busy) {
             const std::optional<service_compaction> last = known->try_compact();
             busy = !last || last->skipped != 0;
