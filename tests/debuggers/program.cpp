@@ -84,7 +84,7 @@ struct slow_ship {
     const handlepool::any_handle any = alive;
     const auto never = decltype(alive)::from_value(alive.value() + (8ULL << 32));
     handlepool::pool<ship, handlepool::keyed_layout<struct moored>> keyed_ships(
-        {.name = "keyed", .capacity = 100});
+        {.name = "keyed\n\xff", .capacity = 100});
     const auto keyed = keyed_ships.emplace(8, 80);
     handlepool::pool<ship, team_layout> teams({.name = "teams", .capacity = 100});
     const auto of_no_pool = decltype(alive)::from_value(alive.value() + (9ULL << 54));
