@@ -108,6 +108,8 @@ public:
 
     /// Is an access guard of the pool held at this moment?
     virtual bool has_guards() const noexcept = 0;
+    /// Does a compaction of the pool run at this moment, or wait for guards?
+    virtual bool is_compacting() const noexcept = 0;
 
     /// Would a compaction find nothing to do?
     virtual bool idle() const noexcept = 0;

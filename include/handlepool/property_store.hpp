@@ -39,6 +39,12 @@ struct property_store_options {
     std::size_t bytes = std::size_t{16} << 30;
 };
 
+/// What becomes of the names of paths in the file of a property_store.
+enum class names_in_file {
+    left_out, ///< only programs that know the paths can read the values
+    included  ///< as far as the table knows them that the store is attached to
+};
+
 /// The property bags of a pool's objects, by their handles: one for each object that has properties, of any
 /// number of objects, in memory that the store reserves once. A bag takes the next of 24, 32, 48, 64, 96 ...
 /// 65,536 bytes that has room for it, and 8 for its slot. It grows and shrinks from one size to the next
@@ -235,32 +241,41 @@ public:
 
     // ---- Files
 
-    /// Writes all bags with their handles, and a checksum. Linear. Throws std::bad_alloc; whether it was
-    /// written, the stream knows.
-    void write(std::ostream& out) const {
-        detail::bag_file_writer file(out, layout_word, size());
+    /// Writes all bags with their handles, and a checksum; and, if they are `included`, the names of paths,
+    /// each once. Linear. Throws std::bad_alloc; whether it was written, the stream knows.
+    void write(std::ostream& out, names_in_file paths = names_in_file::left_out) const {
+        const key_table no_names;
+        detail::bag_file_writer file(out, layout_word, size(),
+                                     paths == names_in_file::left_out ? nullptr
+                                     : names() != nullptr             ? names()
+                                                                      : &no_names);
         for_each([&file](handle_type each, property_view properties) { file.add(each.value(), properties); });
         file.end();
     }
 
     /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the
     /// file, and std::bad_alloc.
-    void save(const std::filesystem::path& file) const { detail::raise_file_error(try_save(file), file); }
+    void save(const std::filesystem::path& file, names_in_file paths = names_in_file::left_out) const {
+        detail::raise_file_error(try_save(file, paths), file);
+    }
     /// The same, but returns the error instead of throwing std::system_error.
-    std::error_code try_save(const std::filesystem::path& file) const {
-        return detail::write_bag_file(file, [this](std::ostream& out) { write(out); });
+    std::error_code try_save(const std::filesystem::path& file,
+                             names_in_file paths = names_in_file::left_out) const {
+        return detail::write_bag_file(file, [this, paths](std::ostream& out) { write(out, paths); });
     }
 
     /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those
-    /// of objects that are dead in a pool that the store is attached to are left out.
+    /// of objects that are dead in a pool that the store is attached to are left out. The table that the
+    /// store is attached to, if there is one, knows afterwards the names that are in the file.
     ///
     /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the
     /// handle of the object whose bag it is now, or the null handle for none. Without it, handles are as they
     /// were.
     ///
     /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
-    /// begins the message. What assign throws, and std::invalid_argument if two bags are for objects of
-    /// one slot. Then nothing has changed. Linear.
+    /// begins the message. What assign throws, path_collision if the table knows another path of the hash of
+    /// one that is named in the file, and std::invalid_argument if two bags are for objects of one slot. Then
+    /// nothing has changed. Linear.
     template <class OwnerNow = detail::same_owner>
     size_type read(std::span<const std::byte> bytes, std::string_view where = "store",
                    OwnerNow owner_now = {}) {
@@ -374,6 +389,9 @@ private:
         }
         if (file.has_flaw()) {
             return std::nullopt;
+        }
+        if (names() != nullptr) {
+            names()->add(file.names());
         }
         bags_.swap(loaded.bags_);
         return count;

@@ -21,6 +21,7 @@
 #include <handlepool/service_stats.hpp>
 #include <handlepool/stable_pool.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -352,6 +353,10 @@ public:
     /// and the threads that have used them.
     bool has_guards() const;
 
+    /// Does a compaction of the service, or of one of its pools, run at this moment, or wait for guards?
+    /// Linear in the pools.
+    bool is_compacting() const;
+
     /// The pools that hold objects, with at most `most` of the oldest in each. Removed pools are not among
     /// them: they were given up with all that they held. Linear in the slots ever used.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
@@ -418,6 +423,12 @@ bool basic_service<Layout, Policy>::has_guards() const {
         }
     }
     return gate_.pinned();
+}
+
+template <class Layout, class Policy>
+bool basic_service<Layout, Policy>::is_compacting() const {
+    const typename detail::pool_directory<Layout, Policy>::view now(pools_);
+    return gate_.running() || std::ranges::any_of(now.pools(), &pool_type::is_compacting);
 }
 
 template <class Layout, class Policy>

@@ -79,6 +79,21 @@ TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
         << "the removed one at first, before it ends; aa has nothing to do";
 }
 
+TEST_F(frames, a_compaction_of_the_service_or_of_one_pool_is_seen_while_it_runs) {
+    std::vector<bool> seen;
+    const auto connection = a.on_erase([&](pool<int>::handle_type, int&) {
+        seen.push_back(world.is_compacting());
+        seen.push_back(world.find_any_pool("a")->is_compacting());
+        seen.push_back(world.find_any_pool("b")->is_compacting());
+    });
+    a.erase(a.emplace(1));
+    world.compact();
+    a.erase(a.emplace(1));
+    a.compact();
+    EXPECT_THAT(seen, ElementsAre(true, true, false, true, true, false));
+    EXPECT_FALSE(world.is_compacting());
+}
+
 TEST_F(frames, idle_pools_are_left_out_and_have_their_frames_counted) {
     make_work();
     EXPECT_THAT(compacted(), SizeIs(3));

@@ -72,6 +72,7 @@ public:
         return pool_.compact_some(budget, executor);
     }
     bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
+    bool is_compacting() const noexcept override { return pool_.core_.is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
     void skip_frame() noexcept override { pool_.skip_frame(); }
 

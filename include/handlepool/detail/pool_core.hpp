@@ -431,6 +431,10 @@ public:
         expect_in_use();
         return gate_.pinned();
     }
+    bool is_compacting() const noexcept {
+        expect_in_use();
+        return gate_.running();
+    }
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
