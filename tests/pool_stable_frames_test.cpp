@@ -128,8 +128,9 @@ struct take_over_policy : support::tiny_policy<16, support::step_policy> {
 };
 
 /// A pool whose objects are spread over as many groups as can be: in each frame all groups get holes, and
-/// while compaction has taken the first of them over, another thread makes all the objects that there is room
-/// for.
+/// while compaction, or what shrinks the pool, has taken the first of them over, another thread makes all the
+/// objects that there is room for.
+template <bool Shrinks>
 struct spread_objects {
     using pool_type = stable_pool<std::uint64_t, default_layout, take_over_policy>;
     using handle_type = pool_type::handle_type;
@@ -142,17 +143,28 @@ struct spread_objects {
         }
         pool.compact();
         // Fewer objects stay in each group in each frame, so that they are in more groups.
-        for (const std::size_t left : {16U, 9U, 8U, 6U, 5U, 4U, 3U}) {
-            leave_in_each_group(left);
-            pool.compact();
-            erase_one_in_each_group();
+        for (const std::size_t left : {12U, 9U, 8U, 6U, 5U, 4U, 3U}) {
+            make_holes(left);
             take_over_policy::taken_over = [this] { in_another_thread([this] { fill(); }); };
-            pool.compact();
+            take_groups_over();
             EXPECT_EQ(take_over_policy::taken_over, nullptr);
             erased = 0;
         }
-        leave_in_each_group(2);
+        make_holes(2);
+    }
+    void make_holes(std::size_t left) {
+        leave_in_each_group(left);
         pool.compact();
+        if (!Shrinks) {
+            erase_one_in_each_group();
+        }
+    }
+    void take_groups_over() {
+        if (Shrinks) {
+            pool.shrink_to_fit();
+        } else {
+            pool.compact();
+        }
     }
 
     std::map<std::ptrdiff_t, std::vector<handle_type>> groups() const {
@@ -198,20 +210,15 @@ struct spread_objects {
     std::size_t erased = 0;
 };
 
-struct all_groups_have_new_holes : spread_objects {
-    all_groups_have_new_holes() { erase_one_in_each_group(); }
-};
+template <class Scene>
+class pool_groups_taken_over : public testing::Test {};
+using scenes_of_groups = testing::Types<spread_objects<false>, spread_objects<true>>;
+TYPED_TEST_SUITE(pool_groups_taken_over, scenes_of_groups);
 
-TEST(pool_stable_frames, while_compaction_offers_all_groups_there_is_a_place_for_each_object) {
-    stop_at_every_access<all_groups_have_new_holes>([](all_groups_have_new_holes& at) { at.pool.compact(); },
-                                                    [](all_groups_have_new_holes& at) { at.fill(); },
-                                                    [](all_groups_have_new_holes& at) { at.expect_whole(); });
-}
-
-TEST(pool_stable_frames, while_holes_lose_their_memory_there_is_a_place_for_each_object) {
-    stop_at_every_access<spread_objects>([](spread_objects& at) { at.pool.shrink_to_fit(); },
-                                         [](spread_objects& at) { at.fill(); },
-                                         [](spread_objects& at) { at.expect_whole(); });
+TYPED_TEST(pool_groups_taken_over, leave_a_place_for_each_object_that_there_is_room_for) {
+    stop_at_every_access<TypeParam>([](TypeParam& at) { at.take_groups_over(); },
+                                    [](TypeParam& at) { at.fill(); },
+                                    [](TypeParam& at) { at.expect_whole(); });
 }
 
 /// Objects of a page each, so that one that loses its memory is seen.

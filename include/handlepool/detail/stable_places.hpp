@@ -379,7 +379,7 @@ protected:
             });
         };
         const std::uint64_t to_take = mine ? std::uint64_t{lane.to_take} : 0;
-        const std::uint32_t taken_from = lane.positions.put_end - group_size; // if there is any to take
+        const std::uint32_t taken_from = to_take == 0 ? 0 : lane.positions.put_end - group_size;
         bool all = to_take == 0;
         base::for_held(lane, [&](std::uint32_t first, std::uint32_t next) {
             const std::uint64_t of_lane = offered(first / group_size) & ~bits_between(first, next);
