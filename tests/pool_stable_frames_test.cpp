@@ -92,7 +92,8 @@ TEST(pool_stable_frames, after_reset_no_place_is_given_out_twice) {
 
         known_objects objects(pool);
         for (int frame = 0; frame != 4; ++frame) {
-            ASSERT_TRUE(objects.emplace()); // in a group of which there is a place left
+            ASSERT_TRUE(objects.emplace()); // perhaps in a group of which a place is left to this thread
+            pool.compact();
             objects.erase(objects.handles().front());
             pool.compact();
             in_another_thread([&] {
