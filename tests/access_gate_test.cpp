@@ -449,6 +449,45 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
     }
 }
 
+// Of the two stores that open the gate, the one that forgets who compacted must not come behind the next
+// compaction's beginning: the guard would wait for its own thread.
+TEST(access_gate_step_test, a_guard_is_refused_to_who_compacts_while_another_thread_still_opens) {
+    std::size_t closed = 0;
+    bool stopped = true;
+    for (std::size_t step = 0; stopped; ++step) {
+        SCOPED_TRACE("stopped before step " + std::to_string(step));
+        gate_rig<support::step_policy> rig;
+        ASSERT_TRUE(rig.gate.try_close()); // its thread has a lane
+        rig.gate.open();
+        support::stepper opening(step, [&] {
+            if (rig.gate.try_close()) {
+                rig.gate.open();
+            }
+        });
+        stopped = opening.stopped();
+        if (!rig.gate.try_close()) {
+            continue;
+        }
+        ++closed;
+        opening.finish();
+        std::atomic<bool> done = false;
+        const int waits = decltype(rig)::policy::waits;
+        const std::jthread watching([&] {
+            while (!done) {
+                if (decltype(rig)::policy::waits != waits) {
+                    rig.gate.open(); // so that it does not wait for ever
+                    return;
+                }
+                std::this_thread::yield();
+            }
+        });
+        EXPECT_THROW(static_cast<void>(rig.gate.access()), compaction_conflict);
+        done = true;
+        rig.gate.open();
+    }
+    EXPECT_GT(closed, 1U);
+}
+
 /// A thread that waits for a guard stays where it is until the compacting thread waits for it, and that one
 /// waits until the guard has ended.
 struct one_after_the_other : default_policy {

@@ -106,6 +106,11 @@ public:
     /// Takes at most `budget` removals and newborns, and leaves the others to the next compactions.
     virtual compaction_stats compact_some(std::size_t budget, executor_ref executor) = 0;
 
+    /// Returns memory that the objects don't need now to the system; try_shrink_to_fit() returns false where
+    /// it can't do so at once.
+    virtual void shrink_to_fit() = 0;
+    virtual bool try_shrink_to_fit() noexcept = 0;
+
     /// Is an access guard of the pool held at this moment?
     virtual bool has_guards() const noexcept = 0;
     /// Does a compaction of the pool run at this moment, or wait for guards?
@@ -147,6 +152,8 @@ protected:
     /// refusal instead of throwing it.
     virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor,
                                                       std::size_t budget) = 0;
+    /// The same of shrink_to_fit().
+    virtual detail::gate_refusal shrink_inside(detail::outer_gate* outer) noexcept = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
     virtual detail::row_place find_row(handle_type handle) noexcept = 0;

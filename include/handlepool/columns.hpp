@@ -543,6 +543,8 @@ public:
 
     /// Returns memory that the rows don't need now to the system.
     void shrink_to_fit() { core_.shrink_to_fit(); }
+    /// The same, but returns false, and does nothing, where it would wait or throw.
+    bool try_shrink_to_fit() noexcept { return core_.try_shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 

@@ -307,8 +307,13 @@ HANDLEPOOL_C_API handlepool_error handlepool_try_compact(handlepool_pool* pool, 
 HANDLEPOOL_C_API handlepool_error handlepool_compact_some(handlepool_pool* pool, size_t budget,
                                                           handlepool_compaction* done);
 
-/// Returns memory that the objects don't need now to the system. Like a compaction in all else.
+/// Returns memory that the objects don't need now to the system, in whole pages. Another thread that has
+/// created objects keeps the places that it has claimed and not used, those of 63 objects at most. Like a
+/// compaction in all else.
 HANDLEPOOL_C_API handlepool_error handlepool_shrink_to_fit(handlepool_pool* pool);
+
+/// The same, but fails as CONFLICT where that would wait. Any thread, at any time.
+HANDLEPOOL_C_API handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool);
 
 /// Destroys all objects, and starts all slots anew, except those that are used up; old handles stay stale. No
 /// other thread may be using the pool, and every newborn of it must have been published or cancelled, or its
@@ -399,6 +404,16 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_try_compact(handlepool_serv
 /// The same with a budget for all pools together.
 HANDLEPOOL_C_API handlepool_error handlepool_service_compact_some(handlepool_service* service, size_t budget,
                                                                   handlepool_compaction* done);
+
+/// Has all pools return memory, one after the other. Compacts nothing; removed pools live on. Where a pool
+/// refuses, fails as CONFLICT after the others have returned theirs.
+HANDLEPOOL_C_API handlepool_error handlepool_service_shrink_to_fit(handlepool_service* service);
+
+/// The same, but leaves out the pools of which a guard is held or a compaction runs, and says in `skipped`,
+/// which may be NULL, how many those are. Fails as CONFLICT when that is true of the service itself. Any
+/// thread, at any time; never waits.
+HANDLEPOOL_C_API handlepool_error handlepool_service_try_shrink_to_fit(handlepool_service* service,
+                                                                       size_t* skipped);
 
 #ifdef __cplusplus
 }

@@ -697,11 +697,17 @@ public:
     /// like compact().
     void reset() { core_.reset(); }
 
-    /// Returns memory that the objects don't need now to the system. Old handles stay dead. Other threads may
-    /// use handles meanwhile.
-    /// Progress: blocking: waits for access guards. Linear in the memory returned.
-    /// Throws compaction_conflict like compact().
+    /// Returns memory that the objects don't need now to the system, in whole pages. What was erased needs
+    /// its own until a compaction has destroyed it. Another thread that has created objects, even if it has
+    /// ended, keeps the places that it has claimed and not used: those of 63 objects at most. Old handles
+    /// stay dead. Other threads may use handles meanwhile. Progress: blocking: waits for access guards.
+    /// Linear in the memory returned and the lanes. Throws compaction_conflict like compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
+
+    /// The same, but returns false, and does nothing, when a guard is held or a compaction is running. Any
+    /// thread, at any time. Throws nothing.
+    /// Progress: never waits.
+    bool try_shrink_to_fit() noexcept { return core_.try_shrink_to_fit(); }
 
     // ---- Views for people: any thread, at any time
 

@@ -340,6 +340,18 @@ public:
         return compact_some(budget, executor_ref(executor));
     }
 
+    /// Returns memory that the pools' objects don't need now to the system: shrink_to_fit() of each pool, one
+    /// after the other. It is no frame: nothing is compacted, and removed pools live on.
+    /// Progress: blocking: waits for access guards. Costs what pool::shrink_to_fit costs for each.
+    /// Throws compaction_conflict like compact(), for a pool after the others have returned theirs.
+    service_shrink shrink_to_fit() { return compactor_.shrink(); }
+
+    /// The same, but returns nothing where compact() would wait or throw because of the service; and leaves
+    /// out the pools of which that is true, and those that another thread is adding just then. Any thread, at
+    /// any time. Throws nothing.
+    /// Progress: never waits for guards, for a compaction or for a mutex.
+    std::optional<service_shrink> try_shrink_to_fit() noexcept { return compactor_.try_shrink(); }
+
     /// Compactions so far. Any thread, at any time; wait-free, constant.
     std::uint64_t frames() const noexcept { return compactor_.frames(); }
 

@@ -32,6 +32,12 @@ struct service_compaction {
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
+/// What one shrink_to_fit() of a service did.
+struct service_shrink {
+    std::size_t pools = 0;   ///< pools that returned memory, or had none to return
+    std::size_t skipped = 0; ///< pools that a guard, or a compaction, kept from it; only by try_shrink_to_fit
+};
+
 // ---- Texts: any thread, at any time; linear in the pools. They throw std::bad_alloc.
 
 /// A table for people, with a line for each pool.

@@ -12,4 +12,5 @@
 ///   the holes, 64 places at a time; handles(), entries() and living() are bidirectional views.
 /// - erase_if(), retain() and drain() go by slots, in time linear in the slots ever used.
 /// - A compaction closes no holes. New objects fill them, those nearest to the front first.
-/// - shrink_to_fit() gives back the memory after the last object.
+/// - shrink_to_fit() gives back the memory of all holes that fill pages, wherever they lie. Linear in the
+///   places ever used.

@@ -34,6 +34,10 @@ void require_memory(const pool_type& pool, const handlepool_newborn& newborn) {
     }
 }
 
+[[noreturn]] void throw_busy(const pool_type& pool) {
+    throw compaction_conflict(message_of(pool, "a guard is held, or a compaction runs"));
+}
+
 /// Of a newborn that is published or cancelled.
 void free_memory(handlepool_newborn& newborn, const raw_type& type) noexcept {
     staged(std::exchange(newborn.memory, nullptr), type.alignment).reset();
@@ -316,7 +320,7 @@ handlepool_error handlepool_try_compact(handlepool_pool* pool, handlepool_compac
     return error_of([&] {
         const std::optional<compaction_stats> stats = of(pool).try_compact();
         if (!stats) {
-            throw compaction_conflict(message_of(of(pool), "a guard is held, or a compaction runs"));
+            throw_busy(of(pool));
         }
         report(*stats, done);
     });
@@ -334,6 +338,17 @@ handlepool_error handlepool_shrink_to_fit(handlepool_pool* pool) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
     return error_of([&] { of(pool).shrink_to_fit(); });
+}
+
+handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool) {
+    if (missing(pool, __func__, "pool")) {
+        return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
+    }
+    return error_of([&] {
+        if (!of(pool).try_shrink_to_fit()) {
+            throw_busy(of(pool));
+        }
+    });
 }
 
 handlepool_error handlepool_reset(handlepool_pool* pool) {

@@ -26,6 +26,10 @@ handlepool_pool* face_of(service_type::pool_type* pool) noexcept {
     return pool == nullptr ? nullptr : handlepool::c::face_of(pool->as<pool_type>());
 }
 
+[[noreturn]] void throw_busy() {
+    throw compaction_conflict("service: a guard is held, or a compaction runs");
+}
+
 } // namespace
 
 extern "C" {
@@ -192,7 +196,7 @@ handlepool_error handlepool_service_try_compact(handlepool_service* service, han
     return error_of([&] {
         const std::optional<service_compaction> stats = of(service).try_compact();
         if (!stats) {
-            throw compaction_conflict("service: a guard is held, or a compaction runs");
+            throw_busy();
         }
         report(*stats, done);
     });
@@ -204,6 +208,28 @@ handlepool_error handlepool_service_compact_some(handlepool_service* service, si
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
     return error_of([&] { report(of(service).compact_some(budget), done); });
+}
+
+handlepool_error handlepool_service_shrink_to_fit(handlepool_service* service) {
+    if (missing(service, __func__, "service")) {
+        return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
+    }
+    return error_of([&] { of(service).shrink_to_fit(); });
+}
+
+handlepool_error handlepool_service_try_shrink_to_fit(handlepool_service* service, size_t* skipped) {
+    if (missing(service, __func__, "service")) {
+        return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
+    }
+    return error_of([&] {
+        const std::optional<service_shrink> done = of(service).try_shrink_to_fit();
+        if (!done) {
+            throw_busy();
+        }
+        if (skipped != nullptr) {
+            *skipped = done->skipped;
+        }
+    });
 }
 
 } // extern "C"

@@ -481,6 +481,7 @@ static void memory_returns_to_the_system(void) {
     EXPECT(before >= empty + objects); /* which compactions keep */
     EXPECT(handlepool_shrink_to_fit(pool) == HANDLEPOOL_OK);
     EXPECT(number_in(handlepool_pool_stats(pool), "bytes_resident") <= before - objects);
+    EXPECT(handlepool_try_shrink_to_fit(pool) == HANDLEPOOL_OK);
     EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK && handlepool_contains(pool, handle));
     EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
 }
@@ -507,6 +508,8 @@ static void guards_hold_compactions_off(void) {
     handlepool_end_access(&first);
     handlepool_end_access(NULL);
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_try_compact(pool, NULL), "a guard is held");
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_try_shrink_to_fit(pool),
+                   "pool 'ships': a guard is held, or a compaction runs");
     pthread_t thread;
     EXPECT(pthread_create(&thread, NULL, end_guard, &second) == 0);
     EXPECT(pthread_join(thread, NULL) == 0);
@@ -691,6 +694,7 @@ static void nothing_is_done_to_null(void) {
     EXPECT_NULL(handlepool_try_compact(NULL, NULL), "pool");
     EXPECT_NULL(handlepool_compact_some(NULL, 1, NULL), "pool");
     EXPECT_NULL(handlepool_shrink_to_fit(NULL), "pool");
+    EXPECT_NULL(handlepool_try_shrink_to_fit(NULL), "pool");
     EXPECT_NULL(handlepool_reset(NULL), "pool");
     EXPECT_NOTHING(handlepool_pool_name(NULL), "handlepool_pool_name: pool is NULL");
     EXPECT_NOTHING(handlepool_pool_capacity(NULL), "capacity: pool is NULL");
@@ -720,6 +724,8 @@ static void nothing_is_done_to_null(void) {
     EXPECT_NULL(handlepool_service_compact(NULL, NULL), "service");
     EXPECT_NULL(handlepool_service_try_compact(NULL, NULL), "service");
     EXPECT_NULL(handlepool_service_compact_some(NULL, 1, NULL), "service");
+    EXPECT_NULL(handlepool_service_shrink_to_fit(NULL), "service");
+    EXPECT_NULL(handlepool_service_try_shrink_to_fit(NULL, NULL), "service");
     EXPECT_NOTHING(handlepool_service_pool(NULL, "ships"), "service is NULL");
     EXPECT_NOTHING(handlepool_service_pool(service, NULL), "name is NULL");
     EXPECT_NOTHING(handlepool_service_stats(NULL), "service is NULL");
@@ -781,6 +787,9 @@ static void services_route_handles(void) {
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_compact(service, NULL), "service");
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_try_compact(service, NULL),
                    "a guard is held");
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_shrink_to_fit(service), "service");
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_try_shrink_to_fit(service, NULL),
+                   "service: a guard is held, or a compaction runs");
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_destroy(service), "can't be destroyed");
     handlepool_end_access(&guard);
     EXPECT(handlepool_service_try_begin_access(service, &guard) == HANDLEPOOL_OK);
@@ -804,9 +813,14 @@ static void services_route_handles(void) {
     EXPECT(handlepool_insert(pool, NULL, &ship) == HANDLEPOOL_OK);
     EXPECT(handlepool_begin_access(pool, &guard) == HANDLEPOOL_OK);
     EXPECT(handlepool_service_try_compact(service, &done) == HANDLEPOOL_OK && done.skipped == 1);
+    size_t skipped = 0;
+    EXPECT(handlepool_service_try_shrink_to_fit(service, &skipped) == HANDLEPOOL_OK && skipped == 1);
+    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_shrink_to_fit(service), "pool 'ships'");
     EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_service_destroy(service), "can't be destroyed");
     handlepool_end_access(&guard);
 
+    EXPECT(handlepool_service_shrink_to_fit(service) == HANDLEPOOL_OK);
+    EXPECT(handlepool_service_try_shrink_to_fit(service, &skipped) == HANDLEPOOL_OK && skipped == 0);
     EXPECT(handlepool_service_erase(service, rocket) && !handlepool_service_erase(service, rocket));
     EXPECT(handlepool_service_find(service, rocket) == NULL);
     EXPECT(handlepool_service_remove_pool(service, "rockets") == HANDLEPOOL_OK);

@@ -88,6 +88,7 @@ void use_pool() {
     ships.clear();
     ships.compact();
     ships.shrink_to_fit();
+    require(ships.try_shrink_to_fit(), "try_shrink_to_fit");
     ships.reset();
     require(ships.empty() && ships.stats().alive == 0, "reset");
 }
@@ -201,6 +202,8 @@ void use_service() {
         require(static_cast<bool>(world.try_access()), "service::try_access");
     }
     require(world.try_compact().has_value(), "service::try_compact");
+    require(world.try_shrink_to_fit().has_value() && world.shrink_to_fit().pools != 0,
+            "service::shrink_to_fit");
     require(!to_table(world.stats()).empty() && !to_json(world.stats()).empty() &&
                 !to_prometheus(world.stats()).empty() && !to_text(world.leaks()).empty(),
             "texts");

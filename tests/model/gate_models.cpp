@@ -6,6 +6,7 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/error.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -113,6 +114,27 @@ public:
     }
 };
 
+/// A thread that closes the gate as soon as another one opens it, and asks for a guard.
+class guard_of_who_compacts_next : public gate_scene {
+public:
+    void run(unsigned index) override {
+        if (!gate.try_close()) {
+            return;
+        }
+        if (index == 1) {
+            bool refused = false;
+            try {
+                read();
+            } catch (const compaction_conflict&) {
+                refused = true;
+            }
+            require(refused, "who is compacting is refused a guard, and does not wait for itself");
+        }
+        change();
+        gate.open();
+    }
+};
+
 /// A guard that is handed to another thread and ends there, while its maker makes another.
 class guard_that_ends_elsewhere : public gate_scene {
 public:
@@ -198,6 +220,8 @@ void add_gate_models(std::vector<model_entry>& to) {
         "nested guard", 2, "a guard inside a guard does not wait for the compaction that waits for it"));
     to.push_back(entry<guard_behind_a_compaction>("guard behind a compaction", 2,
                                                   "only who is compacting is refused a guard"));
+    to.push_back(entry<guard_of_who_compacts_next>("guard of who compacts next", 2,
+                                                   "the same, while another thread's compaction ends"));
     to.push_back(entry<guard_that_ends_elsewhere>(
         "guard that ends elsewhere", 3, "a guard may end in another thread while its maker makes others"));
     to.push_back(entry<guard_of_a_pool_and_then_of_its_service>(

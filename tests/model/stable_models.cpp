@@ -122,6 +122,38 @@ private:
     std::array<handle_type, 2> made_;
 };
 
+/// All groups are full, and get a hole each in one frame. A thread needs a place while compaction takes them
+/// over and offers them; another has objects in a group of its own.
+class holes_in_all_groups : public stable_scene {
+public:
+    holes_in_all_groups() : stable_scene(tiny_options(8)) {
+        for (std::uint32_t number = 0; number != 6; ++number) {
+            old_.at(number) = emplace(number); // in three groups, of which the lane keeps the last
+        }
+        objects.compact();
+        objects.erase(old_[0]);
+        objects.erase(old_[3]);
+        objects.erase(old_[4]);
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            made_[0] = emplace(6);
+            made_[1] = emplace(7);
+        } else {
+            objects.compact();
+        }
+    }
+    void check() override {
+        require_consistent(objects, {unmoved(old_[1], 1), unmoved(old_[2], 2), unmoved(old_[5], 5),
+                                     unmoved(made_[0], 6), unmoved(made_[1], 7)});
+    }
+
+private:
+    std::array<handle_type, 6> old_;
+    std::array<handle_type, 2> made_;
+};
+
 /// Erases that leave no record: of a settled object, and of one that may be a newborn still.
 class sweep_of_a_stable_pool : public stable_scene {
 public:
@@ -334,6 +366,7 @@ void add_stable_models(std::vector<model_entry>& to) {
                                                       "a place has one object; objects never move"));
     to.push_back(entry<hole_beside_an_object>("hole beside an object", 2, "the same"));
     to.push_back(entry<offered_groups_have_one_owner>("offered groups have one owner", 3, "the same"));
+    to.push_back(entry<holes_in_all_groups>("holes in all groups", 2, "the same"));
     to.push_back(entry<sweep_of_a_stable_pool>("sweep of a stable pool", 2,
                                                "what is erased without a record is destroyed, once"));
     to.push_back(

@@ -4,6 +4,7 @@
 #include <handlepool/detail/made_from.hpp>
 #include <handlepool/recycler.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -14,7 +15,7 @@ namespace handlepool::detail {
 
 /// Where a recycling_pool makes an object: raw memory, or an object that is kept there, cleared.
 ///
-/// @tparam Word a number with a bit for each place of a group: is there an object?
+/// @tparam Word an atomic number with a bit for each place of a group: is there an object?
 template <class Word>
 class kept_place {
 public:
@@ -25,9 +26,9 @@ public:
     /// throws, there is no object, or the kept one is cleared.
     template <class T, class Make, class Assign>
     void make_or_assign(Make make, Assign assign) const {
-        if ((constructed_ & bit_) == 0) {
+        if (!is_kept()) {
             make(memory_);
-            constructed_ = constructed_ | bit_;
+            constructed_.fetch_or(bit_, std::memory_order::relaxed);
             return;
         }
         assign_or_clear<T>(assign);
@@ -37,14 +38,16 @@ public:
     /// object is kept, and cleared.
     template <class T, class Fill>
     void make_and_fill(Fill fill) const {
-        if ((constructed_ & bit_) == 0) {
+        if (!is_kept()) {
             make_at<T>(memory_);
-            constructed_ = constructed_ | bit_;
+            constructed_.fetch_or(bit_, std::memory_order::relaxed);
         }
         assign_or_clear<T>(fill);
     }
 
 private:
+    bool is_kept() const noexcept { return (constructed_.load(std::memory_order::relaxed) & bit_) != 0; }
+
     template <class T, class Assign>
     void assign_or_clear(Assign& assign) const {
         struct undo {

@@ -355,7 +355,8 @@ public:
     static constexpr bool unsettle(nursery_position) noexcept { return false; }
     static constexpr std::size_t settled() noexcept { return 0; }
 
-    /// Compaction: gives the memory of all chunks that no lane holds back to the system.
+    /// Compaction: gives the memory of all chunks that no lane holds back to the system. See shrink_held()
+    /// for the others.
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         touch_unused();
@@ -366,6 +367,20 @@ public:
         discard(objects, 0, memory_.touched());
         memory_.discarded();
         kept_ = 0;
+    }
+    /// Compaction: the same of the positions that were passed in the chunk that a lane holds; with those that
+    /// the lane has still to take, if it is the calling thread's. Of another thread's these are out of reach,
+    /// even when that has ended: the next one with its number may take them at any time.
+    template <class Objects>
+    void shrink_held(Objects& objects, const chain& lane, bool mine) noexcept {
+        std::uint32_t left = mine ? std::uint32_t{lane.positions.put} : 0;
+        const std::uint32_t left_end = mine ? std::uint32_t{lane.positions.put_end} : 0;
+        for_held(lane, [&](std::uint32_t first, std::uint32_t next) {
+            const bool together = next == left; // they may share a page
+            discard_positions(objects, first, together ? left_end : next);
+            left = together ? left_end : left;
+        });
+        discard_positions(objects, left, left_end);
     }
 
     // Objects are made in raw memory and end by their destructors, unlike in recycling_places.
@@ -533,7 +548,7 @@ protected:
                                                end - least(end, chunks_to_hold(chunks_.chunks())));
             const std::uint64_t taken = free.claim_word(word, bits_between(begin, end));
             for_each_run(word * word_size, taken, [&](std::size_t run, std::size_t run_end) {
-                discard_chunks(objects, run, run_end);
+                discard_positions(objects, run * chunk_size(), run_end * chunk_size());
             });
             if (taken != 0) {
                 free.give_back_word(word, taken);
@@ -542,15 +557,26 @@ protected:
         }
         free.rewind();
     }
+    /// Compaction: gives the memory of a range of positions back that no lane uses, whole pages of it.
     template <class Objects>
-    void discard_chunks(Objects& objects, std::size_t first, std::size_t last) noexcept {
-        const std::size_t begin = first * chunk_size();
-        const std::size_t end = last * chunk_size();
-        objects.discard(objects.location_of(nursery_position{static_cast<std::uint32_t>(begin)}),
-                        objects.location_of(nursery_position{static_cast<std::uint32_t>(end)}));
+    void discard_positions(Objects& objects, std::size_t first, std::size_t last) noexcept {
+        if (first == last) {
+            return;
+        }
+        objects.discard(objects.location_of(nursery_position{static_cast<std::uint32_t>(first)}),
+                        objects.location_of(nursery_position{static_cast<std::uint32_t>(last)}));
         // Its lane may still look at a position that it has vacated, and that was passed since.
-        owners_.release(begin, end);
-        links_.release(begin, end);
+        owners_.release(first, last);
+        links_.release(first, last);
+    }
+
+    /// Compaction: calls `visit(first, next)` for the chunk in which the lane's next position to be drained
+    /// lies, unless it has drained none yet.
+    template <class Visit>
+    void for_held(const chain& lane, Visit visit) const {
+        if (lane.positions.get_end != 0) {
+            visit(lane.positions.get_end - chunk_size(), std::uint32_t{lane.positions.get});
+        }
     }
 
     /// The bits, in their word, of chunks of one word.

@@ -33,6 +33,7 @@ public:
         : array(what_for, capacity + behind, expected, of_objects),
           capacity_(static_cast<std::uint32_t>(capacity)),
           locations_(capacity + behind),
+          last_of_huge_(static_cast<std::uint32_t>(least(capacity == 0 ? expected : 2 * capacity, locations_))),
           owners_(what_for.part(" owners"), capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.
@@ -46,12 +47,14 @@ public:
     /// than an eighth of a full pool stays with small pages.
     void placed() noexcept {
         array::placed();
-        array::prefer_huge_pages(first_of_huge(), last_of_huge());
+        if (capacity_ != 0) { // else the array has asked for them itself
+            array::prefer_huge_pages(first_of_huge(), last_of_huge_);
+        }
     }
     /// The first position from this one on whose memory does not come with that of the position before it.
     nursery_position end_of_huge_page(nursery_position from) const noexcept {
         return nursery_position{
-            array::end_of_huge_page(first_of_huge(), last_of_huge(), capacity_ + raw(from)) - capacity_};
+            array::end_of_huge_page(first_of_huge(), last_of_huge_, capacity_ + raw(from)) - capacity_};
     }
 
     // What is done with one object.
@@ -162,12 +165,11 @@ private:
     }
 
     std::uint32_t first_of_huge() const noexcept { return capacity_ + capacity_ / 8; }
-    std::uint32_t last_of_huge() const noexcept {
-        return static_cast<std::uint32_t>(least<std::size_t>(2 * std::size_t{capacity_}, locations_));
-    }
 
     std::uint32_t capacity_;
     std::size_t locations_;
+    std::uint32_t
+        last_of_huge_; // where a nursery, or all of a pool without a dense store, prefers huge pages
     typename Policy::template array<typename Policy::template atomic<slot_index>> owners_;
     typename Policy::template atomic<std::uint32_t> size_{0};
     typename Policy::template plain<std::uint32_t> used_{0}; // the largest size so far; compaction's

@@ -71,6 +71,8 @@ public:
     compaction_stats compact_some(std::size_t budget, executor_ref executor) override {
         return pool_.compact_some(budget, executor);
     }
+    void shrink_to_fit() override { pool_.shrink_to_fit(); }
+    bool try_shrink_to_fit() noexcept override { return pool_.try_shrink_to_fit(); }
     bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
     bool is_compacting() const noexcept override { return pool_.core_.is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
@@ -80,6 +82,9 @@ protected:
     std::size_t waiting() const noexcept override { return pool_.core_.waiting(); }
     compaction_attempt compact_inside(outer_gate* outer, executor_ref executor, std::size_t budget) override {
         return pool_.core_.compact_inside(outer, executor, budget);
+    }
+    gate_refusal shrink_inside(outer_gate* outer) noexcept override {
+        return pool_.core_.shrink_inside(outer);
     }
     row_place find_row([[maybe_unused]] handle_type handle) noexcept override {
         if constexpr (has_rows) {

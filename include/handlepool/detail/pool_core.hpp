@@ -490,13 +490,27 @@ public:
         compactor_.reset();
     }
 
-    void shrink_to_fit() {
+    void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
+
+    /// The same, as a part of what another gate keeps guards from: see compact_inside().
+    gate_refusal shrink_inside(outer_gate* outer) noexcept {
         expect_in_use();
-        gate_.close_or_throw();
+        const gate_refusal refusal = gate_.close(outer);
+        if (refusal == gate_refusal::none) {
+            const closed_gate closed(gate_);
+            shrink_alone();
+        }
+        return refusal;
+    }
+
+    bool try_shrink_to_fit() noexcept {
+        expect_in_use();
+        if (!gate_.try_close()) {
+            return false;
+        }
         const closed_gate closed(gate_);
-        parts_.objects.shrink();
-        parts_.newborns.shrink(parts_.objects);
-        compactor_.shrink();
+        shrink_alone();
+        return true;
     }
 
 private:
@@ -529,6 +543,18 @@ private:
         } else {
             return compactor_.run(executor, budget);
         }
+    }
+
+    /// The gate is closed.
+    void shrink_alone() noexcept {
+        parts_.objects.shrink();
+        parts_.newborns.shrink(parts_.objects);
+        const lane_type* const mine = parts_.lanes.mine();
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            const lane_type& one = parts_.lanes[i];
+            parts_.newborns.shrink_held(parts_.objects, one.newborns, &one == mine);
+        }
+        compactor_.shrink();
     }
 
     value_type handle_in_slot(slot_index slot) const noexcept {

@@ -8,7 +8,7 @@
 #include <handlepool/memory_use.hpp>
 #include <handlepool/recycler.hpp>
 
-#include <bit>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -16,14 +16,14 @@
 namespace handlepool::detail {
 
 /// Places whose objects are constructed once: at its end an object is cleared, and *kept* for the next one
-/// there. A bit for each place says whether an object is constructed, living or kept. The bits of a group
-/// belong to the lane that holds the group, or to compaction while it owns it. They go from one to the other
-/// as the memory of the objects does, so they need no memory order of their own. An object's end leaves the
-/// bits alone, for a lane may hold the group.
+/// there. A bit for each place says whether an object is constructed, living or kept. It belongs to whom the
+/// place belongs to, a lane or compaction, and goes from one to the other as the memory of the object does:
+/// so it needs no memory order of its own, only that changes of others in the word leave it alone. An
+/// object's end leaves the bits alone, too.
 template <class Config>
 class recycling_places : public stable_places<Config> {
     using base = stable_places<Config>;
-    using word = typename base::policy::template plain<std::uint64_t>;
+    using word = typename base::policy::template atomic<std::uint64_t>;
 
 public:
     recycling_places(const memory_purpose& what_for, std::size_t groups, std::size_t, std::size_t max_threads)
@@ -52,27 +52,19 @@ public:
     template <class Objects>
     void destroy_kept(Objects& objects) noexcept {
         for (std::size_t group = 0, last = base::groups(); group != last; ++group) {
-            destroy_kept_in(objects, group);
+            destroy_kept_in(objects, group, ~base::settled_in(group));
         }
     }
 
-    /// Compaction: destroys the objects that are kept, and gives the memory after the last object back to the
-    /// system; except in groups which a lane holds.
+    /// Compaction: destroys the objects that are kept, and gives the memory of all holes back to the system;
+    /// except where a lane may create objects.
     template <class Objects>
-    void shrink(Objects& objects) {
-        for (std::size_t group = 0, last = base::groups(); group != last; ++group) {
-            if (!base::has_hole(group)) {
-                continue;
-            }
-            const std::size_t in_word = group / base::groups_a_word;
-            const std::uint64_t taken = base::take_over(in_word, base::bit_of_group(group));
-            if (taken != 0) {
-                destroy_kept_in(objects, group);
-                base::offer(in_word, taken);
-            }
-        }
-        // A lane may have kept new ones since, and given their group back.
-        base::shrink(objects, [&](std::size_t group) { destroy_kept_in(objects, group); });
+    void shrink(Objects& objects) noexcept {
+        base::shrink(objects, destroy_in(objects));
+    }
+    template <class Objects>
+    void shrink_held(Objects& objects, const typename base::chain& lane, bool mine) noexcept {
+        base::shrink_held(objects, lane, mine, destroy_in(objects));
     }
 
     void reset() noexcept {
@@ -86,18 +78,24 @@ private:
     template <class Objects>
     using object_of = std::remove_pointer_t<typename Objects::pointer>;
 
-    /// Of a group in which nothing happens.
+    /// Of places of a group that are free.
     template <class Objects>
-    void destroy_kept_in(Objects& objects, std::size_t group) noexcept {
-        const std::uint64_t living = base::settled_in(group);
-        for (std::uint64_t kept = constructed_[group] & ~living; kept != 0; kept &= kept - 1) {
-            const std::size_t place =
-                group * base::group_size + static_cast<std::size_t>(std::countr_zero(kept));
-            const location where = objects.location_of(nursery_position{static_cast<std::uint32_t>(place)});
+    void destroy_kept_in(Objects& objects, std::size_t group, std::uint64_t places) noexcept {
+        const std::uint64_t kept = constructed_[group].load(std::memory_order::relaxed) & places;
+        base::for_each_bit(group, kept, [&](nursery_position place) {
+            const location where = objects.location_of(place);
             objects.unpoison_objects(where);
             objects.destroy(where);
+        });
+        if (kept != 0) {
+            constructed_[group].fetch_and(~kept, std::memory_order::relaxed);
         }
-        constructed_[group] = constructed_[group] & living;
+    }
+    template <class Objects>
+    auto destroy_in(Objects& objects) noexcept {
+        return [this, &objects](std::size_t group, std::uint64_t places) {
+            destroy_kept_in(objects, group, places);
+        };
     }
 
     typename base::policy::template array<word> constructed_;

@@ -22,7 +22,8 @@
 
 namespace handlepool::detail {
 
-/// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other.
+/// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other. And
+/// what else keeps its guards off: to have the pools return memory.
 template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT service_compactor {
 public:
@@ -38,10 +39,38 @@ public:
     /// Nothing where it can't start at once.
     std::optional<service_compaction> try_compact(executor_ref executor);
 
+    /// Has each pool return memory. Waits for guards. Throws compaction_conflict as the service says.
+    service_shrink shrink();
+
+    /// Nothing where it can't start at once.
+    std::optional<service_shrink> try_shrink() noexcept;
+
     /// Compactions so far. Any thread; wait-free.
     std::uint64_t frames() const noexcept { return frames_.load(std::memory_order::relaxed); }
 
 private:
+    /// The first pool that has refused to be compacted.
+    class first_refusal {
+    public:
+        /// Is it none?
+        bool note(const pool_type& pool, gate_refusal why) noexcept {
+            if (why != gate_refusal::none && pool_ == nullptr) {
+                pool_ = &pool;
+                why_ = why;
+            }
+            return why == gate_refusal::none;
+        }
+        void raise() const {
+            if (pool_ != nullptr) {
+                throw_refused(quoted_pool(pool_->name()), why_);
+            }
+        }
+
+    private:
+        const pool_type* pool_ = nullptr;
+        gate_refusal why_ = gate_refusal::none;
+    };
+
     template <class CompactOne>
     service_compaction compact_all(bool may_wait, std::size_t budget, CompactOne compact_one);
 
@@ -58,23 +87,13 @@ template <class Layout, class Policy>
 service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor, std::size_t budget) {
     gate_.close_or_throw();
     const closed_gate closed(gate_);
-    const pool_type* refused = nullptr;
-    gate_refusal refusal = gate_refusal::none;
+    first_refusal refused;
     const auto compact_one = [&](pool_type& pool, std::size_t most) -> std::optional<compaction_stats> {
         const compaction_attempt attempt = pool.compact_inside(&gate_, executor, most);
-        if (attempt.refusal == gate_refusal::none) {
-            return attempt.done;
-        }
-        if (refused == nullptr) {
-            refused = &pool;
-            refusal = attempt.refusal;
-        }
-        return std::nullopt;
+        return refused.note(pool, attempt.refusal) ? std::optional(attempt.done) : std::nullopt;
     };
     const service_compaction sum = compact_all(true, budget, compact_one);
-    if (refused != nullptr) {
-        throw_refused(quoted_pool(refused->name()), refusal);
-    }
+    refused.raise();
     return sum;
 }
 
@@ -86,6 +105,33 @@ std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact
     const closed_gate closed(gate_);
     return compact_all(false, unlimited,
                        [&](pool_type& pool, std::size_t) { return pool.try_compact(executor); });
+}
+
+template <class Layout, class Policy>
+service_shrink service_compactor<Layout, Policy>::shrink() {
+    gate_.close_or_throw();
+    const closed_gate closed(gate_);
+    pools_.begin_frame(true);
+    first_refusal refused;
+    for (pool_type* const pool : pools_.of_frame()) {
+        refused.note(*pool, pool->shrink_inside(&gate_));
+    }
+    refused.raise();
+    return {.pools = pools_.of_frame().size(), .skipped = 0};
+}
+
+template <class Layout, class Policy>
+std::optional<service_shrink> service_compactor<Layout, Policy>::try_shrink() noexcept {
+    if (!gate_.try_close()) {
+        return std::nullopt;
+    }
+    const closed_gate closed(gate_);
+    pools_.begin_frame(false);
+    service_shrink done;
+    for (pool_type* const pool : pools_.of_frame()) {
+        ++(pool->try_shrink_to_fit() ? done.pools : done.skipped);
+    }
+    return done;
 }
 
 /// Calls `compact_one(pool, budget)`, which may refuse, for the pools that have something to do. The gate is

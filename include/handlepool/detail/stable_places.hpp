@@ -259,11 +259,18 @@ public:
     template <class Objects>
     static constexpr void trim(const Objects&) noexcept {}
 
-    /// Compaction: gives the memory after the last object back to the system, except that of groups which a
-    /// lane holds.
+    /// Compaction: gives the memory of all holes back to the system, wherever they lie; but for that of
+    /// places where a lane may create objects. See shrink_held() for the others of the groups that lanes
+    /// hold.
     template <class Objects>
-    void shrink(Objects& objects) {
-        shrink(objects, [](std::size_t) {});
+    void shrink(Objects& objects) noexcept {
+        shrink(objects, [](std::uint32_t, std::uint64_t) {});
+    }
+    /// Compaction: the same of the group that a lane holds; with the places that the lane has still to take,
+    /// if it is the calling thread's.
+    template <class Objects>
+    void shrink_held(Objects& objects, const chain& lane, bool mine) noexcept {
+        shrink_held(objects, lane, mine, [](std::uint32_t, std::uint64_t) {});
     }
 
     /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
@@ -346,31 +353,87 @@ protected:
 
     bool has_hole(std::size_t group) const noexcept { return settled_[group] != all_places; }
 
-    /// The public one; before, calls `emptied(group)` for each group whose memory goes.
+    /// The public ones; before memory goes, they call `emptied(group, places)`, with a bit for each place
+    /// that is free.
     template <class Objects, class Emptied>
-    void shrink(Objects& objects, Emptied emptied) {
-        for (std::size_t last = groups(); last != 0;) {
-            std::size_t first = last;
-            while (first != 0 && last - first != most_owned_ && settled_[first - 1] == 0 &&
-                   take_over((first - 1) / groups_a_word, bit_of_group(first - 1)) != 0) {
-                --first;
+    void shrink(Objects& objects, Emptied emptied) noexcept {
+        own_rest_of_huge_page(objects);
+        for (std::size_t word = 0, last = words_for(groups()); word != last; ++word) {
+            std::uint64_t left = groups_with_holes(word);
+            while (left != 0) {
+                const std::uint64_t some = lowest_bits(left, most_owned_);
+                left &= ~some;
+                const std::uint64_t owned = take_over(word, some);
+                discard_holes(objects, word * groups_a_word, owned, emptied);
+                offer(word, owned);
             }
-            if (first == last) {
-                break;
-            }
-            for (std::size_t group = first; group != last; ++group) {
-                emptied(group);
-            }
-            objects.discard(objects.location_of(first_place(first)), objects.location_of(first_place(last)));
-            // Lanes may still look at places that they have vacated, and that were passed since.
-            base::owners_.release(first * group_size, last * group_size);
-            base::links_.release(first * group_size, last * group_size);
-            for (std::size_t group = first; group != last; ++group) {
-                offer(group / groups_a_word, bit_of_group(group));
-            }
-            last = first;
         }
         base::chunks_.given_back().rewind();
+    }
+    template <class Objects, class Emptied>
+    void shrink_held(Objects& objects, const chain& lane, bool mine, Emptied emptied) noexcept {
+        const auto discard = [&](std::uint32_t first, std::uint64_t places) {
+            emptied(first / group_size, places);
+            base::for_each_run(first, places, [&](std::size_t begin, std::size_t end) {
+                base::discard_positions(objects, begin, end);
+            });
+        };
+        const std::uint64_t to_take = mine ? std::uint64_t{lane.to_take} : 0;
+        const std::uint32_t taken_from = to_take == 0 ? 0 : lane.positions.put_end - group_size;
+        bool all = to_take == 0;
+        base::for_held(lane, [&](std::uint32_t first, std::uint32_t next) {
+            const std::uint64_t of_lane = offered(first / group_size) & ~bits_between(first, next);
+            const bool together = !all && taken_from == first; // they may share pages
+            discard(first,
+                    (all_places & ~settled_[first / group_size] & ~of_lane) | (together ? to_take : 0));
+            all = all || together;
+        });
+        if (!all) {
+            discard(taken_from, to_take);
+        }
+    }
+
+    /// The groups of a word that are in service and have holes.
+    std::uint64_t groups_with_holes(std::size_t word) const noexcept {
+        std::uint64_t found = 0;
+        const std::size_t first = word * groups_a_word;
+        for (std::size_t group = first, last = min(groups(), first + groups_a_word); group < last; ++group) {
+            found |= has_hole(group) ? bit_of_group(group) : 0;
+        }
+        return found;
+    }
+
+    /// Of groups that it owns, counted from `first`. Holes that are neighbours go together, with the pages
+    /// that they share.
+    template <class Objects, class Emptied>
+    void discard_holes(Objects& objects, std::size_t first, std::uint64_t owned, Emptied& emptied) noexcept {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+        for (; owned != 0; owned &= owned - 1) {
+            const auto group =
+                static_cast<std::uint32_t>(first + static_cast<std::size_t>(std::countr_zero(owned)));
+            const std::uint64_t places = all_places & ~settled_[group];
+            emptied(group, places);
+            base::for_each_run(std::size_t{group} * group_size, places,
+                               [&](std::size_t run, std::size_t run_end) {
+                                   if (run != end) {
+                                       base::discard_positions(objects, begin, end);
+                                       begin = run;
+                                   }
+                                   end = run_end;
+                               });
+        }
+        base::discard_positions(objects, begin, end);
+    }
+
+    /// Groups that were never used have memory where they share a huge page with those that were.
+    template <class Objects>
+    void own_rest_of_huge_page(const Objects& objects) noexcept {
+        if (groups() != 0) {
+            const nursery_position end = objects.end_of_huge_page(first_place(groups()));
+            base::chunks_.put_in_service(least<std::size_t>(raw(end) / group_size, base::chunks_.chunks()),
+                                         most_owned_);
+        }
     }
 
     /// The places that whoever has claimed the group may use.

@@ -1,0 +1,139 @@
+// shrink_to_fit of a service: of all its pools, and what keeps it off.
+
+#include <handlepool/service.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <thread>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ThrowsMessage;
+
+struct page_sized {
+    std::array<char, 4096> bytes{};
+};
+
+/// A service whose pools have memory to return; one of each placement.
+class service_shrink_test : public testing::Test {
+protected:
+    static constexpr std::size_t objects = 200;
+
+    service_shrink_test() { leave_memory(); }
+
+    void leave_memory() {
+        for (std::size_t i = 0; i != objects; ++i) {
+            dense.emplace();
+            stable.emplace();
+        }
+        world.compact();
+        dense.clear();
+        stable.clear();
+        world.compact();
+    }
+    template <class Pool>
+    static std::size_t bytes_of(const Pool& pool) {
+        return pool.stats().bytes_resident_in_objects;
+    }
+    std::size_t bytes() const { return bytes_of(dense) + bytes_of(stable); }
+
+    service world;
+    pool<page_sized>& dense = world.add_pool<page_sized>("dense", {.capacity = 1000});
+    stable_pool<page_sized>& stable = world.add_stable_pool<page_sized>("stable", {.capacity = 1000});
+};
+
+TEST_F(service_shrink_test, all_pools_return_their_memory) {
+    ASSERT_GE(bytes(), 2 * objects * sizeof(page_sized));
+    const std::uint64_t frames = world.frames();
+    service_shrink done = world.shrink_to_fit();
+    EXPECT_EQ(done.pools, 2U);
+    EXPECT_EQ(done.skipped, 0U);
+    EXPECT_EQ(bytes(), 0U);
+    EXPECT_EQ(world.frames(), frames) << "it is no frame";
+
+    leave_memory();
+    world.remove_pool("dense"); // lives until the next compaction
+    done = world.try_shrink_to_fit().value();
+    EXPECT_EQ(done.pools, 1U);
+    EXPECT_EQ(done.skipped, 0U);
+    EXPECT_EQ(bytes_of(stable), 0U);
+    EXPECT_GE(bytes_of(dense), objects * sizeof(page_sized));
+}
+
+TEST_F(service_shrink_test, a_pool_that_refuses_is_named_after_the_others_have_returned_theirs) {
+    {
+        const auto guard = dense.access();
+        EXPECT_THAT([&] { world.shrink_to_fit(); },
+                    ThrowsMessage<compaction_conflict>(
+                        "handlepool: pool 'dense': compaction was asked for by a thread that has made an "
+                        "access guard, which still lives"));
+        EXPECT_EQ(bytes_of(stable), 0U);
+        EXPECT_GE(bytes_of(dense), objects * sizeof(page_sized));
+
+        const std::optional<service_shrink> done = world.try_shrink_to_fit();
+        ASSERT_TRUE(done);
+        EXPECT_EQ(done->pools, 1U);
+        EXPECT_EQ(done->skipped, 1U);
+    }
+    EXPECT_EQ(world.shrink_to_fit().pools, 2U);
+    EXPECT_EQ(bytes(), 0U);
+}
+
+TEST_F(service_shrink_test, is_refused_beside_a_guard_or_a_compaction_of_the_service) {
+    const std::size_t before = bytes();
+    {
+        const auto guard = world.access();
+        EXPECT_THROW(world.shrink_to_fit(), compaction_conflict);
+        EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);
+    }
+    int called = 0;
+    world.on_erase(dense, [&](handle<page_sized>, page_sized&) {
+        ++called;
+        EXPECT_THROW(world.shrink_to_fit(), compaction_conflict);
+        EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);
+        EXPECT_FALSE(dense.try_shrink_to_fit());
+        EXPECT_TRUE(stable.try_shrink_to_fit()) << "it is not being compacted";
+    });
+    EXPECT_GE(bytes(), before);
+    dense.erase(dense.emplace());
+    world.compact();
+    EXPECT_EQ(called, 1);
+    EXPECT_EQ(bytes_of(stable), 0U);
+}
+
+// The thread that holds the guard of the pool needs one of the service before it ends the first.
+TEST_F(service_shrink_test, waits_for_guards_of_pools_and_lets_those_of_the_service_pass) {
+    auto of_pool = std::optional(stable.access());
+    std::jthread shrinking([&] { EXPECT_EQ(world.shrink_to_fit().pools, 2U); });
+    while (world.try_access()) { // until it has begun
+        std::this_thread::yield();
+    }
+    {
+        const auto of_service = world.access();
+        of_pool.reset();
+    }
+    shrinking.join();
+    EXPECT_EQ(bytes(), 0U);
+}
+
+TEST_F(service_shrink_test, any_pool_returns_its_memory) {
+    any_pool<default_layout>& pool = *world.find_any_pool("dense");
+    {
+        const auto guard = dense.access();
+        EXPECT_FALSE(pool.try_shrink_to_fit());
+        EXPECT_THROW(pool.shrink_to_fit(), compaction_conflict);
+    }
+    EXPECT_TRUE(pool.try_shrink_to_fit());
+    EXPECT_EQ(bytes_of(dense), 0U);
+    EXPECT_NO_THROW(world.find_any_pool("stable")->shrink_to_fit());
+    EXPECT_EQ(bytes(), 0U);
+}
+
+} // namespace
+} // namespace handlepool::test
