@@ -191,7 +191,7 @@ TYPED_TEST(pool_shrink_test, is_refused_and_says_so_where_it_would_wait) {
         EXPECT_EQ(bytes_of_objects(this->pool), before);
     }
     bool in_compaction = true;
-    const hook_connection hook =
+    const scoped_hook hook =
         this->pool.on_erase([&](auto, auto&&) { in_compaction = this->pool.try_shrink_to_fit(); });
     this->pool.erase(TypeParam::emplace(this->pool));
     this->pool.compact();
