@@ -66,6 +66,8 @@ struct named_state {
     /// Of a member, or behind a dot of a part of one.
     std::string member;
     bool (*is_set)(Container& container, fleet& in);
+    /// What a container was made with, or was told, is still there when its members are gone.
+    bool stays = false;
 };
 
 /// What the tests do with a container of this kind.
@@ -219,7 +221,8 @@ struct states_of<handle_index<int, std::string>> {
                      in.ships.compact();
                      index.prune(in.ships); // unless it is attached
                      return both;
-                 }},
+                 },
+                 true},
                 {"entries_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
                 {"members_", has_members<container>},
                 {"members_.pool_id_", refuses_others<container>},
@@ -227,7 +230,7 @@ struct states_of<handle_index<int, std::string>> {
                  [](container& index, fleet&) {
                      return !index.empty() && index.key_of(index.handles().front()) != nullptr;
                  }},
-                {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }},
+                {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }, true},
                 {"link_", is_attached<container>},
                 {"link_.is_alive_", asks_the_pool<container>}};
     }
@@ -275,7 +278,8 @@ struct states_of<hierarchy<int>> {
                      in.ships.compact();
                      tree.prune(in.ships);
                      return lives;
-                 }},
+                 },
+                 true},
                 {"members_", has_members<container>},
                 {"members_.pool_id_", refuses_others<container>},
                 {"nodes_",
@@ -320,9 +324,12 @@ struct states_of<property_store<int>> {
     static std::vector<named_state<container>> members() {
         return {
             {"bags_", has_members<container>},
-            {"bags_.table_", [](container& store,
-                                fleet&) { return store.memory().reserved >= 2 * empty().memory().reserved; }},
-            {"bags_.names_", [](container& store, fleet& in) { return store.names() == &in.names; }},
+            {"bags_.table_",
+             [](container& store, fleet&) {
+                 return store.memory().reserved >= 2 * empty().memory().reserved;
+             },
+             true},
+            {"bags_.names_", [](container& store, fleet& in) { return store.names() == &in.names; }, true},
             {"bags_.slots_end_",
              [](container& store, fleet&) {
                  std::size_t visited = 0;
@@ -368,24 +375,32 @@ void expect_to_follow(Container& container, ship_pool& pool) {
     EXPECT_EQ(container.size(), before);
 }
 
-/// It can be used as one that is new.
+/// It has no member with another value than its default, unless that may stay, and can be used as one that is
+/// new.
 template <class Container>
-void expect_new(Container& container, ship_pool& pool, const std::vector<ship>& of_it) {
-    EXPECT_TRUE(container.empty());
-    EXPECT_FALSE(container.attached());
-    EXPECT_FALSE(has(container, of_it[1]));
-    states_of<Container>::attach(container, pool);
-    expect_to_follow(container, pool);
-    EXPECT_TRUE(has(container, of_it[1]) || states_of<Container>::add(container, of_it[1], 1));
+void expect_new(Container& container, fleet& in, bool with_what_stays = false) {
+    using states = states_of<Container>;
+    EXPECT_FALSE(refuses_others(container, in)) << "of the pool whose it was";
+    for (const auto& [member, is_set, stays] : states::members()) {
+        EXPECT_TRUE((stays && with_what_stays) || !is_set(container, in)) << member;
+        container.clear();
+    }
+    states::attach(container, in.others);
+    expect_to_follow(container, in.others);
+    const ship of_it = in.others_alive[1];
+    EXPECT_TRUE(has(container, of_it) || states::add(container, of_it, 1));
     container.detach();
     container.clear();
+    if constexpr (states::is_told_of_births) {
+        container.clear_refused();
+    }
 }
 
 /// Filled by full_container() in `in.ships`, and in use.
 template <class Container>
 void expect_full(Container& container, fleet& in) {
     states_of<Container>::expect_filled(container, in.alive);
-    for (const auto& [member, is_set] : states_of<Container>::members()) {
+    for (const auto& [member, is_set, stays] : states_of<Container>::members()) {
         EXPECT_TRUE(is_set(container, in)) << member;
     }
     expect_to_follow(container, in.ships);

@@ -211,8 +211,10 @@ TYPED_TEST(holder_states, move_over_what_is_full) {
     using kind = holding<TypeParam>;
     held_world before;
     TypeParam one = kind::full(before);
-    one = kind::full(this->in);
+    TypeParam next = kind::full(this->in);
+    one = std::move(next);
     kind::expect_ended(before);
+    kind::expect_empty(next, this->in);
     kind::expect_full(one, this->in);
     one = TypeParam();
     kind::expect_ended(this->in);

@@ -19,6 +19,7 @@ struct rows {
     using pool_type = pool<columns<tracked, int>>;
     static constexpr bool keep_order = false;
     static constexpr int most_kept = 0;
+    static constexpr bool is_watched = true;
     static void make(std::optional<pool_type>& made, const pool_options& options) { made.emplace(options); }
 };
 
@@ -26,6 +27,7 @@ struct raw_objects {
     using pool_type = raw_pool<>;
     static constexpr bool keep_order = true;
     static constexpr int most_kept = 0;
+    static constexpr bool is_watched = true;
     static void make(std::optional<pool_type>& made, const pool_options& options) {
         made.emplace(options,
                      raw_type{.size = sizeof(tracked),
