@@ -1,7 +1,7 @@
 // Containers of handles, each of whose members has another value than its default, while each allocation of
 // what is done to them fails in turn; and then used.
 
-#include "container_states.hpp"
+#include "container_kinds.hpp"
 
 #include <gtest/gtest.h>
 #include <support/failing_new.hpp>

@@ -1,7 +1,7 @@
 // Containers of handles, each of whose members has another value than its default, are swapped, moved,
 // copied, cleared, shrunk and attached again; and then used.
 
-#include "container_states.hpp"
+#include "container_kinds.hpp"
 #include "members_of.hpp"
 
 #include <handlepool/error.hpp>
@@ -44,7 +44,7 @@ TYPED_TEST(container_states, list_each_member) {
         }
     }
     EXPECT_EQ(listed, members_of(states_of<TypeParam>::header, states_of<TypeParam>::name))
-        << "a member that is new needs a value other than its default in container_states.hpp";
+        << "a member that is new needs a value other than its default in container_kinds.hpp";
 }
 
 TYPED_TEST(container_states, differ_in_each_member) {

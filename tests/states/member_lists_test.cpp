@@ -65,7 +65,7 @@ struct listed_class {
 };
 
 const std::vector<listed_class> listed = {
-    // Containers of handles: container_states.hpp sets each, and says so by its name.
+    // Containers of handles: container_kinds.hpp sets each, and says so by its name.
     {"detail/member_list.hpp", "member_list", {"positions_", "handles_", "pool_id_"}},
     {"detail/slot_pages.hpp", "slot_pages", {"pages_"}},
     {"detail/pool_link.hpp", "pool_link", {"pool_", "is_alive_", "whom_", "births_", "hook_"}},

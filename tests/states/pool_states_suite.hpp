@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pool_account.hpp"
 #include "pool_states.hpp"
 
 #include <gtest/gtest.h>
@@ -26,11 +27,7 @@ public:
 TYPED_TEST_SUITE_P(pool_states);
 
 TYPED_TEST_P(pool_states, are_as_new_after_a_reset) {
-    std::vector<std::string> as_new;
-    {
-        pool_in_use<TypeParam> fresh;
-        as_new = account_of(fresh, this->others);
-    }
+    const std::vector<std::string> as_new = account_of_new_pool<TypeParam>(this->others);
     EXPECT_EQ(tracked::alive(), 0);
     pool_in_use<TypeParam> in;
     for (int round = 0; round != 3; ++round) {
@@ -39,7 +36,7 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset) {
         in.pool().reset();
         EXPECT_EQ(this->taken.size(), waiting + this->takings);
         EXPECT_EQ(tracked::alive(), 0);
-        expect_account(in, this->others, as_new);
+        expect_as_new(in, this->others, as_new);
         in.pool().reset();
         expect_to_serve_two_threads(in, this->others);
         if (round == 1) {
@@ -48,7 +45,7 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset) {
         }
     }
     in.pool().reset();
-    expect_account(in, this->others, as_new);
+    expect_as_new(in, this->others, as_new);
 }
 
 TYPED_TEST_P(pool_states, keep_their_objects_when_they_shrink) {
@@ -96,11 +93,7 @@ TYPED_TEST_P(pool_states, end_with_all_that_they_have) {
 }
 
 TYPED_TEST_P(pool_states, are_as_new_after_a_reset_whatever_memory_was_short_for) {
-    std::vector<std::string> as_new;
-    {
-        pool_in_use<TypeParam> fresh;
-        as_new = account_of(fresh, this->others);
-    }
+    const std::vector<std::string> as_new = account_of_new_pool<TypeParam>(this->others);
     // Each of the first allocations, which are those of hooks and of the first objects, and some of the rest.
     for (std::size_t allocation = 0;; allocation += allocation < 20 ? 1 : 97) {
         pool_in_use<TypeParam> in;
@@ -116,7 +109,7 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset_whatever_memory_was_short_for
         }
         in.pool().reset();
         EXPECT_EQ(tracked::alive(), 0);
-        expect_account(in, this->others, as_new);
+        expect_as_new(in, this->others, as_new);
     }
 }
 
