@@ -23,6 +23,16 @@
 
 namespace handlepool::test {
 
+/// For a constructor that calls `before(in)`, and then fails.
+struct failing_construction {
+    [[noreturn]] void fail() const {
+        before(in);
+        throw construction_failure();
+    }
+    void* in;
+    void (*before)(void* in);
+};
+
 /// A number that owns memory, fills some, and is counted. Negative ones can't be made.
 class tracked {
 public:
@@ -33,6 +43,7 @@ public:
         numbers_.fill(number);
         ++alive_;
     }
+    explicit tracked(const failing_construction& fails) { fails.fail(); }
     tracked(tracked&& other) noexcept : text_(std::move(other.text_)), numbers_(other.numbers_) { ++alive_; }
     tracked& operator=(tracked&& other) noexcept {
         text_ = std::move(other.text_);
@@ -44,6 +55,7 @@ public:
         numbers_.fill(number);
         return *this;
     }
+    tracked& operator=(const failing_construction& fails) { fails.fail(); }
     ~tracked() { --alive_; }
     void clear() noexcept { text_.clear(); }
 
@@ -72,6 +84,8 @@ public:
             throw construction_failure();
         }
     }
+
+    explicit untracked(const failing_construction& fails) : number_(0) { fails.fail(); }
 
     int number() const { return number_; }
     bool is_whole() const { return true; }
@@ -130,6 +144,18 @@ public:
             return made->emplace(number);
         } else {
             return made->emplace([number](void* memory) { ::new (memory) tracked(number); });
+        }
+    }
+    /// The constructor of an object creates another one, and throws: a place is left between others.
+    void fail_after_another() {
+        const failing_construction fails{
+            .in = this, .before = [](void* in) { static_cast<pool_in_use*>(in)->make_one(1); }};
+        if constexpr (requires { made->emplace(tracked(1), 1); }) {
+            throw construction_failure(); // the constructor is not called in the pool
+        } else if constexpr (requires { made->emplace(fails); }) {
+            made->emplace(fails);
+        } else {
+            made->emplace([&fails](void* memory) { ::new (memory) tracked(fails); });
         }
     }
     void fulfil(handle_type handle, int number) {

@@ -89,6 +89,7 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
     });
     make(150);
     others.with_lane([&] { make(70); });
+    expect_refusal<construction_failure>([&] { in.fail_after_another(); });
     erase_last(300); // more than have records
     pool.compact_some(20);
     erase_last(120);

@@ -7,6 +7,7 @@
 #include <support/failing_new.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,21 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset) {
     }
     in.pool().reset();
     expect_as_new(in, this->others, as_new);
+}
+
+TYPED_TEST_P(pool_states, have_each_place_once_after_a_reset) {
+    pool_in_use<TypeParam> in;
+    bring_off_defaults(in, this->others, this->taken);
+    in.pool().reset();
+    std::set<const void*> places;
+    for (int i = 0; i != 2900; ++i) {
+        const auto* const made = in.find(in.make_one(i));
+        ASSERT_EQ(made->number(), i);
+        EXPECT_TRUE(places.insert(made).second) << "of number " << i;
+    }
+    const std::vector<int> living = in.living_numbers();
+    in.pool().compact();
+    EXPECT_EQ(in.living_numbers(), living);
 }
 
 TYPED_TEST_P(pool_states, keep_their_objects_when_they_shrink) {
@@ -113,8 +129,9 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset_whatever_memory_was_short_for
     }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(pool_states, are_as_new_after_a_reset, keep_their_objects_when_they_shrink,
-                            go_on_after_clear_and_compact, end_with_all_that_they_have,
+REGISTER_TYPED_TEST_SUITE_P(pool_states, are_as_new_after_a_reset, have_each_place_once_after_a_reset,
+                            keep_their_objects_when_they_shrink, go_on_after_clear_and_compact,
+                            end_with_all_that_they_have,
                             are_as_new_after_a_reset_whatever_memory_was_short_for);
 
 } // namespace handlepool::test
