@@ -57,6 +57,14 @@ static int push_text(lua_State* lua, char* text) {
     return 1;
 }
 
+/// C would take the text at the index, if it is one, to end at a zero.
+static void refuse_zeros(lua_State* lua, int index, int argument, const char* what) {
+    size_t size = 0;
+    if (lua_type(lua, index) == LUA_TSTRING && strlen(lua_tolstring(lua, index, &size)) != size) {
+        luaL_argerror(lua, argument, lua_pushfstring(lua, "%s must be without zero bytes", what));
+    }
+}
+
 // ---- Texts
 
 /// NULL where there is no memory.
@@ -328,6 +336,7 @@ static void refuse_field(lua_State* lua, const char* why) {
 }
 
 static void check_name(lua_State* lua) {
+    refuse_zeros(lua, -1, 3, "the name of a field");
     for (const luaL_Reg* each = methods; each->name != NULL; ++each) {
         if (lua_type(lua, -1) == LUA_TSTRING && strcmp(lua_tostring(lua, -1), each->name) == 0) {
             refuse_field(lua, "has the name of a method");
@@ -354,6 +363,7 @@ static int read_fields(lua_State* lua, struct type* type) {
             refuse_field(lua, "has no kind");
         }
         lua_geti(lua, 3, i + 2);
+        refuse_zeros(lua, -1, 3, "the kind of a field");
         given[i / 2] = luaL_checkoption(lua, -1, NULL, kinds);
         type->texts += given[i / 2] == kind_text;
         lua_pop(lua, 1);
@@ -380,6 +390,7 @@ static int read_fields(lua_State* lua, struct type* type) {
 
 static int module_type(lua_State* lua) {
     const char* const name = luaL_checkstring(lua, 1);
+    refuse_zeros(lua, 1, 1, "the name of a pool");
     const lua_Integer capacity = luaL_checkinteger(lua, 2);
     luaL_checktype(lua, 3, LUA_TTABLE);
     if (capacity < 1) { // which would become a large number
