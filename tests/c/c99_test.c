@@ -397,42 +397,6 @@ static void items_lie_in_a_row(void) {
     EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
 }
 
-static bool erase_and_compact(handlepool_handle handle, void* object, void* user) {
-    struct seen* const seen = user;
-    EXPECT(handlepool_find(seen->pool, handle) == object);
-    EXPECT(handlepool_erase(seen->pool, handle));
-    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_compact(seen->pool, NULL),
-                   "pool 'ships': compaction was asked for by a thread that has made an access guard");
-    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_try_compact(seen->pool, NULL),
-                   "pool 'ships': a guard is held, or a compaction runs");
-    EXPECT_FAILURE(HANDLEPOOL_ERROR_CONFLICT, handlepool_shrink_to_fit(seen->pool), "pool 'ships'");
-    ++seen->count;
-    return true;
-}
-
-static void show_all(void* object, void* user) {
-    (void)object;
-    EXPECT(handlepool_for_each(((struct seen*)user)->pool, visit, user) == HANDLEPOOL_OK);
-}
-
-static void what_is_shown_is_not_compacted(void) {
-    struct seen seen = {NULL, 0, 0};
-    const handlepool_description description = {
-        .name = "ships", .size = sizeof(struct ship), .capacity = 50, .destroy = show_all, .user = &seen};
-    EXPECT(handlepool_pool_create(&description, &seen.pool) == HANDLEPOOL_OK);
-    handlepool_handle last = HANDLEPOOL_NULL;
-    for (int i = 0; i != 50; ++i) {
-        EXPECT(handlepool_insert(seen.pool, NULL, &last) == HANDLEPOOL_OK);
-    }
-    EXPECT(handlepool_compact(seen.pool, NULL) == HANDLEPOOL_OK);
-    EXPECT(handlepool_erase(seen.pool, last));
-    EXPECT(handlepool_compact(seen.pool, NULL) == HANDLEPOOL_OK && seen.count == 49); /* in a compaction */
-    seen.count = 0;
-    EXPECT(handlepool_for_each(seen.pool, erase_and_compact, &seen) == HANDLEPOOL_OK && seen.count == 49);
-    EXPECT(handlepool_compact(seen.pool, NULL) == HANDLEPOOL_OK && handlepool_items_of(seen.pool).count == 0);
-    EXPECT(handlepool_pool_destroy(seen.pool) == HANDLEPOOL_OK && seen.count == 49);
-}
-
 /* Do the hulls of the items grow from one to the next? */
 static bool in_order(handlepool_pool* pool) {
     const handlepool_items items = handlepool_items_of(pool);
@@ -881,7 +845,6 @@ int main(void) {
     objects_live_under_their_handles();
     newborns_are_seen_when_they_are_published();
     items_lie_in_a_row();
-    what_is_shown_is_not_compacted();
     items_keep_their_order_where_that_is_asked_for();
     removals_beyond_the_queue_cost_a_sweep();
     statistics_count_frames();
