@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 
 struct position {
     int x;
@@ -287,6 +288,19 @@ struct slow_ship {
     asm volatile("" : : "r"(fleet), "r"(cargo), "r"(by_number), "r"(squadron), "r"(undefined));
 }
 
+/// Handles of no pool, which the list of the living pools is searched for to its end.
+[[gnu::noinline]] void look_at_a_list_in_circles() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    handlepool::handle_set<ship> strangers;
+    for (std::uint64_t index = 0; index != 8; ++index) {
+        strangers.insert(handlepool::handle<ship>::from_value(9ULL << 54 | 1ULL << 32 | index));
+    }
+    handlepool::detail::living_pool* const first = handlepool::detail::living_pools;
+    handlepool::detail::living_pool* const next = std::exchange(first->next, first);
+    stop_here();
+    first->next = next;
+}
+
 int main() {
     look_at_handles();
     look_at_pools();
@@ -309,4 +323,5 @@ int main() {
     look_at_containers_before_they_are_made(0, 0);
     look_at_containers_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot), std::uintptr_t{1} << 40);
     look_at_containers_before_they_are_made(0xffff'ffff'ffff'fff8, 0 - std::uintptr_t{8});
+    look_at_a_list_in_circles();
 }

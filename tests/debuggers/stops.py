@@ -15,4 +15,5 @@ STOPS = [
     # With different bytes on the stack.
     *5 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
     *3 * [("look_at_containers_before_they_are_made", ["*fleet", "*cargo", "*by_number", "*squadron", "*undefined"])],
+    ("look_at_a_list_in_circles", ["ships", "strangers"]),
 ]
