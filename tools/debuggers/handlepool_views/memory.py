@@ -21,6 +21,14 @@ def quoted(text):
     return re.sub(CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
+def short_name(type_name):
+    """Without the arguments of templates, in which other names may be."""
+    before = None
+    while before != type_name:
+        before, type_name = type_name, re.sub("<[^<>]*>", "", type_name)
+    return type_name
+
+
 class Unreadable(Exception):
     """Memory that can't be read: an address that means nothing, or a page that a core dump left out."""
 
@@ -32,14 +40,14 @@ class NoSuchMember(Exception):
     """The program's types are not those of this version of handlepool, or have no debug information."""
 
     def __init__(self, type_name, member):
-        super().__init__(f"{type_name.split('<')[0]} has no member {member}")
+        super().__init__(f"{short_name(type_name)} has no member {member}")
 
 
 class NoDefinition(NoSuchMember):
     """The program's debug information declares a type, and doesn't say what is in it."""
 
     def __init__(self, type_name):
-        Exception.__init__(self, f"the program has no debug information of {type_name.split('<')[0]}")
+        Exception.__init__(self, f"the program has no debug information of {short_name(type_name)}")
 
 
 class Type:
