@@ -122,6 +122,8 @@ table::table() {
         at_most("a pool with a capacity of 100: construction", 10, 3, "≤ {} µs", "{:.1f} µs"),
         at_most("the same: destruction", 10, 3, "≤ {} µs", "{:.1f} µs"),
         at_most("stable_pool: churn, a replaced object, against plf::colony", 1.0, 0.7),
+        at_most("stable_pool: create where a tenth of 100,000 is replaced, against plf::colony", 1.6, 1.2),
+        at_most("stable_pool: create where a hundredth of 100,000 is replaced, against plf::colony", 4, 2.5),
         at_most("stable_pool: iteration at 50 % holes, a living object, against a full std::vector", 1.5,
                 1.2),
         at_most("recycling_pool: churn, a replaced std::vector of 100 int, against stable_pool", 1.0, 0.7),
