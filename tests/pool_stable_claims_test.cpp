@@ -98,6 +98,16 @@ TEST(pool_stable_claims_test, where_few_places_are_free_several_groups_come_with
     EXPECT_LE(exchanges_of_a_create(group_size), 0.1);
 }
 
+TEST(pool_stable_claims_test, groups_with_many_places_are_claimed_one_by_one) {
+    numbers groups(100, group_size, 50'000);
+    for (std::size_t i = 0; i != group_size + 1; ++i) {
+        EXPECT_EQ(groups.create(), i);
+    }
+    in_threads(1, [&](std::size_t) {
+        EXPECT_EQ(groups.create(), 2 * group_size) << "the next group is another thread's";
+    });
+}
+
 TEST(pool_stable_claims_test, holes_are_filled_from_the_front) {
     for (const std::size_t holes : {1U, 2U, 3U, 10U}) {
         numbers groups(300, holes, 50'000);
