@@ -310,7 +310,7 @@ protected:
     static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
 
     // A lane claims no further group with more places than this.
-    static constexpr std::size_t few_places = 2 * policy::claim_groups;
+    static constexpr std::size_t few_places = policy::claim_groups;
 
     static constexpr std::uint32_t none = raw(nursery_position::none);
     static constexpr std::size_t groups_a_word = returned_indices<policy>::bits_per_word;
