@@ -407,7 +407,7 @@ protected:
     }
 
     /// The groups that a lane may claim at once, if more than one. All lanes together, however many there
-    /// are, hold less in advance than the half of the room that compaction leaves them: see claim_share().
+    /// are, hold less in advance than the half of the room that compaction leaves to them: see claim_share().
     std::size_t most_groups(const chain& lane) const noexcept {
         return min<std::size_t>(
             claim_share(policy::claim_groups * room_, lane.lane + std::size_t{1}, policy::claim_divisor),
