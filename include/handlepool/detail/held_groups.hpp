@@ -21,8 +21,8 @@ public:
     /// How many groups beside one the next refill() claims at the most; fewer than Policy::claim_groups.
     void want_beside_one(std::size_t groups) noexcept { beside_one_ = static_cast<std::uint32_t>(groups); }
 
-    /// Claims groups by `claim(out, wanted)`, which returns how many it wrote. False when it wrote none. There
-    /// must be none left.
+    /// Claims groups by `claim(out, wanted)`, which returns how many it wrote. False when it wrote none.
+    /// There must be none left.
     template <class Claim>
     bool refill(Claim claim) noexcept {
         next_ = 0;
@@ -31,9 +31,7 @@ public:
     }
 
     /// Forgets them. Only while nobody else looks.
-    void reset() noexcept {
-        next_ = end_ = beside_one_ = 0;
-    }
+    void reset() noexcept { next_ = end_ = beside_one_ = 0; }
 
 private:
     typename Policy::template plain<std::uint32_t> next_{0};
