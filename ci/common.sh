@@ -46,6 +46,15 @@ run_cross_tests() {
     done
 }
 
+# build_harness FOLDER COMMANDS: handlepool-stress with those commands, released, with contracts checked.
+build_harness() {
+    cmake -S "$project" --preset release -B "$1" -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_UNITE_SOURCES=ON \
+        -D HANDLEPOOL_COMPONENTS="service;tbb;fmt" -D HANDLEPOOL_STRESS_COMMANDS="$2" \
+        -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
+    cmake --build "$1"
+}
+all_harness_commands="run;replay;churn;record;recover;report"
+
 # step NAME: says what comes next, and when.
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 

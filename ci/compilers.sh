@@ -161,5 +161,5 @@ refused "says how objects end, not how they are cleared" \
     g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include handlepool/raw_pool.hpp "$work/raw_kept.cpp"
 g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
 g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
-refused "undefined reference to \`handlepool::detail::end_program_without_exceptions" \
+refused "undefined reference to \`void handlepool::detail::library_built_with_exceptions<false>()'" \
     g++ "$work/virtual_memory.o" "$work/failure.o" -o "$work/mixed"

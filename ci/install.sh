@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: ci/install.sh [--all | TOOL...]
+# usage: ci/install.sh [--all | --harness | TOOL...]
 #
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
@@ -8,6 +8,7 @@
 #          containers of others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler
 #          and wine), abi, packages (what ci/abi.sh and ci/packages.sh need); g++ is always installed
 #   --all  all tools
+#   --harness  no tool, and of what building needs only the part that handlepool-stress does
 #
 # examples:
 #   ci/install.sh
@@ -15,11 +16,16 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-packages=(
-    g++ ccache cmake ninja-build patch pkg-config
-    libboost1.81-dev libboost-context1.81-dev libfmt-dev libgtest-dev libgmock-dev libbenchmark-dev
-    libcli11-dev liblua5.4-dev libplf-colony-dev librapidcheck-dev nlohmann-json3-dev libtbb-dev libzstd-dev python3 relacy-dev
-)
+packages=(g++ cmake ninja-build pkg-config libboost1.81-dev libcli11-dev libfmt-dev libtbb-dev libzstd-dev nlohmann-json3-dev)
+if [ "${1:-}" = --harness ]; then
+    refuse_arguments "${@:2}"
+    shift
+else
+    packages+=(
+        ccache patch libbenchmark-dev libboost-context1.81-dev libgmock-dev libgtest-dev liblua5.4-dev libplf-colony-dev
+        librapidcheck-dev python3 relacy-dev
+    )
+fi
 [ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib musl numpy packages peers windows
 for tool in "$@"; do
     case "$tool" in
@@ -65,7 +71,28 @@ Only root can install them:
 TEXT
     exit 1
 fi
+# show_progress: reads what apt says to its APT::Status-Fd, kind:what:percent:text, and says how far it is: on a terminal in a
+# line that changes, elsewhere in a line for each tenth.
+show_progress() {
+    local kind what percent text tenth=-1
+    while IFS=: read -r kind what percent text; do
+        percent=${percent%.*}
+        if [[ $kind != dlstatus && $kind != pmstatus || ! $percent =~ ^[0-9]+$ ]]; then
+            continue
+        fi
+        [[ $kind == pmstatus ]] && kind=unpacking || kind=fetching
+        if [ -t 1 ]; then
+            printf '\r%-9s %3d %%' "$kind" "$percent"
+        elif [[ $kind${percent%?} != "$tenth" ]]; then
+            tenth=$kind${percent%?}
+            printf '%s %d %%\n' "$kind" "$percent"
+        fi
+    done
+    [ ! -t 1 ] || printf '\r%20s\r' ""
+}
+
 echo "installing: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -y -qq -o DPkg::Lock::Timeout=600 --no-install-recommends "${missing[@]}" >/dev/null
+apt-get install -y -qq -o DPkg::Lock::Timeout=600 -o APT::Status-Fd=3 --no-install-recommends "${missing[@]}" \
+    3>&1 >/dev/null | show_progress

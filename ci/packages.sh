@@ -98,7 +98,7 @@ install_and_use() {
         handlepool-stress churn --frames 5 --alive 100 --threads 1 >/dev/null
         handlepool-stress record --output "$work/use/trace.zst" -- "$work/use/$kind/program" >/dev/null
         handlepool-stress replay "$work/use/trace.zst" >/dev/null
-        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,report}; do
+        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,recover,report}; do
             dpkg -L handlepool-tools | grep -qx "/usr/share/man/man1/$page.1.gz"
         done
     fi

@@ -11,9 +11,8 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 require_number SECONDS "${1:-}"
-"$project/ci/install.sh"
-cmake -S "$project" --preset release -B "$project/build/stress" -D HANDLEPOOL_CHECKED=ON >/dev/null
-cmake --build "$project/build/stress" --target handlepool-stress
+"$project/ci/install.sh" --harness
+build_harness "$project/build/stress" "$all_harness_commands"
 # From where it was called, so that the files in the arguments mean what they say.
 # The bound is for bugs that show as a wait without end.
 exec timeout "$(($1 * 3 + 300))" "$project/build/stress/stress/handlepool-stress" run all --seconds "$@"

@@ -23,6 +23,8 @@ else
     ci/install.sh chromium gdb lldb-19 numpy
 fi
 build=build/$preset${CXX:+-$(basename "$CXX")}
-cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D HANDLEPOOL_UNITE_SOURCES=ON >/dev/null
+# Without debug information, which takes a fifth of the time.
+cmake --preset "$preset" -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D HANDLEPOOL_UNITE_SOURCES=ON \
+    -D CMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "${@:2}"

@@ -11,7 +11,7 @@ if("service" IN_LIST handlepool_components)
     set_target_properties(handlepool_service PROPERTIES EXPORT_NAME service)
     target_link_libraries(handlepool_service
         PUBLIC handlepool
-        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:handlepool_warnings>)
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
     handlepool_finish_library(handlepool_service)
 endif()
 
@@ -33,8 +33,7 @@ if("properties" IN_LIST handlepool_components)
     set_target_properties(handlepool_properties PROPERTIES EXPORT_NAME properties)
     target_link_libraries(handlepool_properties
         PUBLIC handlepool
-        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Boost::headers>
-            $<BUILD_INTERFACE:handlepool_warnings>)
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:Boost::headers>)
     handlepool_finish_library(handlepool_properties)
 endif()
 
@@ -53,10 +52,8 @@ if("c" IN_LIST handlepool_components)
     target_compile_definitions(handlepool_c PRIVATE
         HANDLEPOOL_BUILT_VERSION=${PROJECT_VERSION_MAJOR}*1000000+${PROJECT_VERSION_MINOR}*1000+${PROJECT_VERSION_PATCH}
         HANDLEPOOL_BUILT_VERSION_TEXT="${PROJECT_VERSION}")
-    target_include_directories(handlepool_c PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<INSTALL_INTERFACE:include>)
-    target_link_libraries(handlepool_c PRIVATE handlepool_service $<BUILD_INTERFACE:handlepool_warnings>)
+    handlepool_add_include_directory(handlepool_c)
+    target_link_libraries(handlepool_c PRIVATE handlepool_service)
     handlepool_finish_library(handlepool_c EXPORTS exports_c.map)
 endif()
 

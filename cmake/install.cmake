@@ -1,4 +1,3 @@
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(handlepool_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handlepool)
@@ -50,8 +49,12 @@ foreach(folder IN ITEMS debuggers gdb lldb natvis)
 endforeach()
 # gdb looks there for the path of a library, whose prefix is known when it is installed.
 if(BUILD_SHARED_LIBS)
+    set(handlepool_library_path "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+    if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+        set(handlepool_library_path ${CMAKE_INSTALL_LIBDIR})
+    endif()
     install(FILES tools/gdb/auto-load.py RENAME $<TARGET_FILE_NAME:handlepool>-gdb.py
-            DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load${handlepool_library_path}")
 elseif(HANDLEPOOL_EMBED_GDB_SCRIPT)
     install(FILES tools/gdb/auto-load.py RENAME handlepool.py DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load)
 endif()

@@ -1,6 +1,10 @@
 # The packages that parts of the project use, and how they are looked for.
 include(CheckCXXSourceCompiles)
 
+if(POLICY CMP0167) # Boost's own file for CMake, instead of CMake's for Boost
+    cmake_policy(SET CMP0167 NEW)
+endif()
+
 # Package, its target, its name in Debian, and what find_package is called with.
 function(handlepool_declare package target debian)
     set(handlepool_${package}_target ${target} PARENT_SCOPE)

@@ -10,9 +10,24 @@ set(handlepool_pkg_config_names
     "Boost::headers" "")
 
 set(handlepool_pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# Wherever the files are moved.
-file(RELATIVE_PATH handlepool_pkg_config_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REGEX REPLACE "/$" "" handlepool_pkg_config_to_prefix "${handlepool_pkg_config_to_prefix}")
+# Wherever the files are moved; but files in a folder of its own don't move.
+set(handlepool_pkg_config_prefix ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH handlepool_pkg_config_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+    string(REGEX REPLACE "/$" "" handlepool_pkg_config_prefix "\${pcfiledir}/${handlepool_pkg_config_prefix}")
+endif()
+set(handlepool_pkg_config_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+if(IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+    set(handlepool_pkg_config_includedir ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+set(handlepool_pkg_config_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    set(handlepool_pkg_config_libdir ${CMAKE_INSTALL_LIBDIR})
+endif()
+# As pkg-config itself writes a space in pcfiledir.
+foreach(folder IN ITEMS prefix includedir libdir)
+    string(REPLACE " " "\\ " handlepool_pkg_config_${folder} "${handlepool_pkg_config_${folder}}")
+endforeach()
 
 # Sets `links` to what users of an installed target link.
 function(handlepool_installed_links links target)
@@ -61,9 +76,9 @@ function(handlepool_install_pkg_config target description)
     set(name ${target}${suffix})
     set(file ${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/$<CONFIG>/${name}.pc)
     file(GENERATE OUTPUT ${file} CONTENT
-"prefix=\${pcfiledir}/${handlepool_pkg_config_to_prefix}
-includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
-libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+"prefix=${handlepool_pkg_config_prefix}
+includedir=${handlepool_pkg_config_includedir}
+libdir=${handlepool_pkg_config_libdir}
 
 Name: ${name}
 Description: ${description}

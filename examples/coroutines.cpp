@@ -92,7 +92,7 @@ private:
             // Wrong: `ship& here = ships_.at(own)` before the loop, and its use after a co_await.
             for (int harbours = 0; harbours != 10; ++harbours) {
                 co_await next_turn();
-                const auto found = ships_.lock(own); // the ship and a guard, until the end of the block
+                const auto found = ships_.pin(own); // the ship and a guard, until the end of the block
                 if (!found) {
                     break;
                 }

@@ -86,7 +86,7 @@ private:
     void add(tcp::socket accepted) {
         accepted.non_blocking(true);
         const session_handle made = sessions_.try_emplace(std::move(accepted));
-        if (auto one = sessions_.lock(made)) {
+        if (auto one = sessions_.pin(made)) {
             watch(made, *one);
             wait(made, *one);
         } else {
@@ -99,7 +99,7 @@ private:
         const auto what = one.unsent.empty() ? tcp::socket::wait_read : tcp::socket::wait_write;
         one.socket.async_wait(what, [this, self](error_code) {
             // The guard holds off the compaction, so the session stays until the end of this handler.
-            if (auto found = sessions_.lock(self)) {
+            if (auto found = sessions_.pin(self)) {
                 serve(self, *found);
             } else {
                 ++stale;
@@ -127,7 +127,7 @@ private:
     void watch(session_handle self, session& one) {
         one.timer.expires_at(one.last_active.load() + idle_);
         one.timer.async_wait([this, self](error_code) {
-            const auto found = sessions_.lock(self);
+            const auto found = sessions_.pin(self);
             if (!found) {
                 ++stale;
             } else if (steady_clock::now() - found->last_active.load() < idle_) {

@@ -35,7 +35,7 @@ bag_entry bag_reader::entry(std::size_t position) const noexcept {
     if (has_content(kind(position))) {
         return {.key = key(position), .kind = kind(position), .content = content(position)};
     }
-    return {.key = key(position), .kind = kind(position), .word = word(position)};
+    return {.key = key(position), .kind = kind(position), .word = word_at(position)};
 }
 
 std::size_t bag_reader::compact_size() const noexcept {
@@ -165,7 +165,7 @@ bag_writer::room bag_writer::room_of(std::size_t position) const noexcept {
     if (!has_content(kind(position))) {
         return {.offset = 0, .bytes = 0};
     }
-    return {.offset = word(position) >> 16, .bytes = rounded_to_units(word(position) & 0xffff)};
+    return {.offset = word_at(position) >> 16, .bytes = rounded_to_units(word_at(position) & 0xffff)};
 }
 
 void bag_writer::release(room freed) noexcept {
@@ -209,7 +209,7 @@ using used_units = std::bitset<bag_limit / bag_unit>;
 
 /// What is wrong with an entry; marks its content. The front of the image is sound.
 std::string_view flaw_of_entry(const bag_reader& image, std::size_t position, used_units& used) noexcept {
-    const std::uint32_t word = image.word(position);
+    const std::uint32_t word = image.word_at(position);
     const property_kind kind = image.kind(position);
     if (kind == property_kind::none || kind > property_kind::removed) {
         return "there is no such kind";

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <ostream>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -25,7 +26,8 @@ struct file_header {
 static_assert(sizeof(file_header) == 24);
 
 constexpr std::array<char, 8> magic{'h', 'p', ' ', 'b', 'a', 'g', 's', '\n'};
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format_without_names = 1;
+constexpr std::uint32_t format_with_names = 2;
 constexpr std::size_t checksum_size = sizeof(std::uint32_t);
 
 std::uint64_t slot_of(std::uint64_t handle, std::uint32_t layout) noexcept {
@@ -41,12 +43,26 @@ Value value_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
     return value;
 }
 
+void add_paths(std::vector<std::uint32_t>& paths, bag_reader bag) {
+    for (std::size_t i = 0; i != bag.count(); ++i) {
+        paths.push_back(bag.key(i));
+    }
+}
+
+void sort_and_unite(std::vector<std::uint32_t>& paths) {
+    std::ranges::sort(paths);
+    const auto rest = std::ranges::unique(paths);
+    paths.erase(rest.begin(), rest.end());
+}
+
 } // namespace
 
 // ---- Writing ---------------------------------------------------------------------------------------------
 
 struct bag_file_writer::state {
     std::ostream& out;
+    const key_table* names;
+    std::vector<std::uint32_t> paths{}; // of the bags, if there may be names
     boost::crc_32_type checksum{};
     std::vector<std::uint32_t> compact{}; // a bag without what it does not use
 
@@ -54,11 +70,38 @@ struct bag_file_writer::state {
         checksum.process_bytes(bytes, size);
         out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
     }
+    void write_number(std::size_t number) {
+        const auto written = static_cast<std::uint32_t>(number);
+        write(&written, sizeof written);
+    }
+    void write_names();
 };
 
-bag_file_writer::bag_file_writer(std::ostream& out, std::uint32_t layout, std::uint64_t bags)
-    : state_(new state{.out = out}) {
-    const file_header header{.magic = magic, .format = format, .layout = layout, .bags = bags};
+void bag_file_writer::state::write_names() {
+    sort_and_unite(paths);
+    std::vector<std::vector<std::string>> known;
+    for (const std::uint32_t path : paths) {
+        if (auto keys = names->keys_of(property_hash{path}); !keys.empty()) {
+            known.push_back(std::move(keys));
+        }
+    }
+    write_number(known.size());
+    for (const std::vector<std::string>& keys : known) {
+        write_number(keys.size());
+        for (const std::string& key : keys) {
+            write_number(key.size());
+            write(key.data(), key.size());
+        }
+    }
+}
+
+bag_file_writer::bag_file_writer(std::ostream& out, std::uint32_t layout, std::uint64_t bags,
+                                 const key_table* names)
+    : state_(new state{.out = out, .names = names}) {
+    const file_header header{.magic = magic,
+                             .format = names != nullptr ? format_with_names : format_without_names,
+                             .layout = layout,
+                             .bags = bags};
     state_->write(&header, sizeof header);
 }
 
@@ -70,11 +113,17 @@ void bag_file_writer::add(std::uint64_t handle, property_view bag) {
     state_->compact.resize(size / sizeof(std::uint32_t));
     auto* const memory = static_cast<std::byte*>(static_cast<void*>(state_->compact.data()));
     copy_to(memory, size, reader);
+    if (state_->names != nullptr) {
+        add_paths(state_->paths, reader);
+    }
     state_->write(&handle, sizeof handle);
     state_->write(memory, size);
 }
 
 void bag_file_writer::end() {
+    if (state_->names != nullptr) {
+        state_->write_names();
+    }
     const std::uint32_t checksum = state_->checksum.checksum();
     state_->write(&checksum, sizeof checksum);
 }
@@ -92,24 +141,27 @@ bag_file_reader::bag_file_reader(std::span<const std::byte> bytes, std::uint32_t
     checksum.process_bytes(bytes_.data(), bytes_.size());
     if (header.magic != magic) {
         refuse(0, "it is not the file of a store");
-    } else if (header.format != format) {
+    } else if (header.format != format_without_names && header.format != format_with_names) {
         refuse(8, "it is of another version, or of a machine with the other byte order");
     } else if (checksum.checksum() != value_at<std::uint32_t>(bytes, bytes_.size())) {
         refuse(bytes_.size(), "the checksum is not that of the bytes before it");
     } else if (header.layout != layout) {
         refuse(12, "its handles are of another layout");
     }
+    has_names_ = header.format == format_with_names;
     bags_left_ = header.bags;
     offset_ = sizeof header;
 }
 
 bool bag_file_reader::next() {
-    if (has_flaw() || (offset_ == bytes_.size() && bags_left_ == 0)) {
+    if (has_flaw()) {
         return false;
     }
     const std::size_t left = bytes_.size() - offset_;
     if (bags_left_ == 0) {
-        return refuse(offset_, "something comes after the last bag");
+        return has_names_  ? read_names()
+               : left != 0 ? refuse(offset_, "something comes after the last bag")
+                           : false;
     }
     if (left < sizeof handle_ + sizeof(bag_header)) {
         return refuse(offset_, "a bag is missing");
@@ -137,7 +189,76 @@ bool bag_file_reader::next() {
     }
     offset_ += size;
     --bags_left_;
+    if (has_names_) {
+        add_paths(paths_, bag_reader(std::as_bytes(std::span(bag_)).data()));
+    }
     return true;
+}
+
+/// False: no bag comes after them.
+bool bag_file_reader::read_names() {
+    has_names_ = false; // once
+    sort_and_unite(paths_);
+    const auto count = read_number();
+    if (!count) {
+        return refuse(offset_, "the number of names is cut off");
+    }
+    std::optional<property_hash> before;
+    for (std::uint32_t i = 0; i != *count; ++i) {
+        const std::size_t begin = offset_;
+        const std::optional<property_hash> path = read_name();
+        if (!path) {
+            return false; // and there is a flaw
+        }
+        if (before && *path <= *before) {
+            return refuse(begin, "the names don't ascend");
+        }
+        if (!std::ranges::binary_search(paths_, static_cast<std::uint32_t>(*path))) {
+            return refuse(begin, "a name is that of a path which no bag has");
+        }
+        before = path;
+    }
+    return offset_ != bytes_.size() && refuse(offset_, "something comes after the last name");
+}
+
+/// The path, which the table knows from there on.
+std::optional<property_hash> bag_file_reader::read_name() {
+    const std::size_t begin = offset_;
+    const auto refuse_name = [&](std::string_view problem) {
+        refuse(begin, problem);
+        return std::nullopt;
+    };
+    const auto count = read_number();
+    if (count == 0U) {
+        return refuse_name("a name has no keys");
+    }
+    // Each has 4 bytes at least: no number in the file makes the reader ask for more memory than that.
+    if (!count || *count > (bytes_.size() - offset_) / sizeof(std::uint32_t)) {
+        return refuse_name("a name is cut off");
+    }
+    std::vector<std::string_view> keys;
+    for (std::uint32_t i = 0; i != *count; ++i) {
+        const auto size = read_number();
+        if (!size || *size > bytes_.size() - offset_) {
+            return refuse_name("a name is cut off");
+        }
+        const std::span<const std::byte> key = bytes_.subspan(offset_, *size);
+        keys.emplace_back(reinterpret_cast<const char*>(key.data()), key.size());
+        offset_ += *size;
+    }
+    std::string collision;
+    if (const auto path = names_.try_add(keys, collision)) {
+        return path->hash();
+    }
+    return refuse_name("two names have the same hash");
+}
+
+std::optional<std::uint32_t> bag_file_reader::read_number() noexcept {
+    if (bytes_.size() - offset_ < sizeof(std::uint32_t)) {
+        return std::nullopt;
+    }
+    offset_ += sizeof(std::uint32_t);
+    return value_at<std::uint32_t>(bytes_, offset_ - sizeof(std::uint32_t));
 }
 
 property_view bag_file_reader::bag() const noexcept {
@@ -173,7 +294,7 @@ std::error_code write_bag_file(const std::filesystem::path& file,
 std::optional<std::string> try_bag_file_bytes(const std::filesystem::path& file, std::string& error) {
     std::string bytes;
     if (const std::error_code failure = read_file(file, bytes)) {
-        error = std::system_error(failure, file.string()).what();
+        error = file_error(failure, file).what();
         return std::nullopt;
     }
     return bytes;
@@ -187,7 +308,7 @@ std::string bag_file_bytes(const std::filesystem::path& file) {
 
 void raise_file_error(std::error_code error, const std::filesystem::path& file) {
     if (error) {
-        raise(std::system_error(error, file.string()));
+        raise(file_error(error, file));
     }
 }
 

@@ -23,13 +23,13 @@ bag_reader reader_of(property_view bag) noexcept {
 
 } // namespace
 
-bag_store::bag_store(std::size_t slots, std::size_t bytes)
-    : table_("slots of a property_store", slots, 0),
+bag_store::bag_store(std::size_t slot_limit, std::size_t bytes)
+    : table_("slots of a property_store", slot_limit, 0),
       bytes_(bytes),
       arena_(std::make_unique<block_arena>(bytes)) {
     // As the arena: the slots of few bags are to take little memory.
     constexpr std::size_t few = virtual_memory::huge_page_size / sizeof(entry);
-    table_.refuse_huge_pages(0, std::min(few, slots));
+    table_.refuse_huge_pages(0, std::min(few, slot_limit));
 }
 
 // ---- All bags --------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ property_view bag_store::no_bag() const noexcept {
     return {property_view().bytes().data(), names_};
 }
 
-bag_store::outcome bag_store::check(const bag_owner& owner) const noexcept {
+bag_store::outcome bag_store::validate(const bag_owner& owner) const noexcept {
     if (owner.slot >= table_.size()) {
         return outcome::no_slot;
     }
@@ -132,7 +132,7 @@ bool bag_store::join_pool(std::uint32_t pool_id) noexcept {
 }
 
 void bag_store::include(std::uint64_t slot) noexcept {
-    const std::size_t end = std::min((slot / end_step + 1) * end_step, slots());
+    const std::size_t end = std::min((slot / end_step + 1) * end_step, slot_limit());
     std::size_t now = slots_end();
     while (now < end && !slots_end_.compare_exchange_weak(now, end, std::memory_order::relaxed)) {
     }
@@ -140,7 +140,7 @@ void bag_store::include(std::uint64_t slot) noexcept {
 
 bag_store::outcome bag_store::put(const bag_owner& owner, property_path path, const bag_entry& value,
                                   std::string& error) {
-    if (const outcome came = check(owner); came != outcome::done) {
+    if (const outcome came = validate(owner); came != outcome::done) {
         return came;
     }
     if (names_ != nullptr && !names_->try_add(path, error)) {
@@ -177,7 +177,7 @@ bool bag_store::set(const bag_owner& owner, property_path path, const bag_entry&
 }
 
 bool bag_store::assign(const bag_owner& owner, property_view bag) {
-    outcome came = check(owner);
+    outcome came = validate(owner);
     if (came == outcome::done) {
         add_paths_of(bag, names_);
         const bag_reader from = reader_of(bag);
@@ -188,7 +188,7 @@ bool bag_store::assign(const bag_owner& owner, property_view bag) {
 }
 
 bool bag_store::merge(const bag_owner& owner, property_view later, removals how) {
-    outcome came = check(owner);
+    outcome came = validate(owner);
     if (came == outcome::done) {
         add_paths_of(later, names_);
         const bag_merge merged{.earlier = reader_of(find(owner)), .later = reader_of(later), .how = how};
@@ -238,7 +238,7 @@ void bag_store::forget(const bag_owner& owner) noexcept {
 bool bag_store::raise_unless_done(outcome came, const bag_owner& owner) const {
     if (came == outcome::no_slot) {
         raise(std::length_error(fmt::format("property_store: slot {} is beyond the {} that its option "
-                                            "`slots` allows",
+                                            "`slot_limit` allows",
                                             owner.slot, table_.size())));
     }
     if (came == outcome::foreign) {

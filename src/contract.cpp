@@ -1,5 +1,6 @@
 #include <handlepool/detail/contract.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,14 +13,11 @@ void contract_violated(std::string_view pool, std::string_view message) noexcept
     // Room is kept for the message: a long name is cut.
     constexpr std::size_t longest_name = 96;
     std::array<char, 512> text{};
-    std::snprintf(text.data(), text.size(), "handlepool: pool '%.*s': %.*s",
-                  static_cast<int>(std::min(pool.size(), longest_name)), pool.data(),
-                  static_cast<int>(std::min(message.size(), text.size())), message.data());
+    std::array<char, longest_name> name{};
+    const std::size_t length = copy_printable(pool, name);
+    std::snprintf(text.data(), text.size(), "handlepool: pool '%.*s': %.*s", static_cast<int>(length),
+                  name.data(), static_cast<int>(std::min(message.size(), text.size())), message.data());
     end_program(text.data());
 }
-
-template <bool Checked>
-void library_built_with_HANDLEPOOL_CHECKED() noexcept {}
-template void library_built_with_HANDLEPOOL_CHECKED<checked>() noexcept;
 
 } // namespace handlepool::detail

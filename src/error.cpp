@@ -1,3 +1,4 @@
+#include <handlepool/detail/text.hpp>
 #include <handlepool/error.hpp>
 
 #include <algorithm>
@@ -17,8 +18,9 @@ constexpr std::size_t longest_name = 96;
 template <class... Values>
 detail::fixed_message print(const char* format, std::string_view name, Values... values) noexcept {
     std::array<char, 256> text{};
-    const std::size_t length = std::min(name.size(), longest_name);
-    std::snprintf(text.data(), text.size(), format, static_cast<int>(length), name.data(), values...);
+    std::array<char, longest_name> shown{};
+    const std::size_t length = detail::copy_printable(name, shown);
+    std::snprintf(text.data(), text.size(), format, static_cast<int>(length), shown.data(), values...);
     return detail::fixed_message(text.data());
 }
 

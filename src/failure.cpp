@@ -29,11 +29,5 @@ void end_program(const char* message) noexcept {
     std::abort();
 }
 
-#ifndef __cpp_exceptions
-void end_program_without_exceptions(const char* message) noexcept {
-    end_program(message);
-}
-#endif
-
 } // namespace detail
 } // namespace handlepool

@@ -2,6 +2,8 @@
 
 #include "process_id.hpp"
 
+#include <handlepool/detail/text.hpp>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -17,6 +19,11 @@
 
 // Whole files, for more than one of the libraries.
 namespace handlepool {
+
+/// What names the file.
+inline std::system_error file_error(std::error_code error, const std::filesystem::path& file) {
+    return {error, detail::printable(file.string())};
+}
 
 /// A name beside a file, which no other thread or process uses; the file of that name ends with this object.
 class unfinished_file {

@@ -1,4 +1,5 @@
 #include <handlepool/detail/handle_report.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/error.hpp>
 
 namespace handlepool::detail {
@@ -73,9 +74,9 @@ std::string describe_unreserved(std::string_view pool, bool alive, const handle_
 
 std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle) {
     if (handle.null) {
-        return std::string(pool) + " null";
+        return printable(pool) + " null";
     }
-    return std::string(pool) + " #" + std::to_string(handle.index) + " generation " +
+    return printable(pool) + " #" + std::to_string(handle.index) + " generation " +
            std::to_string(handle.generation) + ": " +
            (handle.reserved ? "reserved, no object yet"
             : !alive        ? reason(handle)

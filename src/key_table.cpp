@@ -1,8 +1,8 @@
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/key_table.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <mutex>
 #include <stdexcept>
@@ -16,7 +16,11 @@ std::string name_of_keys(property_hash hash, const std::vector<std::string>& key
     if (keys.empty()) {
         return fmt::format("path #{:08x}", static_cast<std::uint32_t>(hash));
     }
-    return fmt::format("\"{}\"", fmt::join(keys, "\" / \""));
+    std::string name;
+    for (const std::string& key : keys) {
+        name += (name.empty() ? "" : " / ") + detail::json_string(key);
+    }
+    return name;
 }
 
 } // namespace

@@ -1,3 +1,5 @@
+#include "round_up.hpp"
+
 #include <handlepool/detail/memory_plan.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/error.hpp>
@@ -15,10 +17,6 @@ constexpr std::size_t small_use = 64 * 1024;
 // Mappings of at most so many bytes share the page of page tables that maps what they use: the system places
 // one beside the other.
 constexpr std::size_t sharing_size = virtual_memory::huge_page_size / 2;
-
-std::size_t round_up(std::size_t value, std::size_t alignment) noexcept {
-    return (value + alignment - 1) / alignment * alignment;
-}
 
 } // namespace
 

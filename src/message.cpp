@@ -1,13 +1,14 @@
 #include <handlepool/detail/message.hpp>
+#include <handlepool/detail/text.hpp>
 
 namespace handlepool::detail {
 
 fixed_message::fixed_message(std::string_view text) noexcept {
-    text.copy(text_.data(), text_.size() - 1);
+    copy_printable(text, std::span(text_).first(text_.size() - 1));
 }
 
 std::string quoted_pool(std::string_view name) {
-    return "pool '" + std::string(name) + "'";
+    return "pool '" + printable(name) + "'";
 }
 
 std::string name_of_handle(std::uint64_t index, std::uint32_t generation) {

@@ -1,6 +1,7 @@
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/detail/thread_index.hpp>
 #include <handlepool/error.hpp>
 
@@ -23,7 +24,7 @@ std::string refusal(const pool_options& options, const char* option, std::size_t
     text.append(": ").append(option).append(" = ").append(std::to_string(value));
     text.append(" is not allowed; ").append(allowed);
     if (!options.source.empty()) {
-        text.append(" (limits from ").append(options.source).append(")");
+        text.append(" (limits from ").append(printable(options.source)).append(")");
     }
     return text;
 }

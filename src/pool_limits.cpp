@@ -1,6 +1,8 @@
 #include "files.hpp"
 
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/whole_number.hpp>
 #include <handlepool/pool_limits.hpp>
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ constexpr std::uint64_t most = 0xffff'fffe;
 
 // Every function that may find something wrong says so in `error`, and returns false.
 bool refuse(std::string& error, std::string_view where, std::string_view what_was_wrong) {
-    error = fmt::format("{}: {}", where, what_was_wrong);
+    error = detail::printable(fmt::format("{}: {}", where, what_was_wrong));
     return false;
 }
 
@@ -46,7 +48,7 @@ public:
     bool key(std::string& name) override {
         return open_.back().insert(name).second ||
                refuse(error_, where_,
-                      fmt::format("the key {} stands twice in one object", json(name).dump()));
+                      fmt::format("the key {} stands twice in one object", detail::json_string(name)));
     }
     bool end_object() override { return close(); }
     bool start_array(std::size_t) override { return open(); }
@@ -83,7 +85,8 @@ bool check_syntax(std::string_view text, std::string_view where, std::string& er
 }
 
 bool refuse_key(std::string& error, std::string_view where, std::string_view key, std::string_view allowed) {
-    return refuse(error, where, fmt::format("has the key \"{}\"; allowed: {}", key, allowed));
+    return refuse(error, where,
+                  fmt::format("has the key {}; allowed: {}", detail::json_string(key), allowed));
 }
 
 /// Reads a text that has been checked. Not by the library's trees: their destructors allocate, and end the
@@ -185,18 +188,25 @@ private:
                       fmt::format("is {}, and must be {}", text, allowed));
     }
 
+    static std::optional<std::uint64_t> whole_number_in(const json& value) {
+        if (value.is_number_unsigned()) {
+            return value.get<std::uint64_t>();
+        }
+        return value.is_number() ? detail::whole_number(value.get<double>()) : std::nullopt;
+    }
+
     bool number(const json& value, std::string_view text, std::uint64_t least, bool may_be_automatic,
                 std::optional<std::size_t>& number) {
         if (may_be_automatic && value.is_string() && value.get_ref<const std::string&>() == "automatic") {
             number = pool_options::automatic;
             return true;
         }
-        if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
-            value.get<std::uint64_t>() > most) {
+        const std::optional<std::uint64_t> whole = whole_number_in(value);
+        if (!whole || *whole < least || *whole > most) {
             return refuse_limit(text, fmt::format("a whole number from {} to {}{}", least, most,
                                                   may_be_automatic ? ", or \"automatic\"" : ""));
         }
-        number = static_cast<std::size_t>(value.get<std::uint64_t>());
+        number = *whole;
         return true;
     }
 
@@ -252,7 +262,7 @@ limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) 
 std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file, std::string& error) {
     std::string text;
     if (const std::error_code failure = read_file(file, text)) {
-        error = std::system_error(failure, file.string()).what();
+        error = file_error(failure, file).what();
         return std::nullopt;
     }
     return try_parse_pool_limits(text, file.string(), error);
@@ -261,7 +271,7 @@ std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& 
 limits_by_pool read_pool_limits(const std::filesystem::path& file) {
     std::string text;
     if (const std::error_code failure = read_file(file, text)) {
-        detail::raise(std::system_error(failure, file.string()));
+        detail::raise(file_error(failure, file));
     }
     return parse_pool_limits(text, file.string());
 }

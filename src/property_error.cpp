@@ -1,3 +1,4 @@
+#include <handlepool/detail/text.hpp>
 #include <handlepool/property_error.hpp>
 #include <handlepool/property_kind.hpp>
 
@@ -31,11 +32,12 @@ std::string_view name_of(property_kind kind) noexcept {
 property_store_full::property_store_full(std::size_t bytes) noexcept : message_(text_about(bytes).data()) {}
 
 invalid_bag::invalid_bag(std::string_view where, std::size_t offset, std::string_view problem)
-    : std::runtime_error(fmt::format("{}, byte {}: {}", where, offset, problem)), offset_(offset) {}
+    : std::runtime_error(detail::printable(fmt::format("{}, byte {}: {}", where, offset, problem))),
+      offset_(offset) {}
 
 invalid_property_json::invalid_property_json(std::string_view where, std::size_t line, std::size_t column,
                                              std::string_view problem)
-    : std::invalid_argument(fmt::format("{}:{}:{}: {}", where, line, column, problem)),
+    : std::invalid_argument(detail::printable(fmt::format("{}:{}:{}: {}", where, line, column, problem))),
       line_(line),
       column_(column) {}
 

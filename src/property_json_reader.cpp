@@ -1,4 +1,5 @@
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/property_json.hpp>
 
 #include <fmt/format.h>
@@ -99,7 +100,9 @@ public:
         const std::size_t begin = tokens_.next();
         return expect_no_array(begin) && put(begin, value);
     }
-    bool number_integer(std::int64_t value) override { return number(static_cast<float>(value)); }
+    bool number_integer(std::int64_t value) override {
+        return number(value == 0 ? -0.0F : static_cast<float>(value)); // unsigned, unless it has a sign
+    }
     bool number_unsigned(std::uint64_t value) override { return number(static_cast<float>(value)); }
     bool number_float(float value, const std::string&) override { return number(value); }
     bool string(std::string& value) override {
@@ -164,7 +167,7 @@ bool bag_builder::key(std::string& name) {
     const std::size_t begin = tokens_.next();
     const auto [key, is_new] = keys_.back().insert(std::move(name));
     if (!is_new) {
-        return refuse(begin, fmt::format("the key \"{}\" stands twice in one object", *key));
+        return refuse(begin, fmt::format("the key {} stands twice in one object", detail::json_string(*key)));
     }
     path_.resize(keys_.size());
     path_.back() = *key;

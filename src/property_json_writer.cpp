@@ -1,4 +1,5 @@
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/property_json.hpp>
 
 #include <fmt/format.h>
@@ -22,11 +23,6 @@ namespace {
 using json =
     nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
-bool is_utf8(const std::string& text) {
-    // What is none would be left out.
-    return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::ignore)) == json(text);
-}
-
 /// Why a property has no JSON; empty if it has.
 std::string_view problem_of(const property& one, const std::vector<std::string>& keys) {
     const auto is_finite = [](float number) { return std::isfinite(number); };
@@ -36,7 +32,7 @@ std::string_view problem_of(const property& one, const std::vector<std::string>&
     if (keys.size() > deepest_property) {
         return "it has more keys than objects may be nested";
     }
-    if (!std::ranges::all_of(keys, is_utf8)) {
+    if (!std::ranges::all_of(keys, detail::is_utf8)) {
         return "a key is not UTF-8";
     }
     if (one.kind() == property_kind::removed) {
@@ -49,7 +45,7 @@ std::string_view problem_of(const property& one, const std::vector<std::string>&
         numbers && !std::ranges::all_of(*numbers, is_finite)) {
         return "a number is not finite";
     }
-    if (const auto text = one.get<std::string_view>(); text && !is_utf8(std::string(*text))) {
+    if (const auto text = one.get<std::string_view>(); text && !detail::is_utf8(*text)) {
         return "the string is not UTF-8";
     }
     return {};
@@ -99,7 +95,7 @@ private:
         text_ += is_first_ ? "" : ",";
         is_first_ = false;
         break_line(groups_.size() + 1);
-        text_ += json(key).dump() + (indent_ < 0 ? ":" : ": ");
+        text_ += detail::json_string(key) + (indent_ < 0 ? ":" : ": ");
     }
     void break_line(std::size_t depth) {
         if (indent_ >= 0) {
@@ -112,7 +108,7 @@ private:
         } else if (const auto number = one.get<float>()) {
             text_ += json(*number).dump();
         } else if (const auto string = one.get<std::string_view>()) {
-            text_ += json(std::string(*string)).dump();
+            text_ += detail::json_string(*string);
         } else if (const auto numbers = one.get<std::span<const float>>()) {
             std::string_view separator = "[";
             for (const float each : *numbers) {

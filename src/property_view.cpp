@@ -1,4 +1,5 @@
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_view.hpp>
 
@@ -27,7 +28,7 @@ std::string print(const property& one) {
         return fmt::format("{}", *number);
     }
     if (const auto text = one.get<std::string_view>()) {
-        return fmt::format("\"{}\"", *text);
+        return detail::json_string(*text);
     }
     if (const auto numbers = one.get<std::span<const float>>()) {
         return fmt::format("[{}]", fmt::join(*numbers, ", "));

@@ -1,5 +1,5 @@
-#include "json_string.hpp"
-
+#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/service_stats.hpp>
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string mebibytes(std::size_t bytes) {
 
 const std::vector<column>& table_columns() {
     static const std::vector<column> all{
-        {"pool", [](const pool_stats& one) { return one.name; }},
+        {"pool", [](const pool_stats& one) { return detail::printable(one.name); }},
         {"id", [](const pool_stats& one) { return fmt::to_string(one.pool_id); }},
         {"alive", [](const pool_stats& one) { return fmt::to_string(one.alive); }},
         {"capacity", [](const pool_stats& one) { return fmt::to_string(one.capacity); }},
@@ -51,22 +51,6 @@ const std::vector<column>& table_columns() {
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }));
-}
-
-// The label of a sample, as the format wants it.
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char each : text) {
-        if (each == '\n') {
-            result += "\\n";
-            continue;
-        }
-        if (each == '\\' || each == '"') {
-            result += '\\';
-        }
-        result += each;
-    }
-    return result;
 }
 
 struct metric {
@@ -115,7 +99,7 @@ constexpr metric metrics[] = {
 
 // Not by the library's trees: their destructors allocate, and end the program where there is no memory.
 std::string json_of(const pool_stats& one) {
-    std::string text = "    {\n      \"name\": " + json_string(one.name);
+    std::string text = "    {\n      \"name\": " + detail::json_string(one.name);
     const auto add = [&text](std::string_view name, const auto& value) {
         text += fmt::format(",\n      \"{}\": {}", name, value);
     };
@@ -192,8 +176,8 @@ std::string to_prometheus(const service_stats& stats) {
         text += fmt::format("# HELP handlepool_{0} {1}\n# TYPE handlepool_{0} {2}\n", each.name, each.help,
                             each.type);
         for (const pool_stats& pool : stats.pools) {
-            text += fmt::format("handlepool_{}{{pool=\"{}\"}} {}\n", each.name, escaped(pool.name),
-                                each.value(pool));
+            text += fmt::format("handlepool_{}{{pool={}}} {}\n", each.name,
+                                detail::prometheus_label(pool.name), each.value(pool));
         }
     }
     return text;
@@ -202,8 +186,8 @@ std::string to_prometheus(const service_stats& stats) {
 std::string to_text(const std::vector<pool_leak>& leaks) {
     std::string text;
     for (const pool_leak& leak : leaks) {
-        text += fmt::format("pool '{}' still holds {} object{}; the oldest:\n", leak.pool, leak.objects,
-                            leak.objects == 1 ? "" : "s");
+        text += fmt::format("{} still holds {} object{}; the oldest:\n", detail::quoted_pool(leak.pool),
+                            leak.objects, leak.objects == 1 ? "" : "s");
         for (const std::string& object : leak.oldest) {
             text += fmt::format("  {}\n", object);
         }

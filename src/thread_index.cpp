@@ -22,8 +22,7 @@ static_assert(thread_index_limit < (1U << number_bits) && zero_bits <= number_bi
 } // namespace
 
 std::uint64_t numbering() noexcept {
-    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&this_process))
-           << (number_bits - zero_bits);
+    return reinterpret_cast<std::uintptr_t>(&this_process) << (number_bits - zero_bits);
 }
 
 std::uint32_t claim_index(std::uint64_t wanted) noexcept {

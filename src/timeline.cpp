@@ -1,7 +1,7 @@
 #include "files.hpp"
-#include "json_string.hpp"
 
 #include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/text.hpp>
 #include <handlepool/detail/thread_index.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -112,7 +112,7 @@ void timeline::write(std::ostream& out) const {
     for (const auto& [number, name] : tracks) {
         out << fmt::format(",\n{{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": {}, "
                            "\"args\": {{\"name\": {}}}}}",
-                           number, json_string(name));
+                           number, detail::json_string(name));
     }
     for (const event& each : events_) {
         const double begin = microseconds(each.begin - start_);
@@ -120,14 +120,14 @@ void timeline::write(std::ostream& out) const {
             out << fmt::format(
                 ",\n{{\"name\": {}, \"ph\": \"X\", \"ts\": {:.3f}, \"dur\": {:.3f}, \"pid\": 1, "
                 "\"tid\": {}}}",
-                json_string(each.name), begin, microseconds(each.end - each.begin), each.track);
+                detail::json_string(each.name), begin, microseconds(each.end - each.begin), each.track);
             continue;
         }
         out << fmt::format(",\n{{\"name\": {}, \"ph\": \"C\", \"ts\": {:.3f}, \"pid\": 1, \"args\": {{",
-                           json_string(each.name), begin);
+                           detail::json_string(each.name), begin);
         std::string_view separator;
         for (const auto& [name, value] : each.counters) {
-            out << separator << fmt::format("{}: {}", json_string(name), value);
+            out << separator << fmt::format("{}: {}", detail::json_string(name), value);
             separator = ", ";
         }
         out << "}}";
@@ -137,7 +137,7 @@ void timeline::write(std::ostream& out) const {
 
 void timeline::save(const std::filesystem::path& file) const {
     if (const std::error_code error = try_save(file)) {
-        detail::raise(std::system_error(error, file.string()));
+        detail::raise(file_error(error, file));
     }
 }
 

@@ -1,3 +1,4 @@
+#include "round_up.hpp"
 #include "system_memory.hpp"
 
 #include <handlepool/detail/memory_plan.hpp>
@@ -20,10 +21,6 @@ namespace {
 constexpr std::size_t fewest_huge_pages = 2;
 // A smaller range takes its memory at once.
 constexpr std::size_t smallest_in_steps = 256 * 1024;
-
-std::uintptr_t round_up(std::uintptr_t value, std::size_t alignment) noexcept {
-    return (value + alignment - 1) / alignment * alignment;
-}
 
 std::uintptr_t address_of(const std::byte* data) noexcept {
     return reinterpret_cast<std::uintptr_t>(data);

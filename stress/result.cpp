@@ -2,13 +2,14 @@
 
 #include "report.hpp"
 
+#include <handlepool/detail/whole_number.hpp>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/system.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <thread>
@@ -66,10 +67,8 @@ nlohmann::json json_of(const T& value) {
 
 // Whole numbers have no point: programs expect none in nanoseconds.
 nlohmann::json json_of(double value) {
-    constexpr double exact = 0x1p53; // whole numbers up to it are doubles
-    return value >= 0 && value <= exact && std::floor(value) == value
-               ? nlohmann::json(static_cast<std::uint64_t>(value))
-               : nlohmann::json(value);
+    const std::optional<std::uint64_t> whole = detail::whole_number(value);
+    return whole ? nlohmann::json(*whole) : nlohmann::json(value);
 }
 
 template <described T>

@@ -68,7 +68,7 @@ struct trace_header {
     std::uint64_t duration_ns{};         // not less than the time of the last event
     std::uint64_t dropped_frees{};       // frees of what was allocated before the recording: not in the trace
     std::uint64_t inferred_frees{}; // frees that weren't seen, put in where their address was allocated anew
-    bool truncated{};               // the recording reached its limit before the program ended
+    bool truncated{};               // the recording ended, as at its limit, before the program did
 
     friend bool operator==(const trace_header&, const trace_header&) = default;
 };

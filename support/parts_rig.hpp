@@ -26,7 +26,7 @@ public:
     using typename parts::value_type;
     using config = detail::pool_config<Layout, Policy>;
     using parts::allocator, parts::fresh_tag, parts::lanes, parts::newborns, parts::objects, parts::removals,
-        parts::slots;
+        parts::table;
 
     static constexpr std::uint32_t pool_id = 3;
 
@@ -59,13 +59,13 @@ public:
         const detail::location where = objects.location_of(position);
         objects.unpoison_objects(where);
         ::new (objects.storage(where)) counted(people, value);
-        newborns.own(position, slots.handle_of(slot, slots.next_tag(slot, fresh_tag)));
+        newborns.own(position, table.handle_of(slot, table.next_tag(slot, fresh_tag)));
         return {slot, where};
     }
     value_type publish(unpublished object) {
-        const auto tag = slots.next_tag(object.slot, fresh_tag);
-        slots.publish(object.slot, tag, object.where);
-        return slots.handle_of(object.slot, tag);
+        const auto tag = table.next_tag(object.slot, fresh_tag);
+        table.publish(object.slot, tag, object.where);
+        return table.handle_of(object.slot, tag);
     }
     value_type emplace(std::uint64_t value) { return publish(construct(value)); }
     std::vector<value_type> emplace_sequence(std::uint64_t count) {
@@ -76,18 +76,18 @@ public:
         return handles;
     }
 
-    bool kill(value_type handle) { return slots.kill(handle); }
+    bool kill(value_type handle) { return table.kill(handle); }
     bool record(value_type handle) { return removals.push(mine().removals, handle); }
 
     /// Destroys an object that can be found, where it is.
-    void destroy(value_type handle) { slots.find(handle, objects)->~counted(); }
+    void destroy(value_type handle) { table.find(handle, objects)->~counted(); }
 
     /// Owner and slot agree both ways, for each object of the dense store.
     void expect_consistent() {
         for (std::uint32_t position = 0; position != objects.size(); ++position) {
             const detail::slot_index slot = objects.owner(detail::dense_position{position});
             ASSERT_NE(slot, detail::slot_index::none);
-            ASSERT_EQ(slots.location_of(slot), detail::location{position});
+            ASSERT_EQ(table.location_of(slot), detail::location{position});
         }
     }
 
@@ -98,7 +98,7 @@ public:
         }
         return all;
     }
-    std::uint64_t value(value_type handle) { return slots.find(handle, objects)->value(); }
+    std::uint64_t value(value_type handle) { return table.find(handle, objects)->value(); }
 
     detail::lane<Policy>& mine() { return *lanes.mine(); }
 

@@ -26,4 +26,9 @@ std::FILE* open_to_write(const std::filesystem::path& path) noexcept;
 /// Waits until the bytes written so far have reached the disk. False, and errno, if they can't.
 bool write_through(std::FILE* file) noexcept;
 
+/// From now on, a file that would grow beyond the process's limit is an error of who writes to it. Without
+/// this it is the end of the process. Programs that it starts inherit that, unless `restore_..` comes before.
+void survive_file_size_limit() noexcept;
+void restore_file_size_limit() noexcept;
+
 } // namespace handlepool::support

@@ -101,7 +101,7 @@ TEST_F(access_gate_test, close_waits_for_a_guard) {
     });
     policy::await_a_waiting_thread();
     EXPECT_FALSE(closed);
-    guard.unlock();
+    guard.reset();
     compaction.join();
     EXPECT_TRUE(closed);
 }
@@ -118,7 +118,7 @@ TEST_F(access_gate_test, a_nested_guard_does_not_wait_for_a_compaction_that_wait
         const auto inner = gate.access();
     }
     EXPECT_EQ(pins(), 1U);
-    outer.unlock();
+    outer.reset();
 }
 
 TEST_F(access_gate_test, a_guard_waits_for_a_running_compaction) {
@@ -191,8 +191,8 @@ TEST_F(access_gate_test, a_guard_may_be_moved_and_ended_early) {
     other = std::move(moved);
     EXPECT_TRUE(other);
     EXPECT_EQ(pins(), 1U);
-    other.unlock();
-    other.unlock();
+    other.reset();
+    other.reset();
     EXPECT_FALSE(other);
     EXPECT_EQ(pins(), 0U);
 }
@@ -278,7 +278,7 @@ TEST_F(access_gate_test, while_a_compaction_waits_inside_another_gate_guards_of_
     policy::await_a_waiting_thread();
     {
         const auto passes = service.gate.access(); // holds a guard of the inner gate
-        held.unlock();
+        held.reset();
     }
     compaction.join();
 }
@@ -331,11 +331,11 @@ TEST(access_gate_step_test, a_guard_that_ends_elsewhere_while_its_maker_makes_an
         access_guard<policy> first;
         access_guard<policy> second;
     };
-    test::stop_at_every_access<rig_with_a_guard>([](rig_with_a_guard& at) { at.first.unlock(); },
+    test::stop_at_every_access<rig_with_a_guard>([](rig_with_a_guard& at) { at.first.reset(); },
                                                  [](rig_with_a_guard& at) { at.second = at.gate.access(); },
                                                  [](rig_with_a_guard& at) {
                                                      EXPECT_EQ(at.pins(), 1U);
-                                                     at.second.unlock();
+                                                     at.second.reset();
                                                      EXPECT_TRUE(at.gate.try_close());
                                                  });
 }
@@ -544,7 +544,7 @@ struct a_compaction_that_waits : testing::Test, protected gate_rig<set_clock> {
         });
         policy::await_a_waiting_thread();
     }
-    ~a_compaction_that_waits() override { held.unlock(); }
+    ~a_compaction_that_waits() override { held.reset(); }
 
     access_guard<policy> held = gate.access();
     std::jthread compaction;

@@ -207,7 +207,7 @@ TEST(row_made_with_its_handle, is_refused_by_a_full_pool_which_calls_nothing) {
 TEST(revoked_row, lives_on_under_its_new_handle) {
     movers pool(ten);
     std::vector<movers::handle_type> told;
-    pool.on_erase([&](movers::handle_type handle, movers::reference) { told.push_back(handle); });
+    pool.on_erase([&](movers::handle_type handle, movers::reference) { told.push_back(handle); }).release();
     auto handle = pool.emplace(health{5}, std::string("five"));
     for (int round = 0; round != 4; ++round) {
         const auto old = handle;

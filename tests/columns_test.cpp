@@ -81,7 +81,7 @@ TEST(columns, rows_of_a_const_pool_are_const) {
     static_assert(std::is_same_v<decltype(view.find(handle)->get<health>()), const health&>);
     static_assert(std::is_same_v<decltype(view.at(handle).get<0>()), const position&>);
     static_assert(std::is_same_v<decltype(view.items<velocity>()), std::span<const velocity>>);
-    static_assert(std::is_same_v<decltype(std::as_const(pool).lock(handle)->get<0>()), const position&>);
+    static_assert(std::is_same_v<decltype(std::as_const(pool).pin(handle)->get<0>()), const position&>);
     const auto [where, speed, left] = view.at(handle);
     static_assert(std::is_same_v<decltype(left), const health&>);
     EXPECT_EQ(left, health{5});
@@ -407,11 +407,12 @@ TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
     census people;
     std::vector<std::uint64_t> seen;
     handle<columns<int, counted>> one;
+    scoped_hook hook; // outlives the pool, whose end calls it
     {
         pool<columns<int, counted>> pool({.name = "hooked", .capacity = 10});
         one = pool.emplace(100, counted(people, 1));
         pool.emplace(200, counted(people, 2));
-        pool.on_erase([&](auto handle, row<int, counted> dying) {
+        hook = pool.on_erase([&](auto handle, row<int, counted> dying) {
             auto [number, person] = dying;
             EXPECT_EQ(handle == one, number == 100);
             EXPECT_FALSE(pool.contains(handle));
@@ -428,31 +429,31 @@ TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
     EXPECT_EQ(people.misused(), 0);
 }
 
-TEST(columns, lock_keeps_the_row_where_it_is) {
+TEST(columns, pin_keeps_the_row_where_it_is) {
     movers pool(ten);
     const auto handle = pool.emplace(health{5});
     {
-        auto locked = pool.lock(handle);
-        ASSERT_TRUE(locked);
-        EXPECT_EQ(locked->get<health>(), health{5});
-        (*locked).get<position>().x = 3;
-        EXPECT_EQ(locked.get(), pool.find(handle));
+        auto pinned = pool.pin(handle);
+        ASSERT_TRUE(pinned);
+        EXPECT_EQ(pinned->get<health>(), health{5});
+        (*pinned).get<position>().x = 3;
+        EXPECT_EQ(pinned.get(), pool.find(handle));
         EXPECT_FALSE(pool.try_compact());
-        locked_object<const columns<position, velocity, health>> read_only = std::move(locked);
-        EXPECT_FALSE(locked);
+        pinned_object<const columns<position, velocity, health>> read_only = std::move(pinned);
+        EXPECT_FALSE(pinned);
         EXPECT_EQ(read_only->get<position>().x, 3);
         EXPECT_FALSE(pool.try_compact());
     }
     EXPECT_TRUE(pool.try_compact());
-    EXPECT_TRUE(pool.try_lock(handle));
-    EXPECT_TRUE(std::as_const(pool).try_lock(handle));
+    EXPECT_TRUE(pool.try_pin(handle));
+    EXPECT_TRUE(std::as_const(pool).try_pin(handle));
     pool.erase(handle);
-    const auto stale = pool.lock(handle);
+    const auto stale = pool.pin(handle);
     EXPECT_FALSE(stale);
     EXPECT_TRUE(pool.try_compact()) << "an empty one holds nothing off";
     auto guard = pool.access();
     EXPECT_THROW(pool.compact(), compaction_conflict);
-    guard.unlock();
+    guard.reset();
     EXPECT_TRUE(pool.try_access());
 }
 

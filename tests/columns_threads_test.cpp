@@ -91,9 +91,9 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts_and
             } else if (!living.empty()) {
                 mine& one = living[engines[thread]() % living.size()];
                 {
-                    const auto locked = this->pool_.lock(one.handle);
-                    expect(locked && this->is_whole(*locked, one.value));
-                    expect(this->pool_.handle_of(locked->template get<0>()) == one.handle);
+                    const auto pinned = this->pool_.pin(one.handle);
+                    expect(pinned && this->is_whole(*pinned, one.value));
+                    expect(this->pool_.handle_of(pinned->template get<0>()) == one.handle);
                 }
                 if (engines[thread]() % 4 == 0) {
                     one.handle = this->pool_.revoke(one.handle);
@@ -101,14 +101,14 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts_and
                 }
                 if (engines[thread]() % 2 == 0) {
                     expect(this->pool_.erase(one.handle));
-                    expect(!this->pool_.try_lock(one.handle));
+                    expect(!this->pool_.try_pin(one.handle));
                     one = living.back();
                     living.pop_back();
                 }
             }
         }
         for (const mine& each : living) {
-            expect(this->is_whole(*this->pool_.lock(each.handle), each.value));
+            expect(this->is_whole(*this->pool_.pin(each.handle), each.value));
         }
         --working;
     });

@@ -34,14 +34,14 @@ class compactor_rig : public parts_rig<Policy, Layout> {
     using rig = parts_rig<Policy, Layout>;
 
 public:
-    using rig::allocator, rig::fresh_tag, rig::objects, rig::people, rig::slots;
+    using rig::allocator, rig::fresh_tag, rig::objects, rig::people, rig::table;
     using typename rig::value_type;
 
     using rig::rig;
 
     ~compactor_rig() {
         for (std::uint32_t index = 0; index != allocator.list().fresh(); ++index) {
-            if (const auto tag = slots.tag(slot_index{index}); Layout::is_alive(tag)) {
+            if (const auto tag = table.tag(slot_index{index}); Layout::is_alive(tag)) {
                 erase(Layout::value_of(index, tag));
             }
         }
@@ -171,8 +171,8 @@ TYPED_TEST(compactor_test, every_set_of_removals_and_newborns_leaves_the_store_d
             ASSERT_EQ(values, expected);
             ASSERT_EQ(rig.people.alive(), static_cast<std::int64_t>(expected.size()));
             for (std::uint64_t i = 0; i != before; ++i) {
-                ASSERT_EQ(rig.slots.is_alive(handles[i]), (erased >> i & 1) == 0);
-                if (rig.slots.is_alive(handles[i])) {
+                ASSERT_EQ(rig.table.is_alive(handles[i]), (erased >> i & 1) == 0);
+                if (rig.table.is_alive(handles[i])) {
                     ASSERT_EQ(rig.value(handles[i]), i);
                 }
             }
@@ -214,7 +214,7 @@ TYPED_TEST(compactor_test, a_freed_slot_is_used_again_and_old_handles_stay_dead)
     }
     EXPECT_LE(this->parts.allocator.list().fresh(), 100U);
     for (const auto handle : old) {
-        ASSERT_FALSE(this->parts.slots.is_alive(handle));
+        ASSERT_FALSE(this->parts.table.is_alive(handle));
     }
     EXPECT_EQ(this->parts.work.destroyed(), 300U);
 }
@@ -277,8 +277,8 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nobody_else)
 TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wherever_its_slot_points) {
     auto& rig = this->parts;
     const auto victim = rig.emplace(0);
-    const slot_index slot = rig.slots.slot_of(victim);
-    const std::uint32_t birthplace = raw(rig.slots.location_of(slot));
+    const slot_index slot = rig.table.slot_of(victim);
+    const std::uint32_t birthplace = raw(rig.table.location_of(slot));
     rig.emplace(1);
     rig.run();
     rig.kill(victim); // its record is late
@@ -286,14 +286,14 @@ TYPED_TEST(compactor_test, a_record_that_comes_after_a_sweep_buries_nothing_wher
     EXPECT_EQ(rig.run().swept, 1U);
     const auto capacity = rig.objects.capacity();
     const auto locations = static_cast<std::uint32_t>(rig.objects.locations());
-    using slots_type = decltype(rig.slots);
+    using slots_type = decltype(rig.table);
     // The last three are what a reserved slot has instead of a place.
-    const auto reserved = slots_type::reservation(rig.slots.next_tag(slot, rig.fresh_tag));
+    const auto reserved = slots_type::reservation(rig.table.next_tag(slot, rig.fresh_tag));
     for (const std::uint32_t number :
          {0U, 1U, capacity - 1, capacity, birthplace, locations - 1, raw(reserved),
           raw(slots_type::being_fulfilled), raw(slots_type::cancelled)}) {
         SCOPED_TRACE(number);
-        rig.slots.set_location(slot, location{number});
+        rig.table.set_location(slot, location{number});
         rig.record(victim);
         EXPECT_EQ(rig.run().removed, 0U);
         EXPECT_EQ(rig.people.alive(), 1);
@@ -342,7 +342,7 @@ TYPED_TEST(compactor_test, a_slot_at_its_last_generation_is_retired) {
     const auto next = rig.emplace(0);
     EXPECT_NE(small::index_of(next), 0U);
     for (const auto handle : handles) {
-        EXPECT_FALSE(rig.slots.is_alive(handle));
+        EXPECT_FALSE(rig.table.is_alive(handle));
         EXPECT_EQ(small::pool_id_of(small::tag_of(handle)), pool_id);
     }
     rig.erase(next);

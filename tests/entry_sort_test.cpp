@@ -2,6 +2,7 @@
 #include <handlepool/detail/parallel_sort.hpp>
 #include <handlepool/detail/sort_entries.hpp>
 #include <handlepool/executor.hpp>
+#include <handlepool/policy.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -127,7 +128,7 @@ TEST(parallel_sorting, divides_its_work_whatever_the_order_says) {
                    : kind == 1 ? engine() % 50 == 0
                                : (a.key * 31 + b.key * 17 + a.where) % 5 < 2;
         };
-        parallel_sort<entry, decltype(any)> work(all.size(), 1 + random.below(9), any);
+        parallel_sort<default_policy, entry, decltype(any)> work(all.size(), 1 + random.below(9), any);
         const entry* const found = work.run(executor, all.data(), spare.data());
         entries outcome(found == nullptr ? all.data() : found,
                         (found == nullptr ? all.data() : found) + all.size());
@@ -148,7 +149,7 @@ TEST(parallel_sorting, agrees_for_all_numbers_of_blocks) {
             const entries expected = sorted(all);
             const bool in_order = all == expected;
             entries spare(count);
-            parallel_sort<entry, counting_order> work(count, grain, counting_order{&asked});
+            parallel_sort<default_policy, entry, counting_order> work(count, grain, counting_order{&asked});
             const entry* const found = work.run(executor, all.data(), spare.data());
             ASSERT_EQ(found == nullptr, in_order);
             ASSERT_EQ(found == nullptr ? all : entries(found, found + count), expected);

@@ -301,5 +301,50 @@ TEST(handle_index, does_what_a_std_multimap_does) {
     }
 }
 
+TEST(handle_index, takes_its_refusals_along) {
+    pool<int> ships({.name = "ships", .capacity = 10});
+    pool<int> ports({.name = "ports", .capacity = 10});
+    using number_index = handle_index<int, int>;
+    const auto itself = [](int object) { return object; };
+    number_index of_ships;
+    number_index of_ports(duplicate_keys::allow);
+    of_ships.attach(ships, itself);
+    of_ports.attach(ports, itself);
+    ships.emplace(1);
+    const auto twin = ships.emplace(1);
+    ships.compact();
+    const auto port = ports.emplace(1);
+    const auto same_port = ports.emplace(1);
+    ports.compact();
+    EXPECT_THAT(of_ships.refused(), ElementsAre(twin));
+    EXPECT_THAT(of_ports.refused(), IsEmpty());
+
+    number_index moved = std::move(of_ships);
+    EXPECT_THAT(moved.refused(), ElementsAre(twin));
+    EXPECT_THAT(of_ships.refused(), IsEmpty());
+    EXPECT_FALSE(of_ships.attached());
+    swap(moved, of_ports);
+    EXPECT_THAT(of_ports.refused(), ElementsAre(twin));
+    EXPECT_THAT(moved.refused(), IsEmpty());
+
+    const auto triplet = ships.emplace(1);
+    ships.compact();
+    EXPECT_THAT(of_ports.refused(), ElementsAre(twin, triplet)) << "it is that of the ships now";
+    EXPECT_THAT(moved.refused(), IsEmpty());
+    const auto with_key = moved.find_all(1);
+    EXPECT_THAT(std::vector(with_key.begin(), with_key.end()), UnorderedElementsAre(port, same_port))
+        << "duplicates are allowed still";
+    EXPECT_TRUE(of_ships.insert(port, 1)) << "one that was moved away is empty, of any pool";
+
+    of_ships = std::move(of_ports);
+    EXPECT_THAT(of_ships.refused(), ElementsAre(twin, triplet));
+    EXPECT_FALSE(of_ports.attached());
+    EXPECT_THAT(of_ports.refused(), IsEmpty());
+    of_ships.clear_refused();
+    const auto fourth = ships.emplace(1);
+    ships.compact();
+    EXPECT_THAT(of_ships.refused(), ElementsAre(fourth));
+}
+
 } // namespace
 } // namespace handlepool::test

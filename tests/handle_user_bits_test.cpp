@@ -105,7 +105,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
         EXPECT_EQ(pool.describe(marked), pool.describe(plain));
         EXPECT_EQ(pool.handle_of(pool.at(marked)), plain) << "nor does it remember them";
         std::vector<handle<int, TypeParam>> died;
-        pool.on_erase([&](auto which, int&) { died.push_back(which); });
+        pool.on_erase([&](auto which, int&) { died.push_back(which); }).release();
         const auto next = pool.revoke(marked);
         ASSERT_TRUE(next);
         EXPECT_EQ(next.user(), 0U);

@@ -1,5 +1,6 @@
 // Parents and children.
 
+#include <handlepool/detail/message.hpp>
 #include <handlepool/hierarchy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stable_pool.hpp>
@@ -299,6 +300,39 @@ TEST(hierarchy, attached_refuses_the_dead) {
     EXPECT_THROW(tree.attach(alive, dead), std::invalid_argument);
     EXPECT_FALSE(tree.contains(dead));
     expect_sound(tree);
+}
+
+TEST(hierarchy, attached_refuses_nodes_that_were_erased) {
+    for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
+        bone_pool pool({.name = "bones", .capacity = 10});
+        skeleton tree(option);
+        tree.attach(pool);
+        const auto dead = pool.emplace(1);
+        const auto alive = pool.emplace(2);
+        const auto other = pool.emplace(3);
+        tree.insert(dead);
+        tree.attach(other, alive);
+        pool.erase(dead);
+        const auto refused = [&](bone child, bone parent) {
+            try {
+                tree.attach(child, parent);
+            } catch (const std::invalid_argument& stale) {
+                return std::string(stale.what());
+            }
+            return std::string();
+        };
+        const std::string reason = "hierarchy: " + detail::name_of_handle(dead.index(), dead.generation()) +
+                                   " is stale, and can't become a child or a parent";
+        EXPECT_EQ(refused(alive, dead), reason);
+        EXPECT_EQ(refused(dead, alive), reason);
+        EXPECT_EQ(refused(other, dead), reason);
+        EXPECT_EQ(tree.parent(other), alive) << "still";
+        expect_sound(tree);
+        pool.compact();
+        EXPECT_TRUE(pool.contains(alive)) << "not erased with a parent that was dead already";
+        EXPECT_THAT(tree.handles(), UnorderedElementsAre(alive, other));
+        expect_sound(tree);
+    }
 }
 
 TEST(hierarchy, prunes_when_attached_and_on_demand) {

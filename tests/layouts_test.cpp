@@ -62,8 +62,8 @@ TYPED_TEST(offered_layout, has_the_numbers_of_its_row) {
         with_commas(std::uint64_t{layout::pool_id_mask} + 1) + " | " +
         (layout::user_bits == 0 ? "-" : with_commas(std::uint64_t{layout::user_mask} + 1)) + " | ";
     EXPECT_THAT(document(), testing::HasSubstr(row));
-    EXPECT_EQ(layout::slots, std::uint64_t{layout::index_mask} + 1);
-    EXPECT_EQ(layout::pools, std::uint64_t{layout::pool_id_mask} + 1);
+    EXPECT_EQ(layout::slot_count, std::uint64_t{layout::index_mask} + 1);
+    EXPECT_EQ(layout::pool_count, std::uint64_t{layout::pool_id_mask} + 1);
     EXPECT_EQ(layout::objects_per_slot, objects);
     EXPECT_EQ(layout::objects_after(0), objects);
     EXPECT_EQ(layout::objects_after(2), objects - 1);
@@ -242,7 +242,7 @@ TEST(reuse_guarantee_test, is_kept) {
             {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
         ASSERT_EQ(pool.reuse_guarantee(), delay);
         std::vector<handle<int>> alive;
-        pool.on_erase([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; });
+        pool.on_erase([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; }).release();
         int reused = 0;
         for (int step = 0; step != 3000; ++step) {
             if (const auto made = random.one_in(2) ? pool.try_emplace(1) : handle<int>()) {

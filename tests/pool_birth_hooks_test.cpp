@@ -1,8 +1,8 @@
 // Hooks that are called for the objects that compactions take in, and the connections of hooks.
 
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(birth_hook, is_called_once_for_each_object_that_a_compaction_takes_in) {
     ints pool({.name = "ints", .capacity = 10});
     std::vector<std::pair<handle<int>, int>> seen;
     const auto before = pool.emplace(1);
-    pool.on_birth([&](handle<int> handle, int& object) { seen.emplace_back(handle, object); });
+    pool.on_birth([&](handle<int> handle, int& object) { seen.emplace_back(handle, object); }).release();
     EXPECT_THAT(seen, IsEmpty());
     const auto after = pool.emplace(2);
     pool.compact();
@@ -53,7 +53,7 @@ TEST(birth_hook, does_not_see_what_is_in_the_dense_store_when_it_is_added) {
     pool.emplace(1);
     pool.compact();
     int calls = 0;
-    pool.on_birth([&](handle<int>, int&) { ++calls; });
+    pool.on_birth([&](handle<int>, int&) { ++calls; }).release();
     pool.compact();
     EXPECT_EQ(calls, 0);
 }
@@ -66,7 +66,7 @@ TEST(birth_hook, sees_objects_where_they_stay_and_the_whole_dense_store) {
     }
     pool.compact();
     std::vector<std::pair<handle<int>, int*>> seen;
-    pool.on_birth([&](handle<int> handle, int& object) {
+    const scoped_hook hook = pool.on_birth([&](handle<int> handle, int& object) {
         seen.emplace_back(handle, &object);
         EXPECT_TRUE(pool.contains(handle));
         EXPECT_EQ(pool.find(handle), &object);
@@ -92,13 +92,14 @@ TEST(birth_hook, does_not_see_what_is_erased_before) {
     std::vector<std::string> calls;
     ints pool({.name = "ints", .capacity = 10});
     handle<int> third;
-    pool.on_birth([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_birth([&](handle<int>, int& object) {
         calls.push_back("birth " + std::to_string(object));
         if (object == 2) {
             EXPECT_TRUE(pool.erase(third));
         }
     });
-    pool.on_erase([&](handle<int>, int& object) { calls.push_back("end " + std::to_string(object)); });
+    pool.on_erase([&](handle<int>, int& object) { calls.push_back("end " + std::to_string(object)); })
+        .release();
     pool.erase(pool.emplace(1));
     pool.emplace(2);
     third = pool.emplace(3);
@@ -111,7 +112,7 @@ TEST(birth_hook, does_not_see_what_is_erased_before) {
 TEST(birth_hook, may_create_which_is_reported_by_the_next_compaction) {
     ints pool({.name = "ints", .capacity = 10});
     std::vector<int> seen;
-    pool.on_birth([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_birth([&](handle<int>, int& object) {
         seen.push_back(object);
         if (object < 3) {
             pool.emplace(object + 1);
@@ -133,7 +134,7 @@ TEST(birth_hook, is_called_by_the_compacting_thread_in_the_order_of_birth_whatev
     thread_executor threads(3);
     ints pool({.name = "ints", .capacity = count + 1});
     std::vector<int> seen;
-    pool.on_birth([&, self = std::this_thread::get_id()](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_birth([&, self = std::this_thread::get_id()](handle<int>, int& object) {
         EXPECT_EQ(std::this_thread::get_id(), self);
         seen.push_back(object);
     });
@@ -152,7 +153,7 @@ TEST(birth_hook, is_called_by_the_compacting_thread_in_the_order_of_birth_whatev
 TEST(birth_hook, is_kept_by_reset) {
     ints pool({.name = "ints", .capacity = 10});
     int calls = 0;
-    pool.on_birth([&](handle<int>, int&) { ++calls; });
+    pool.on_birth([&](handle<int>, int&) { ++calls; }).release();
     pool.emplace(1);
     pool.reset();
     EXPECT_EQ(calls, 0) << "it was never taken in";
@@ -180,9 +181,9 @@ TEST(birth_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
     ints pool({.name = "ints", .capacity = 10});
     int conflicts = 0;
     const auto nothing = [](handle<int>, int&) {};
-    pool.on_birth([&](handle<int>, int&) {
+    const scoped_hook hook = pool.on_birth([&](handle<int>, int&) {
         try {
-            pool.on_birth(nothing);
+            pool.on_birth(nothing).release();
         } catch (const compaction_conflict&) {
             ++conflicts;
         }
@@ -191,15 +192,13 @@ TEST(birth_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
     pool.compact();
     EXPECT_EQ(conflicts, 1);
     const auto guard = pool.access();
-    EXPECT_THROW(pool.on_birth(nothing), compaction_conflict);
+    EXPECT_THROW(pool.on_birth(nothing).release(), compaction_conflict);
 }
 
-static_assert(!std::is_copy_constructible_v<hook_connection> &&
-              std::is_nothrow_move_constructible_v<hook_connection> &&
-              std::is_nothrow_move_assignable_v<hook_connection> &&
+static_assert(!std::is_copy_constructible_v<scoped_hook> &&
               std::is_nothrow_move_constructible_v<scoped_hook> &&
               std::is_nothrow_move_assignable_v<scoped_hook>);
-static_assert(sizeof(hook_connection) == sizeof(void*) && sizeof(scoped_hook) == sizeof(void*));
+static_assert(sizeof(scoped_hook) == sizeof(void*));
 
 /// A pool with a hook of each kind that counts its calls, and owns something.
 struct connected_pool {
@@ -218,11 +217,11 @@ struct connected_pool {
     int ended = 0;
     std::shared_ptr<int> owned = std::make_shared<int>();
     ints pool{{.name = "connected", .capacity = 10}};
-    hook_connection births;
-    hook_connection ends;
+    scoped_hook births;
+    scoped_hook ends;
 };
 
-TEST(hook_connection, takes_its_hook_off) {
+TEST(scoped_hook, takes_its_hook_off) {
     connected_pool at;
     EXPECT_TRUE(at.births.connected());
     at.live_and_die();
@@ -243,22 +242,26 @@ TEST(hook_connection, takes_its_hook_off) {
     EXPECT_EQ(at.owned.use_count(), 1);
 }
 
-TEST(hook_connection, leaves_its_hook_on_when_it_ends) {
+TEST(scoped_hook, leaves_its_hook_on_when_it_was_released) {
     connected_pool at;
-    at.births = hook_connection();
+    at.births.release();
+    EXPECT_FALSE(at.births.connected());
     {
-        const hook_connection gone = std::move(at.ends);
+        scoped_hook gone = std::move(at.ends);
+        gone.release();
+        gone.release(); // nothing
     }
     EXPECT_FALSE(at.ends.connected());
-    at.ends.disconnect(); // of nothing
+    at.births.disconnect(); // of nothing
+    at.ends.disconnect();
     at.live_and_die();
     EXPECT_EQ(at.born, 1);
     EXPECT_EQ(at.ended, 1);
 }
 
-TEST(hook_connection, may_outlive_its_pool) {
-    hook_connection births;
-    hook_connection ends;
+TEST(scoped_hook, may_outlive_its_pool) {
+    scoped_hook births;
+    scoped_hook ends;
     std::weak_ptr<int> owned;
     {
         connected_pool at;
@@ -273,40 +276,40 @@ TEST(hook_connection, may_outlive_its_pool) {
     births.disconnect();
 }
 
-TEST(hook_connection, may_end_in_one_thread_while_its_pool_ends_in_another) {
+TEST(scoped_hook, may_end_in_one_thread_while_its_pool_ends_in_another) {
     for (int round = 0; round != 200; ++round) {
         std::optional<ints> pool(std::in_place, pool_options{.name = "ints", .capacity = 10});
-        hook_connection connection = pool->on_birth([](handle<int>, int&) {});
+        scoped_hook connection = pool->on_birth([](handle<int>, int&) {});
         in_threads(2, [&](std::size_t thread) {
             if (thread == 0) {
                 pool.reset();
             } else {
                 connection.disconnect();
-                connection = hook_connection();
+                connection = scoped_hook();
             }
         });
     }
 }
 
-TEST(hook_connection, can_be_used_by_the_hook_itself_and_by_another) {
+TEST(scoped_hook, can_be_used_by_the_hook_itself_and_by_another) {
     ints pool({.name = "ints", .capacity = 10});
     std::vector<std::string> calls;
-    hook_connection first;
-    hook_connection second;
+    scoped_hook first;
+    scoped_hook second;
     first = pool.on_erase([&](handle<int>, int&) {
         calls.emplace_back("first");
         first.disconnect();
         second.disconnect();
     });
     second = pool.on_erase([&](handle<int>, int&) { calls.emplace_back("second"); });
-    pool.on_erase([&](handle<int>, int&) { calls.emplace_back("third"); });
+    pool.on_erase([&](handle<int>, int&) { calls.emplace_back("third"); }).release();
     pool.erase(pool.emplace(1));
     pool.erase(pool.emplace(2));
     pool.compact();
     EXPECT_THAT(calls, ElementsAre("first", "third", "third"));
 }
 
-TEST(hook_connection, lets_the_hooks_own_end_use_the_pool) {
+TEST(scoped_hook, lets_the_hooks_own_end_use_the_pool) {
     ints pool({.name = "ints", .capacity = 10});
     const auto creator = std::shared_ptr<int>(new int, [&](const int* held) {
         delete held;
@@ -332,20 +335,36 @@ TEST(scoped_hook, takes_its_hook_off_when_it_ends_or_is_replaced) {
         at.live_and_die();
         EXPECT_EQ(at.born, 1);
         EXPECT_EQ(at.ended, 2);
-        at.ends = births.release();
     }
     at.live_and_die();
-    EXPECT_EQ(at.ended, 3) << "it was released";
-    {
-        const scoped_hook ends = std::move(at.ends);
-    }
+    EXPECT_EQ(at.ended, 2);
+    EXPECT_EQ(at.owned.use_count(), 1);
+}
+
+TEST(scoped_hook, is_moved_to_itself_and_nothing_changes) {
+    connected_pool at;
+    scoped_hook& same = at.births;
+    at.births = std::move(same);
+    EXPECT_TRUE(at.births.connected());
     at.live_and_die();
-    EXPECT_EQ(at.ended, 3);
+    EXPECT_EQ(at.born, 1);
+}
+
+TEST(scoped_hook, takes_its_hook_off_when_nobody_keeps_it) {
+    ints pool({.name = "ints", .capacity = 10});
+    int calls = 0;
+    static_cast<void>(pool.on_birth([&](handle<int>, int&) { ++calls; }));
+    static_cast<void>(pool.on_erase([&](handle<int>, int&) { ++calls; }));
+    pool.emplace(1);
+    pool.compact();
+    pool.clear();
+    pool.compact();
+    EXPECT_EQ(calls, 0);
 }
 
 // A thread disconnects, and makes sure by a guard that the hook isn't running: then it may destroy what the
 // hook uses.
-TEST(hook_connection, with_a_guard_ends_the_use_of_what_the_hook_refers_to) {
+TEST(scoped_hook, with_a_guard_ends_the_use_of_what_the_hook_refers_to) {
     constexpr int rounds = 50;
     for (int round = 0; round != rounds; ++round) {
         ints pool({.name = "ints", .capacity = 100});

@@ -101,7 +101,7 @@ TYPED_TEST(compact_some, keeps_the_order_of_newborns_and_of_removals) {
     EXPECT_EQ(values.size(), 20U);
 
     std::vector<std::uint64_t> ended;
-    this->pool.on_erase([&](auto, counted& each) { ended.push_back(each.value()); });
+    this->pool.on_erase([&](auto, counted& each) { ended.push_back(each.value()); }).release();
     this->pool.erase(std::span(handles));
     while (!this->pool.idle()) {
         this->pool.compact_some(3);
@@ -155,14 +155,14 @@ TYPED_TEST(compact_some, no_thread_waits_behind_another) {
         left = static_cast<std::size_t>(this->people.alive());
         // Two frames for each lane, and then what they have is taken.
         std::vector<bool> ended(5);
-        hook_connection erased = this->pool.on_erase([&](auto handle, counted&) {
+        scoped_hook erased = this->pool.on_erase([&](auto handle, counted&) {
             const auto found = std::ranges::find(handles.end() - 5, handles.end(), handle);
             if (found != handles.end()) {
                 ended[static_cast<std::size_t>(found - (handles.end() - 5))] = true;
             }
         });
         std::size_t born = 0;
-        hook_connection taken_in = this->pool.on_birth(
+        scoped_hook taken_in = this->pool.on_birth(
             [&](auto handle, counted&) { born += std::ranges::count(few, handle) != 0 ? 1 : 0; });
         for (int frame = 0; frame != 4; ++frame) {
             this->pool.compact_some(200);
@@ -427,7 +427,7 @@ TEST(compact_some_of_vacated_places, counts_them_where_an_executor_has_enough_to
 
 TYPED_TEST(compact_some, what_comes_meanwhile_waits_whatever_the_budget) {
     bool first = true;
-    const hook_connection hook = this->pool.on_birth([&](auto, auto&) {
+    const scoped_hook hook = this->pool.on_birth([&](auto, auto&) {
         if (first) {
             first = false;
             this->load(3);

@@ -69,7 +69,7 @@ TEST(drain, destroys_each_object_once_after_its_hooks) {
     census counts;
     std::vector<std::string> calls;
     pool<counted> pool({.name = "counted", .capacity = 10});
-    pool.on_erase(
+    const scoped_hook hook = pool.on_erase(
         [&](handle<counted>, counted& object) { calls.push_back("hook " + std::to_string(object.value())); });
     pool.emplace(counts, 1U);
     pool.compact();

@@ -27,9 +27,9 @@ using ints = pool<int>;
 static_assert(std::is_nothrow_move_constructible_v<ints::guard_type> &&
               std::is_nothrow_move_assignable_v<ints::guard_type> &&
               !std::is_copy_constructible_v<ints::guard_type>);
-static_assert(std::is_nothrow_move_constructible_v<decltype(std::declval<ints&>().lock({}))> &&
-              !std::is_copy_constructible_v<decltype(std::declval<ints&>().lock({}))>);
-static_assert(std::is_same_v<decltype(*std::declval<const ints&>().lock({})), const int&>);
+static_assert(std::is_nothrow_move_constructible_v<decltype(std::declval<ints&>().pin({}))> &&
+              !std::is_copy_constructible_v<decltype(std::declval<ints&>().pin({}))>);
+static_assert(std::is_same_v<decltype(*std::declval<const ints&>().pin({})), const int&>);
 
 class pool_guards : public testing::Test {
 protected:
@@ -37,36 +37,49 @@ protected:
     handle<int> seven = numbers.emplace(7);
 };
 
-TEST_F(pool_guards, a_locked_object_stays_where_it_is) {
-    auto locked = numbers.lock(seven);
-    ASSERT_TRUE(locked);
-    EXPECT_EQ(*locked, 7);
-    EXPECT_EQ(locked.get(), numbers.find(seven));
+TEST_F(pool_guards, a_pinned_object_stays_where_it_is) {
+    auto pinned = numbers.pin(seven);
+    ASSERT_TRUE(pinned);
+    EXPECT_EQ(*pinned, 7);
+    EXPECT_EQ(pinned.get(), numbers.find(seven));
     EXPECT_FALSE(numbers.try_compact());
-    *locked = 8;
-    locked.unlock();
-    EXPECT_FALSE(locked);
+    *pinned = 8;
+    pinned.reset();
+    EXPECT_FALSE(pinned);
     EXPECT_TRUE(numbers.try_compact());
     EXPECT_EQ(numbers.at(seven), 8);
 }
 
-TEST_F(pool_guards, an_object_that_is_erased_under_its_lock_stays_readable) {
-    const auto locked = numbers.lock(seven);
+TEST_F(pool_guards, an_object_that_is_erased_while_it_is_pinned_stays_readable) {
+    const auto pinned = numbers.pin(seven);
     EXPECT_TRUE(numbers.erase(seven));
-    EXPECT_EQ(*locked, 7);
-    EXPECT_FALSE(numbers.lock(seven));
+    EXPECT_EQ(*pinned, 7);
+    EXPECT_FALSE(numbers.pin(seven));
 }
 
-TEST_F(pool_guards, a_stale_handle_is_not_locked_and_holds_nothing) {
+TEST_F(pool_guards, pinning_excludes_no_other_thread) {
+    const auto pinned = numbers.pin(seven);
+    std::thread([this, &pinned] {
+        const auto same = numbers.pin(seven);
+        EXPECT_EQ(same.get(), pinned.get());
+        *same = 8;
+        EXPECT_TRUE(numbers.erase(seven));
+        EXPECT_TRUE(numbers.emplace(9));
+    }).join();
+    EXPECT_EQ(*pinned, 8);
+    EXPECT_FALSE(numbers.contains(seven));
+}
+
+TEST_F(pool_guards, a_stale_handle_is_not_pinned_and_holds_nothing) {
     numbers.erase(seven);
-    const auto locked = numbers.lock(seven);
-    EXPECT_FALSE(locked);
-    EXPECT_EQ(locked.get(), nullptr);
+    const auto pinned = numbers.pin(seven);
+    EXPECT_FALSE(pinned);
+    EXPECT_EQ(pinned.get(), nullptr);
     EXPECT_TRUE(numbers.try_compact());
 }
 
-TEST_F(pool_guards, a_moved_lock_is_held_once) {
-    auto one = numbers.lock(seven);
+TEST_F(pool_guards, a_moved_pin_is_held_once) {
+    auto one = numbers.pin(seven);
     auto other = std::move(one);
     EXPECT_FALSE(one);
     EXPECT_FALSE(numbers.try_compact());
@@ -74,19 +87,19 @@ TEST_F(pool_guards, a_moved_lock_is_held_once) {
     other = decltype(other)();
     EXPECT_TRUE(one);
     EXPECT_FALSE(numbers.try_compact());
-    one = numbers.lock(seven);
-    one.unlock();
+    one = numbers.pin(seven);
+    one.reset();
     EXPECT_TRUE(numbers.try_compact());
 }
 
-TEST_F(pool_guards, objects_of_const_pools_and_of_raw_pools_are_locked) {
-    EXPECT_EQ(*std::as_const(numbers).lock(seven), 7);
+TEST_F(pool_guards, objects_of_const_pools_and_of_raw_pools_are_pinned) {
+    EXPECT_EQ(*std::as_const(numbers).pin(seven), 7);
     raw_pool<> raw({.name = "raw", .capacity = 10}, {.size = 4});
     const auto handle = raw.emplace();
-    auto locked = raw.lock(handle);
-    EXPECT_EQ(locked.get(), raw.find(handle));
+    auto pinned = raw.pin(handle);
+    EXPECT_EQ(pinned.get(), raw.find(handle));
     EXPECT_FALSE(raw.try_compact());
-    locked.unlock();
+    pinned.reset();
     EXPECT_TRUE(raw.try_compact());
 }
 
@@ -158,10 +171,10 @@ private:
 };
 
 errand add_later(ints& pool, handle<int> handle, int value) {
-    auto locked = pool.lock(handle);
+    auto pinned = pool.pin(handle);
     const auto guard = pool.access();
     co_await std::suspend_always();
-    *locked += value;
+    *pinned += value;
 }
 
 TEST_F(pool_guards, coroutines_hold_objects_while_they_are_suspended_and_end_anywhere) {

@@ -30,7 +30,8 @@ using ids = std::vector<handle<int>>;
 /// A pool whose hook notes what it sees.
 struct watched {
     explicit watched(pool_options options = {.name = "watched", .capacity = 100}) : pool(options) {
-        pool.on_erase([this](handle<int> handle, int& object) { seen.emplace_back(handle, object); });
+        pool.on_erase([this](handle<int> handle, int& object) { seen.emplace_back(handle, object); })
+            .release();
     }
 
     std::vector<std::pair<handle<int>, int>> seen; // outlives the pool, whose end calls the hook
@@ -66,7 +67,7 @@ TEST(erase_hook, may_be_movable_only_and_return_something_that_must_not_be_ignor
     };
     ints pool({.name = "ints", .capacity = 10});
     int sum = 0;
-    pool.on_erase(counting_hook{.owned = std::make_unique<int>(1), .sum = &sum});
+    pool.on_erase(counting_hook{.owned = std::make_unique<int>(1), .sum = &sum}).release();
     pool.erase(pool.emplace(7));
     pool.compact();
     EXPECT_EQ(sum, 7);
@@ -76,7 +77,7 @@ TEST(erase_hook, sees_the_object_whole_and_its_handle_stale) {
     census counts;
     int calls = 0;
     pool<counted> pool({.name = "counted", .capacity = 10});
-    pool.on_erase([&](handle<counted> handle, counted& object) {
+    const scoped_hook hook = pool.on_erase([&](handle<counted> handle, counted& object) {
         ++calls;
         EXPECT_EQ(object.value(), 7U);
         EXPECT_EQ(counts.alive(), 1) << "its destructor comes later";
@@ -110,7 +111,7 @@ TEST(erase_hook, is_called_by_the_compacting_thread_in_the_order_of_the_erases_w
     int in_others = 0;
     const auto self = std::this_thread::get_id();
     ints pool({.name = "ints", .capacity = count});
-    pool.on_erase([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_erase([&](handle<int>, int& object) {
         seen.push_back(object);
         in_others += std::this_thread::get_id() == self ? 0 : 1;
     });
@@ -154,7 +155,7 @@ TEST(erase_hook, is_called_at_the_pools_end) {
     std::vector<int> seen;
     {
         ints pool({.name = "ints", .capacity = 10});
-        pool.on_erase([&](handle<int>, int& object) { seen.push_back(object); });
+        pool.on_erase([&](handle<int>, int& object) { seen.push_back(object); }).release();
         pool.emplace(1);
         pool.compact();
         pool.emplace(2);
@@ -167,7 +168,7 @@ TEST(erase_hook, is_not_called_when_a_construction_fails_or_a_newborn_moves) {
     census counts;
     int calls = 0;
     pool<throwing> pool({.name = "throwing", .capacity = 10});
-    pool.on_erase([&](handle<throwing>, throwing&) { ++calls; });
+    pool.on_erase([&](handle<throwing>, throwing&) { ++calls; }).release();
     fuse second(1);
     pool.emplace(std::ref(second), std::ref(counts));
     EXPECT_THROW(pool.emplace(std::ref(second), std::ref(counts)), construction_failure);
@@ -180,7 +181,7 @@ TEST(erase_hook, may_create_and_erase_in_its_pool) {
     handle<int> next;
     ints pool({.name = "ints", .capacity = 10});
     const auto other = pool.emplace(100);
-    pool.on_erase([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_erase([&](handle<int>, int& object) {
         if (object == 100) {
             return; // the pool's end
         }
@@ -212,16 +213,43 @@ TEST(erase_hook, may_create_and_erase_in_its_pool) {
 TEST(erase_hook, several_are_called_in_the_order_in_which_they_were_added) {
     std::vector<std::string> calls;
     ints pool({.name = "ints", .capacity = 10});
+    std::vector<scoped_hook> hooks;
     for (const char* const name : {"first", "second", "third"}) {
-        pool.on_erase([&, name](handle<int>, int& object) {
+        hooks.push_back(pool.on_erase([&, name](handle<int>, int& object) {
             calls.push_back(name + std::to_string(object));
             object += 10; // the next one sees it
-        });
+        }));
     }
     pool.erase(pool.emplace(1));
     pool.erase(pool.emplace(2));
     pool.compact();
     EXPECT_THAT(calls, ElementsAre("first1", "second11", "third21", "first2", "second12", "third22"));
+}
+
+TEST(erase_hook, late_ones_are_called_after_early_ones) {
+    std::string calls;
+    ints pool({.name = "ints", .capacity = 10});
+    std::vector<scoped_hook> hooks;
+    const auto add = [&](char name, hook_order order) {
+        hooks.push_back(pool.on_erase([&, name](handle<int>, int&) { calls.push_back(name); }, order));
+    };
+    add('x', hook_order::late);
+    add('a', hook_order::early);
+    add('y', hook_order::late);
+    add('b', hook_order::early);
+    pool.erase(pool.emplace(1));
+    pool.erase(pool.emplace(2));
+    pool.compact();
+    EXPECT_EQ(calls, "abxyabxy");
+    hooks[1].disconnect();
+    hooks[2].disconnect();
+    pool.erase(pool.emplace(3));
+    pool.compact();
+    add('c', hook_order::early);
+    add('z', hook_order::late);
+    pool.erase(pool.emplace(4));
+    pool.compact();
+    EXPECT_EQ(calls, "abxyabxybxbcxz");
 }
 
 /// One that prepares for what it will see.
@@ -236,7 +264,7 @@ struct prepared_hook {
 
     ids* announced;
     ids* ended;
-    hook_connection* own;
+    scoped_hook* own;
     std::size_t ended_at_most;
 };
 
@@ -245,7 +273,7 @@ TEST(erase_hook, may_be_told_some_time_before) {
         ints pool({.name = "ints", .capacity = 1000});
         ids announced;
         ids ended;
-        hook_connection own;
+        scoped_hook own;
         own = pool.on_erase(prepared_hook{&announced, &ended, &own, most});
         ids all;
         for (int i = 0; i != 100; ++i) {
@@ -269,7 +297,7 @@ TEST(erase_hook, sees_only_what_ends_after_it_was_added) {
     at.pool.erase(at.pool.emplace(1));
     at.pool.compact();
     at.pool.erase(at.pool.emplace(2)); // its end is still to come
-    at.pool.on_erase([&](handle<int>, int&) { ++late_calls; });
+    at.pool.on_erase([&](handle<int>, int&) { ++late_calls; }).release();
     at.pool.compact();
     EXPECT_EQ(late_calls, 1);
     EXPECT_EQ(at.seen.size(), 2U);
@@ -279,9 +307,9 @@ TEST(erase_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
     int conflicts = 0;
     ints pool({.name = "ints", .capacity = 10});
     const auto nothing = [](handle<int>, int&) {};
-    pool.on_erase([&](handle<int>, int&) {
+    const scoped_hook hook = pool.on_erase([&](handle<int>, int&) {
         try {
-            pool.on_erase(nothing);
+            pool.on_erase(nothing).release();
         } catch (const compaction_conflict&) {
             ++conflicts;
         }
@@ -290,7 +318,7 @@ TEST(erase_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
     pool.compact();
     EXPECT_EQ(conflicts, 1);
     const auto guard = pool.access();
-    EXPECT_THROW(pool.on_erase(nothing), compaction_conflict);
+    EXPECT_THROW(pool.on_erase(nothing).release(), compaction_conflict);
 }
 
 } // namespace

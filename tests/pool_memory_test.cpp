@@ -1,6 +1,6 @@
 #include <handlepool/detail/config.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -93,7 +93,7 @@ TEST(pool_memory, removals_by_an_executor_leave_no_lists_behind) {
 TEST(pool_memory, of_small_objects_too_nothing_stays_in_the_nursery_nor_in_lists) {
     constexpr std::size_t objects = 1'000'000;
     pool<char> pool({.name = "letters", .capacity = objects});
-    const hook_connection hook = pool.on_birth([](handle<char>, char) {});
+    const scoped_hook hook = pool.on_birth([](handle<char>, char) {});
     std::vector<handle<char>> handles;
     pool.emplace_n(objects, std::back_inserter(handles));
     pool.compact();

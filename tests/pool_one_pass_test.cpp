@@ -1,7 +1,7 @@
 #include <handlepool/executor.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stable_pool.hpp>
 #include <handlepool/stats.hpp>
 #include <handlepool/thread_executor.hpp>
@@ -102,7 +102,7 @@ private:
     std::vector<typename Pool::handle_type> handles_;
     typename Pool::handle_type dead_;
     std::uint64_t made_ = 0;
-    std::vector<hook_connection> hooks_;
+    std::vector<scoped_hook> hooks_;
 };
 
 struct three_threads : thread_executor {

@@ -406,7 +406,7 @@ TEST(fulfilled_object, is_seen_by_hooks_under_its_handle) {
     numbers pool(small());
     const auto handle = pool.reserve();
     std::vector<numbers::handle_type> died;
-    pool.on_erase([&](numbers::handle_type which, std::uint64_t&) { died.push_back(which); });
+    pool.on_erase([&](numbers::handle_type which, std::uint64_t&) { died.push_back(which); }).release();
     pool.fulfil(handle, 1U);
     pool.erase(handle);
     pool.compact();

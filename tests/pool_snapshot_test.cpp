@@ -139,7 +139,7 @@ template <class Pool, class Executor>
 void expect_no_children_in(Pool&& pool, Executor& executor) {
     constexpr std::size_t few = 10; // they and their children have room in one chunk
     int wanted = 2 * few;
-    pool.on_birth([&](auto, int&) {
+    const scoped_hook hook = pool.on_birth([&](auto, int&) {
         if (wanted-- > 0) {
             pool.emplace(0);
         }

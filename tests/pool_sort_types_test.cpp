@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -64,6 +66,22 @@ TYPED_TEST(sorted_type, is_moved_whole_by_one_thread_and_by_several) {
     }
     EXPECT_EQ(counts.misused(), 0);
     EXPECT_EQ(counts.alive(), 0);
+}
+
+// Also those at places that lie where the work of threads is divided.
+TEST(sorting, by_threads_touches_no_object_that_is_in_its_place) {
+    thread_executor executor(3);
+    pool<std::string> names({.name = "names", .capacity = 3000});
+    std::vector<std::string> expected;
+    for (int i = 0; i != 3000; ++i) {
+        expected.push_back(std::to_string(10'000 + i) + " is a name that has memory of its own");
+    }
+    for (std::size_t i = 0; i != expected.size(); ++i) {
+        names.emplace(expected[i == 1 ? 2 : i == 2 ? 1 : i]);
+    }
+    names.compact();
+    EXPECT_EQ(names.sort(std::less<>(), executor).moved, 2U);
+    EXPECT_TRUE(std::ranges::equal(names.items(), expected));
 }
 
 template <std::size_t Bytes>

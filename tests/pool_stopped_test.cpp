@@ -250,7 +250,7 @@ TYPED_TEST(pool_never_waits, beside_a_thread_stopped_in_anything_that_a_pool_doe
         {"erase", [](scene& at) { at.pool.erase(at.handles[1]); }},
         {"stats", [](scene& at) { static_cast<void>(at.pool.stats()); }},
         {"shrink_to_fit", [](scene& at) { at.pool.shrink_to_fit(); }},
-        {"on_erase", [](scene& at) { at.pool.on_erase([](handle_type, int&) {}); }},
+        {"on_erase", [](scene& at) { at.pool.on_erase([](handle_type, int&) {}).release(); }},
     };
     for (const auto& [name, victim] : victims) {
         std::size_t compacted = 0;

@@ -21,60 +21,60 @@ using testing::ThrowsMessage;
 
 using ints = pool<int>;
 
-TEST(try_lock, holds_the_object_and_keeps_compactions_off) {
+TEST(try_pin, holds_the_object_and_keeps_compactions_off) {
     ints pool({.name = "ints", .capacity = 10});
     const auto handle = pool.emplace(7);
-    auto locked = pool.try_lock(handle);
-    ASSERT_TRUE(locked);
-    EXPECT_EQ(*locked, 7);
+    auto pinned = pool.try_pin(handle);
+    ASSERT_TRUE(pinned);
+    EXPECT_EQ(*pinned, 7);
     EXPECT_FALSE(pool.try_compact());
-    locked.unlock();
+    pinned.reset();
     EXPECT_TRUE(pool.try_compact());
 
-    const auto read_only = std::as_const(pool).try_lock(handle);
+    const auto read_only = std::as_const(pool).try_pin(handle);
     static_assert(std::is_same_v<decltype(read_only.get()), const int*>);
     ASSERT_TRUE(read_only);
     EXPECT_EQ(*read_only, 7);
 }
 
-TEST(try_lock, of_a_stale_handle_is_empty_and_holds_nothing_off) {
+TEST(try_pin, of_a_stale_handle_is_empty_and_holds_nothing_off) {
     ints pool({.name = "ints", .capacity = 10});
     const auto handle = pool.emplace(7);
     pool.erase(handle);
-    const auto locked = pool.try_lock(handle);
-    EXPECT_FALSE(locked);
-    EXPECT_FALSE(pool.try_lock({}));
-    EXPECT_FALSE(std::as_const(pool).try_lock(handle));
+    const auto pinned = pool.try_pin(handle);
+    EXPECT_FALSE(pinned);
+    EXPECT_FALSE(pool.try_pin({}));
+    EXPECT_FALSE(std::as_const(pool).try_pin(handle));
     EXPECT_TRUE(pool.try_compact());
 }
 
-TEST(try_lock, is_empty_while_a_compaction_runs) {
+TEST(try_pin, is_empty_while_a_compaction_runs) {
     int calls = 0; // these outlive the pool, which calls its hooks at its end, too
     handle<int> kept;
     ints pool({.name = "ints", .capacity = 10});
     kept = pool.emplace(7);
     pool.erase(pool.emplace(8));
-    pool.on_erase([&](auto, int&) {
+    const scoped_hook hook = pool.on_erase([&](auto, int&) {
         ++calls;
-        EXPECT_FALSE(pool.try_lock(kept));
-        EXPECT_FALSE(std::as_const(pool).try_lock(kept));
+        EXPECT_FALSE(pool.try_pin(kept));
+        EXPECT_FALSE(std::as_const(pool).try_pin(kept));
     });
     pool.compact();
     EXPECT_EQ(calls, 1);
-    EXPECT_TRUE(pool.try_lock(kept));
+    EXPECT_TRUE(pool.try_pin(kept));
 }
 
-TEST(raw_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
+TEST(raw_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     any_handle kept; // outlives the pool, which calls its hooks at its end, too
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = 4, .alignment = 4});
     kept = pool.emplace();
     const auto erased = pool.emplace();
     pool.erase(erased);
-    EXPECT_FALSE(pool.try_lock(erased));
-    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_lock(kept)); });
+    EXPECT_FALSE(pool.try_pin(erased));
+    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_pin(kept)); }).release();
     pool.compact();
-    const auto locked = pool.try_lock(kept);
-    EXPECT_EQ(locked.get(), pool.find(kept));
+    const auto pinned = pool.try_pin(kept);
+    EXPECT_EQ(pinned.get(), pool.find(kept));
     EXPECT_FALSE(pool.try_compact());
 }
 

@@ -135,7 +135,7 @@ TYPED_TEST(reaper_test, hooks_see_the_object_before_it_is_destroyed_and_its_hand
     const auto handles = this->in_dense_store(3);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
     this->work.hooks().add([&](auto handle, counted* object) {
-        EXPECT_FALSE(this->parts.slots.is_alive(handle));
+        EXPECT_FALSE(this->parts.table.is_alive(handle));
         seen.emplace_back(handle, object->value());
     });
     this->erase(handles[2]);
@@ -188,7 +188,7 @@ TYPED_TEST(reaper_test, a_record_that_comes_after_the_sweep_destroys_nothing) {
 
 TYPED_TEST(reaper_test, births_and_deaths_are_remembered) {
     const auto handles = this->in_dense_store(1);
-    const slot_index slot = this->parts.slots.slot_of(handles[0]);
+    const slot_index slot = this->parts.table.slot_of(handles[0]);
     this->reap();
     this->erase(handles[0]);
     this->reap(); // frame 1

@@ -270,7 +270,7 @@ TEST(recycling_pool_test, hooks_and_sinks_see_objects_before_they_are_cleared) {
     recycled_object::counts seen;
     objects pool({.name = "objects", .capacity = 100, .reuse_delay = 0});
     std::vector<std::uint64_t> erased;
-    pool.on_erase([&](auto, recycled_object& object) { erased.push_back(object.value()); });
+    pool.on_erase([&](auto, recycled_object& object) { erased.push_back(object.value()); }).release();
     for (int round = 0; round != 3; ++round) {
         const auto first = pool.emplace(1U);
         const auto second = pool.emplace(2U);

@@ -68,7 +68,7 @@ TEST_F(reservations_test, the_first_unused_tag_of_a_slot_lies_above_its_reservat
     using slots_type = slot_table<rig::config>;
     const auto unused = [this](rig::value_type handle) {
         const slot_index slot = slots_type::slot_of(handle);
-        return handles.unused_tag(slot, parts.slots.tag(slot));
+        return handles.unused_tag(slot, parts.table.tag(slot));
     };
     const auto reserved = handles.reserve(parts.mine());
     EXPECT_EQ(unused(reserved), layout::tag_of(reserved) + 1) << "in a slot that was never used";

@@ -347,7 +347,7 @@ TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_settled_or_not
 TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
     std::vector<std::uint64_t> gone;
     stable_pool<pinned> pool({.name = "pins", .capacity = 10, .remember_frames = true});
-    pool.on_erase([&](handle<pinned>, pinned& object) { gone.push_back(object.value); });
+    pool.on_erase([&](handle<pinned>, pinned& object) { gone.push_back(object.value); }).release();
     const auto first = pool.emplace(1U);
     const auto second = pool.emplace(2U);
     pool.compact();
@@ -355,7 +355,7 @@ TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
     EXPECT_EQ(pool.describe(first), "pins #" + std::to_string(first.index()) + " generation " +
                                         std::to_string(first.generation()) + ": alive, created 2 frames ago");
     {
-        const auto object = pool.lock(second);
+        const auto object = pool.pin(second);
         EXPECT_EQ(object->value, 2U);
         EXPECT_FALSE(pool.try_compact());
     }

@@ -44,6 +44,20 @@ assert(chaser.target == nil)
 -- Handles are compared by the object that they name, and own nothing.
 assert(argo ~= fleet[5] and argo ~= chaser and fleet[1].target == nil and fleet[2].target == fleet[1])
 assert(argo == handlepool.handle(argo:number()))
+-- Equal ones are one key, whoever made them, also after those that nobody held were collected.
+local captains = { [argo] = "Jason", [lost] = "nobody" }
+assert(captains[handlepool.handle(argo:number())] == "Jason" and captains[chaser.target] == nil)
+chaser.target = argo
+assert(captains[chaser.target] == "Jason" and captains[fleet[5]] == nil)
+chaser.target = nil
+fleet[4], lost = nil, nil
+local count = 0
+for each in ship.each() do
+    count = count + (captains[each] and 1 or 0)
+end
+collectgarbage()
+assert(count == 1 and captains[fleet[5].target] == "nobody")
+captains = nil
 -- Nothing else equals a handle, not even another userdata.
 assert(not (argo == io.stdout) and not (io.stdout == argo) and argo ~= io.stdout and argo ~= argo:number())
 local number = argo:number()
@@ -82,6 +96,29 @@ local first = handlepool.handle(number - 256 * 2 ^ 24) -- of the same slot
 assert(first ~= veteran and not first:alive())
 assert(handlepool.handle(number % 2 ^ 32) ~= veteran)
 
+-- Texts are any bytes, of any length, and end with their objects.
+local boat = handlepool.type("boats", 100, { "x", "number", "name", "text", "crew", "integer", "flag", "text" })
+local long = ("x"):rep(100000)
+local named = boat.new { name = "Argo\0\xff", x = 1, crew = 50 }
+assert(named.name == "Argo\0\xff" and named.flag == "" and named.x == 1 and named.crew == 50)
+named.flag = long
+named.name = named.flag
+assert(named.name == long and named.flag == long)
+named.name = ""
+assert(named.name == "" and named.flag == long and named.x == 1 and named.crew == 50)
+for i = 1, 99 do
+    boat.new { name = "boat " .. i, flag = long }
+end
+handlepool.compact()
+for each in boat.each() do
+    if each ~= named then
+        assert(each.name:find("^boat %d+$") and each.flag == long)
+        each:erase()
+    end
+end
+handlepool.compact()
+assert(boat.count() == 1 and named.flag == long) -- it has moved
+
 -- A loop does not show what was erased since the last compaction, be it before the loop or in it.
 local scouts = { veteran }
 for i = 2, 5 do
@@ -118,21 +155,39 @@ fails("number expected, got string", function() chaser.fuel = "full" end)
 fails("number has no integer representation", function() chaser.fuel = 0.5 end)
 fails("handle expected, got number", function() chaser.target = number end)
 fails("the service has a pool 'ships' already", function() handlepool.type("ships", 10, { "x", "number" }) end)
-fails("invalid option 'text'", function() handlepool.type("boats", 10, { "name", "text" }) end)
-fails("the capacity of a pool is 1 or more", function() handlepool.type("boats", 0, { "x", "number" }) end)
-fails("bad argument #3", function() handlepool.type("boats", 10, { "x", "number", "x", "integer" }) end)
-fails("the field 'x' is there twice", function() handlepool.type("boats", 10, { "x", "number", "x", "integer" }) end)
-fails("the field 'y' has no kind", function() handlepool.type("boats", 10, { "x", "number", "y" }) end)
-fails("the field 'y' has no kind", function() handlepool.type("boats", 10, { "y" }) end)
-fails("a type has 1 to 64 fields", function() handlepool.type("boats", 10, {}) end)
+fails("invalid option 'string'", function() handlepool.type("tugs", 10, { "name", "string" }) end)
+fails("bad argument #2 to 'type' (the capacity of a pool is 1 or more, and not 0)",
+    function() handlepool.type("tugs", 0, { "x", "number" }) end)
+fails("bad argument #2 to 'type' (the capacity of a pool is 1 or more, and not -9223372036854775808)",
+    function() handlepool.type("tugs", math.mininteger, { "x", "number" }) end)
+fails("pool 'tugs': capacity = 9223372036854775807 is not allowed; allowed are 1 to 16777216 by the handle's layout",
+    function() handlepool.type("tugs", math.maxinteger, { "x", "number" }) end)
+for _, none in ipairs { 0 / 0, 1 / 0, 2.0 ^ 63, 1.5 } do
+    fails("bad argument #2 to 'type' (number has no integer representation)",
+        function() handlepool.type("tugs", none, { "x", "number" }) end)
+    fails("bad argument #1 to 'handle' (number has no integer representation)", function() handlepool.handle(none) end)
+end
+for _, none in ipairs { -1, math.mininteger, math.maxinteger, 1 << 53, number + (1 << 53), 500 << 44 } do
+    fails(("bad argument #1 to 'handle' (%d is no handle of a pool that a script has described)"):format(none),
+        function() handlepool.handle(none) end)
+end
+fails("bad argument #1 to 'handle' (number expected, got string)", function() handlepool.handle("ship") end)
+fails("string expected, got number", function() named.name = 7 end)
+fails("string expected, got nil", function() named.name = nil end)
+fails("string expected, got boolean", function() boat.new { name = "Argo", flag = true } end)
+fails("bad argument #3", function() handlepool.type("tugs", 10, { "x", "number", "x", "integer" }) end)
+fails("the field 'x' is there twice", function() handlepool.type("tugs", 10, { "x", "number", "x", "integer" }) end)
+fails("the field 'y' has no kind", function() handlepool.type("tugs", 10, { "x", "number", "y" }) end)
+fails("the field 'y' has no kind", function() handlepool.type("tugs", 10, { "y" }) end)
+fails("a type has 1 to 64 fields", function() handlepool.type("tugs", 10, {}) end)
 for _, method in ipairs { "number", "alive", "erase" } do
     fails(("the field '%s' has the name of a method"):format(method), function()
-        handlepool.type("boats", 10, { "x", "number", method, "number" })
+        handlepool.type("tugs", 10, { "x", "number", method, "number" })
     end)
 end
-local boat = handlepool.type("boats", 2, { "x", "number" })
-fails("pool 'boats' is exhausted: its capacity is 2 objects", function()
-    for _ = 1, 10000 do boat.new {} end
+local tug = handlepool.type("tugs", 2, { "name", "text" })
+fails("pool 'tugs' is exhausted: its capacity is 2 objects", function()
+    for _ = 1, 10000 do tug.new { name = "no more" } end
 end)
 local fields = {}
 for i = 1, 64 do

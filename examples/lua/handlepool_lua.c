@@ -1,13 +1,22 @@
 #include "handlepool_lua.h"
 
 #include <lauxlib.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Lua leaves functions by longjmp, which must not pass through the library: it is given no callback here.
+// Lua leaves functions by longjmp, which must not pass through the library: it is given no callback here that
+// uses Lua.
 
 enum { most_fields = 64 };
-static const char* const kinds[] = {"number", "integer", "boolean", "handle", NULL};
-enum kind { kind_number, kind_integer, kind_boolean, kind_handle };
+static const char* const kinds[] = {"number", "integer", "boolean", "handle", "text", NULL};
+enum kind { kind_number, kind_integer, kind_boolean, kind_handle, kind_text };
+
+/// A text of its object, which frees it.
+struct text {
+    size_t size;
+    char bytes[];
+};
 
 /// A field of an object.
 union value {
@@ -15,12 +24,14 @@ union value {
     lua_Integer integer;
     bool boolean;
     handlepool_handle handle;
+    struct text* text; // NULL: empty
 };
 
 /// What a script has described: a pool of objects of these fields. Lives as long as the Lua state.
 struct type {
     handlepool_service* service;
     handlepool_pool* pool;
+    int texts; // the first fields
     int kinds[most_fields];
 };
 
@@ -33,6 +44,10 @@ static int raise_last_error(lua_State* lua) {
     return luaL_error(lua, "%s", handlepool_last_error());
 }
 
+static int raise_no_memory(lua_State* lua, size_t size) {
+    return luaL_error(lua, "there is no memory for a text of %I bytes", (lua_Integer)size);
+}
+
 static int push_text(lua_State* lua, char* text) {
     if (text == NULL) {
         return raise_last_error(lua);
@@ -42,32 +57,85 @@ static int push_text(lua_State* lua, char* text) {
     return 1;
 }
 
-// ---- Handles. The registry has the metatable of each type's handles, by the type's address.
+// ---- Texts
 
-static void push_reference(lua_State* lua, const struct type* type, handlepool_handle handle) {
-    struct reference* const made = lua_newuserdatauv(lua, sizeof(*made), 0);
-    *made = (struct reference){type, handle};
-    lua_rawgetp(lua, LUA_REGISTRYINDEX, type);
-    lua_setmetatable(lua, -2);
+/// NULL where there is no memory.
+static struct text* copy_of(const char* bytes, size_t size) {
+    struct text* const copy = malloc(sizeof(*copy) + size);
+    if (copy != NULL) {
+        copy->size = size;
+        memcpy(copy->bytes, bytes, size);
+    }
+    return copy;
 }
 
-/// Pushes a handle of any type, which its pool knows; nil when there is no such pool.
-static void push_any(lua_State* lua, const handlepool_service* service, handlepool_handle handle) {
-    const handlepool_pool* const pool = handlepool_service_route(service, handle);
-    if (pool == NULL) {
-        lua_pushnil(lua);
-    } else {
-        push_reference(lua, handlepool_pool_user(pool), handle);
+static void free_texts(union value* values, int count) {
+    for (int i = 0; i != count; ++i) {
+        free(values[i].text);
     }
+}
+
+/// Ends an object, also after the Lua state.
+static void destroy(void* object, void* number_of_texts) {
+    free_texts(object, (int)(intptr_t)number_of_texts);
+}
+
+// ---- Handles. The registry has the metatable of each type's handles, by the address of its pool, and by
+// that of `known` all handles that scripts hold, by their numbers: so equal ones are one userdata, and one
+// key of a table.
+
+static const char known;
+
+/// Pushes the table of all handles; it doesn't keep them.
+static void push_known(lua_State* lua) {
+    if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &known) == LUA_TTABLE) {
+        return;
+    }
+    lua_pop(lua, 1);
+    lua_newtable(lua);
+    lua_createtable(lua, 0, 1);
+    lua_pushliteral(lua, "v");
+    lua_setfield(lua, -2, "__mode");
+    lua_setmetatable(lua, -2);
+    lua_pushvalue(lua, -1);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, &known);
+}
+
+static void push_reference(lua_State* lua, const struct type* type, handlepool_handle handle) {
+    push_known(lua);
+    if (lua_rawgeti(lua, -1, (lua_Integer)handle) == LUA_TNIL) {
+        lua_pop(lua, 1);
+        struct reference* const made = lua_newuserdatauv(lua, sizeof(*made), 0);
+        *made = (struct reference){type, handle};
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, type->pool);
+        lua_setmetatable(lua, -2);
+        lua_pushvalue(lua, -1);
+        lua_rawseti(lua, -3, (lua_Integer)handle);
+    }
+    lua_remove(lua, -2);
+}
+
+/// The type of a handle; NULL when it belongs to no pool that a script has described.
+static const struct type* type_of(lua_State* lua, const handlepool_service* service,
+                                  handlepool_handle handle) {
+    const struct type* type = NULL;
+    if (lua_rawgetp(lua, LUA_REGISTRYINDEX, handlepool_service_route(service, handle)) == LUA_TTABLE) {
+        lua_rawgetp(lua, -1, &known);
+        type = lua_touserdata(lua, -1);
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 1);
+    return type;
 }
 
 /// NULL when it is something else.
 static const struct reference* to_reference(lua_State* lua, int index) {
-    if (!lua_isuserdata(lua, index) || luaL_getmetafield(lua, index, "is_handle") == LUA_TNIL) {
+    if (!lua_isuserdata(lua, index) || lua_getmetatable(lua, index) == 0) {
         return NULL;
     }
-    lua_pop(lua, 1);
-    return lua_touserdata(lua, index);
+    const bool has_type = lua_rawgetp(lua, -1, &known) != LUA_TNIL;
+    lua_pop(lua, 2);
+    return has_type ? lua_touserdata(lua, index) : NULL;
 }
 
 static const struct reference* check_reference(lua_State* lua, int index) {
@@ -90,13 +158,6 @@ static int reference_erase(lua_State* lua) {
 
 static int reference_number(lua_State* lua) {
     lua_pushinteger(lua, (lua_Integer)check_reference(lua, 1)->handle); // 53 bits, as a float has them
-    return 1;
-}
-
-static int reference_equal(lua_State* lua) {
-    const struct reference* const one = to_reference(lua, 1); // the other may be a userdata of any kind
-    const struct reference* const other = to_reference(lua, 2);
-    lua_pushboolean(lua, one != NULL && other != NULL && one->handle == other->handle);
     return 1;
 }
 
@@ -127,6 +188,7 @@ static union value* check_object(lua_State* lua, const struct reference* referen
     return object;
 }
 
+/// Not of a text, which is made when nothing can raise an error any more.
 static union value check_value(lua_State* lua, int index, int kind) {
     switch (kind) {
     case kind_number:
@@ -144,8 +206,21 @@ static union value check_value(lua_State* lua, int index, int kind) {
 static int reference_newindex(lua_State* lua) {
     const struct reference* const self = lua_touserdata(lua, 1);
     const lua_Integer field = check_field(lua, 2);
-    const union value value = check_value(lua, 3, self->type->kinds[field]);
-    check_object(lua, self)[field] = value;
+    if (self->type->kinds[field] != kind_text) {
+        const union value value = check_value(lua, 3, self->type->kinds[field]);
+        check_object(lua, self)[field] = value;
+        return 0;
+    }
+    luaL_checktype(lua, 3, LUA_TSTRING);
+    size_t size = 0;
+    const char* const bytes = lua_tolstring(lua, 3, &size);
+    union value* const value = &check_object(lua, self)[field];
+    struct text* const copy = copy_of(bytes, size);
+    if (copy == NULL) {
+        return raise_no_memory(lua, size);
+    }
+    free(value->text);
+    value->text = copy;
     return 0;
 }
 
@@ -157,6 +232,7 @@ static int reference_index(lua_State* lua) {
     }
     const lua_Integer field = check_field(lua, 2);
     const union value value = check_object(lua, self)[field];
+    const struct type* type = NULL;
     switch (self->type->kinds[field]) {
     case kind_number:
         lua_pushnumber(lua, value.number);
@@ -167,8 +243,17 @@ static int reference_index(lua_State* lua) {
     case kind_boolean:
         lua_pushboolean(lua, value.boolean);
         break;
+    case kind_text:
+        lua_pushlstring(lua, value.text == NULL ? "" : value.text->bytes,
+                        value.text == NULL ? 0 : value.text->size);
+        break;
     default:
-        push_any(lua, self->type->service, value.handle);
+        type = type_of(lua, self->type->service, value.handle);
+        if (type == NULL) {
+            lua_pushnil(lua); // none, or of a pool that the program has removed
+        } else {
+            push_reference(lua, type, value.handle);
+        }
     }
     return 1;
 }
@@ -178,14 +263,28 @@ static int reference_index(lua_State* lua) {
 static int type_new(lua_State* lua) {
     const struct type* const type = lua_touserdata(lua, lua_upvalueindex(2));
     union value values[most_fields] = {{0}}; // an object of them is made when all are known to be right
+    const char* bytes[most_fields] = {NULL}; // of texts; they are in the table
+    size_t sizes[most_fields] = {0};
     luaL_checktype(lua, 1, LUA_TTABLE);
     lua_settop(lua, 1);
     for (lua_pushnil(lua); lua_next(lua, 1) != 0; lua_settop(lua, 2)) {
         const lua_Integer field = check_field(lua, 2);
-        values[field] = check_value(lua, 3, type->kinds[field]);
+        if (type->kinds[field] == kind_text) {
+            luaL_checktype(lua, 3, LUA_TSTRING);
+            bytes[field] = lua_tolstring(lua, 3, &sizes[field]);
+        } else {
+            values[field] = check_value(lua, 3, type->kinds[field]);
+        }
+    }
+    for (int i = 0; i != type->texts; ++i) {
+        if (bytes[i] != NULL && (values[i].text = copy_of(bytes[i], sizes[i])) == NULL) {
+            free_texts(values, i);
+            return raise_no_memory(lua, sizes[i]);
+        }
     }
     handlepool_handle handle = HANDLEPOOL_NULL;
     if (handlepool_insert(type->pool, values, &handle) != HANDLEPOOL_OK) {
+        free_texts(values, type->texts);
         return raise_last_error(lua);
     }
     push_reference(lua, type, handle);
@@ -243,8 +342,9 @@ static void check_name(lua_State* lua) {
 }
 
 /// Reads the names and kinds of the table at 3, and puts the numbers of the fields by their names into the
-/// one at 4. Returns how many there are.
+/// one at 4: those of texts first. Returns how many there are.
 static int read_fields(lua_State* lua, struct type* type) {
+    int given[most_fields] = {0}; // the kinds, as they were given
     const lua_Integer length = luaL_len(lua, 3);
     luaL_argcheck(lua, length >= 1 && length <= 2 * most_fields, 3, "a type has 1 to 64 fields");
     for (int i = 0; i < (int)length; i += 2) {
@@ -254,50 +354,70 @@ static int read_fields(lua_State* lua, struct type* type) {
             refuse_field(lua, "has no kind");
         }
         lua_geti(lua, 3, i + 2);
-        type->kinds[i / 2] = luaL_checkoption(lua, -1, NULL, kinds);
+        given[i / 2] = luaL_checkoption(lua, -1, NULL, kinds);
+        type->texts += given[i / 2] == kind_text;
         lua_pop(lua, 1);
         lua_pushinteger(lua, i / 2);
         lua_rawset(lua, 4);
     }
-    return (int)length / 2;
+    int texts = 0;
+    int others = type->texts;
+    lua_Integer numbers[most_fields] = {0};
+    for (int i = 0; i != (int)length / 2; ++i) {
+        const int number = given[i] == kind_text ? texts++ : others++;
+        numbers[i] = number;
+        type->kinds[number] = given[i];
+    }
+    for (lua_pushnil(lua); lua_next(lua, 4) != 0;) { // the name, and which it was
+        const lua_Integer number = numbers[lua_tointeger(lua, -1)];
+        lua_pop(lua, 1);
+        lua_pushvalue(lua, -1);
+        lua_pushinteger(lua, number);
+        lua_rawset(lua, 4);
+    }
+    return others;
 }
 
 static int module_type(lua_State* lua) {
     const char* const name = luaL_checkstring(lua, 1);
     const lua_Integer capacity = luaL_checkinteger(lua, 2);
     luaL_checktype(lua, 3, LUA_TTABLE);
-    luaL_argcheck(lua, capacity >= 1, 2, "the capacity of a pool is 1 or more");
+    if (capacity < 1) { // which would become a large number
+        return luaL_argerror(
+            lua, 2, lua_pushfstring(lua, "the capacity of a pool is 1 or more, and not %I", capacity));
+    }
 
     lua_settop(lua, 3);
     lua_newtable(lua);                                                  // at 4: the fields
     struct type* const type = lua_newuserdatauv(lua, sizeof(*type), 0); // at 5
+    *type = (struct type){0};
     const int count = read_fields(lua, type);
     type->service = lua_touserdata(lua, lua_upvalueindex(1));
     const handlepool_description description = {.name = name,
                                                 .size = (size_t)count * sizeof(union value),
                                                 .capacity = (size_t)capacity,
                                                 .alignment = sizeof(union value),
-                                                .user = type,
+                                                .destroy = type->texts == 0 ? NULL : destroy,
+                                                .user = (void*)(intptr_t)type->texts,
                                                 .remember_frames = true};
     if (handlepool_service_add_pool(type->service, &description, &type->pool) != HANDLEPOOL_OK) {
         return raise_last_error(lua);
     }
 
-    const luaL_Reg operators[] = {
-        {"__eq", reference_equal}, {"__tostring", reference_tostring}, {NULL, NULL}};
+    const luaL_Reg operators[] = {{"__tostring", reference_tostring}, {NULL, NULL}};
     const luaL_Reg accesses[] = {
         {"__index", reference_index}, {"__newindex", reference_newindex}, {NULL, NULL}};
     const luaL_Reg functions[] = {
         {"new", type_new}, {"count", type_count}, {"each", type_each}, {NULL, NULL}};
     luaL_newlib(lua, operators); // the metatable of the handles; without __gc, they own nothing
     lua_pushvalue(lua, 5);
-    lua_setfield(lua, -2, "is_handle"); // and keeps the type
+    lua_rawsetp(lua, -2, &known); // which says what it is, and keeps the type
     lua_pushboolean(lua, false);
     lua_setfield(lua, -2, "__metatable"); // what it has is not for scripts
     lua_pushvalue(lua, 4);
     luaL_newlib(lua, methods);
     luaL_setfuncs(lua, accesses, 2);
-    lua_rawsetp(lua, LUA_REGISTRYINDEX, type);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, type->pool);
     luaL_newlibtable(lua, functions);
     lua_pushvalue(lua, 4);
     lua_pushvalue(lua, 5);
@@ -306,7 +426,19 @@ static int module_type(lua_State* lua) {
 }
 
 static int module_handle(lua_State* lua) {
-    push_any(lua, lua_touserdata(lua, lua_upvalueindex(1)), (handlepool_handle)luaL_checkinteger(lua, 1));
+    const lua_Integer number = luaL_checkinteger(lua, 1);
+    const bool has_53_bits = number >= 0 && number >> 53 == 0; // a pool is known by some of them
+    const struct type* const type =
+        has_53_bits ? type_of(lua, lua_touserdata(lua, lua_upvalueindex(1)), (handlepool_handle)number)
+                    : NULL;
+    if (type != NULL) {
+        push_reference(lua, type, (handlepool_handle)number);
+    } else if (number == (lua_Integer)HANDLEPOOL_NULL) {
+        lua_pushnil(lua);
+    } else {
+        return luaL_argerror(
+            lua, 1, lua_pushfstring(lua, "%I is no handle of a pool that a script has described", number));
+    }
     return 1;
 }
 

@@ -8,8 +8,36 @@ write such memory without a copy.
 import contextlib
 import ctypes
 import json
+import operator
 
 NULL = 0
+_MOST_HANDLES = 2**53 - 1
+_MOST_SIZE = 2 ** (8 * ctypes.sizeof(ctypes.c_size_t)) - 1  # as an option, HANDLEPOOL_NO_DELAY
+_MOST_ALIGNMENT = 2**20
+
+
+def _whole(what, number, least, most):
+    """The number as an integer. Of one that is too large, ctypes would take the lower bits for the number."""
+    try:
+        whole = operator.index(number)  # also those of numpy
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number from {least} to {most}, and is {number!r}") from None
+    if not least <= whole <= most:
+        raise ValueError(f"{what} must be a whole number from {least} to {most}, and is {whole}")
+    return whole
+
+
+def _handle(number):
+    return _whole("a handle", number, 0, _MOST_HANDLES)
+
+
+def _name(text):
+    """The bytes of a name. C would take it to end at a zero."""
+    if not isinstance(text, str):
+        raise TypeError(f"the name of a pool must be a str, and is {text!r}")
+    if "\0" in text:
+        raise ValueError(f"the name of a pool must be without zero bytes, and is {text!r}")
+    return text.encode()
 
 
 class _Description(ctypes.Structure):
@@ -113,7 +141,13 @@ class Pool:
         return self._library.pool_size(self._address)
 
     def __contains__(self, handle):
-        return self._library.contains(self._address, handle)
+        return self._library.contains(self._address, _handle(handle))
+
+    def _check_size(self):
+        """The library knows how far objects lie apart, which is no less than their size."""
+        stride = self._library.items_of(self._address).stride
+        if self.size > stride:
+            raise ValueError(f"an object of the pool has {stride} bytes at most, not {self.size}")
 
     def insert(self, data):
         """Creates an object from its bytes, and returns its handle."""
@@ -126,7 +160,7 @@ class Pool:
 
     def erase(self, handle):
         """Ends the object's life; False when it was gone."""
-        return self._library.erase(self._address, handle)
+        return self._library.erase(self._address, _handle(handle))
 
     @contextlib.contextmanager
     def _guard(self):
@@ -153,7 +187,7 @@ class Pool:
         """The memory of an object; raises the Error that says why a handle is stale."""
         with self._guard():
             address = ctypes.c_void_p()
-            self._library.check(self._library.at(self._address, handle, address))
+            self._library.check(self._library.at(self._address, _handle(handle), address))
             with self._view(address.value, self.size) as memory:
                 yield memory
 
@@ -175,11 +209,18 @@ class Pool:
 
 
 class Service:
-    """Many pools behind one kind of handle; ends with its `with`."""
+    """Many pools behind one kind of handle; ends with its `with`.
 
-    def __init__(self, library):
-        self._library, self._living = library, ctypes.c_void_p()
-        library.check(library.service_create(None, self._living))
+    With `address`, that of a handlepool_service of the program, which the program still owns: it must outlive the `with`.
+    """
+
+    def __init__(self, library, address=None):
+        self._library, self._is_owned = library, address is None
+        if self._is_owned:
+            self._living = ctypes.c_void_p()
+            library.check(library.service_create(None, self._living))
+        else:
+            self._living = ctypes.c_void_p(_whole("the address of a service", address, 1, _MOST_SIZE))
 
     @property
     def _address(self):
@@ -191,26 +232,46 @@ class Service:
         return self
 
     def __exit__(self, *_):
-        self._library.check(self._library.service_destroy(self._address))
+        if self._is_owned:
+            self._library.check(self._library.service_destroy(self._address))
         self._living = None
 
     def __contains__(self, handle):
-        return self._library.service_contains(self._address, handle)
+        return self._library.service_contains(self._address, _handle(handle))
 
-    def add_pool(self, name, size, capacity, alignment=8, **options):
-        """A new pool; `size` is a multiple of the alignment, and `options` those of handlepool_description."""
+    def add_pool(self, name, size, capacity, alignment=8, *, reuse_delay=None, slot_limit=None, removal_queue_size=None,
+                 max_threads=None, remember_frames=False, keep_order=False):
+        """A new pool; `size` is a multiple of the alignment. Options that are None have their defaults, as handlepool.h says."""
+        size = _whole("size", size, 1, _MOST_SIZE)
+        alignment = _whole("alignment", alignment, 1, _MOST_ALIGNMENT)
         if size % alignment != 0:
             raise ValueError(f"size {size} is no multiple of alignment {alignment}")
-        description = _Description(name=name.encode(), size=size, capacity=capacity, alignment=alignment, **options)
+        description = _Description(name=_name(name), size=size, alignment=alignment,
+                                   capacity=_whole("capacity", capacity, 1, _MOST_SIZE),
+                                   remember_frames=remember_frames, keep_order=keep_order)
+        if reuse_delay is not None:  # where 0 is none
+            description.reuse_delay = _whole("reuse_delay", reuse_delay, 0, _MOST_SIZE - 1) or _MOST_SIZE
+        for option, number in (("slot_limit", slot_limit), ("removal_queue_size", removal_queue_size), ("max_threads", max_threads)):
+            if number is not None:
+                setattr(description, option, _whole(option, number, 1, _MOST_SIZE))
         address = ctypes.c_void_p()
         self._library.check(self._library.service_add_pool(self._address, description, address))
         return Pool(self, address, size)
 
+    def pool(self, name, size):
+        """The pool of that name, of objects of `size` bytes, which the program has added; KeyError when there is none."""
+        address = self._library.service_pool(self._address, _name(name))
+        if address is None:
+            raise KeyError(name)
+        pool = Pool(self, ctypes.c_void_p(address), _whole("size", size, 1, _MOST_SIZE))
+        pool._check_size()
+        return pool
+
     def erase(self, handle):
-        return self._library.service_erase(self._address, handle)
+        return self._library.service_erase(self._address, _handle(handle))
 
     def describe(self, handle):
-        return self._library.take_text(self._library.service_describe(self._address, handle))
+        return self._library.take_text(self._library.service_describe(self._address, _handle(handle)))
 
     def compact(self):
         self._library.check(self._library.service_compact(self._address, None))

@@ -23,13 +23,13 @@ class [[nodiscard]] access_guard {
 public:
     /// Holds nothing off.
     access_guard() noexcept = default;
-    ~access_guard() { unlock(); }
+    ~access_guard() { reset(); }
 
     /// Take over what `other` holds; the assignment ends this guard first.
     access_guard(access_guard&& other) noexcept : pin_(std::exchange(other.pin_, nullptr)) {}
     access_guard& operator=(access_guard&& other) noexcept {
         if (this != &other) {
-            unlock();
+            reset();
             pin_ = std::exchange(other.pin_, nullptr);
         }
         return *this;
@@ -39,7 +39,7 @@ public:
     explicit operator bool() const noexcept { return pin_ != nullptr; }
 
     /// Ends the guard early. Any thread.
-    void unlock() noexcept {
+    void reset() noexcept {
         if (pin_ != nullptr) {
             std::exchange(pin_, nullptr)->lower();
         }

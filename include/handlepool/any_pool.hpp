@@ -8,7 +8,7 @@
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>
@@ -95,10 +95,10 @@ public:
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with what
     /// find() returned for it.
-    virtual hook_connection on_erase(hook called) = 0;
+    virtual scoped_hook on_erase(hook called, hook_order order = hook_order::early) = 0;
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store.
-    virtual hook_connection on_birth(hook called) = 0;
+    virtual scoped_hook on_birth(hook called) = 0;
 
     /// Compacts the pool; try_compact() returns nothing when it can't start at once.
     virtual compaction_stats compact(executor_ref executor) = 0;
@@ -108,6 +108,8 @@ public:
 
     /// Is an access guard of the pool held at this moment?
     virtual bool has_guards() const noexcept = 0;
+    /// Does a compaction of the pool run at this moment, or wait for guards?
+    virtual bool is_compacting() const noexcept = 0;
 
     /// Would a compaction find nothing to do?
     virtual bool idle() const noexcept = 0;

@@ -35,7 +35,7 @@ public:
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         return counters_.claim(
             out, wanted, in_use_limit, tries, [](std::uint64_t, std::size_t most) { return most; },
             [&](std::size_t count) {

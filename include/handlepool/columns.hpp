@@ -17,14 +17,14 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/placement.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -106,8 +106,8 @@ public:
     using const_entry_type = pool_entry<const columns<Cs...>, Layout>;
 
     /// The type of the column of this index.
-    template <std::size_t I>
-    using column_type = detail::type_at<I, Cs...>;
+    template <std::size_t Index>
+    using column_type = detail::type_at<Index, Cs...>;
 
     /// An empty pool. Throws like the constructor of pool.
     explicit pool(const pool_options& options) : core_(options) {}
@@ -322,7 +322,7 @@ public:
     }
 
     /// Erases the rows for which `predicate(row)` is true, or false; returns how many. With an executor in
-    /// parallel, and then the predicate must not throw.
+    /// parallel.
     template <class Predicate, executor Executor = inline_executor>
         requires std::predicate<Predicate&, row<Cs...>>
     std::size_t erase_if(Predicate predicate, Executor&& executor = Executor()) {
@@ -336,10 +336,10 @@ public:
 
     /// A column of the dense store: its elements in the rows that were alive at the last compaction,
     /// contiguous. A row has the same position in all columns.
-    template <std::size_t I>
-        requires(I < sizeof...(Cs))
-    std::span<const column_type<I>> items() const noexcept {
-        return {first<I>(), core_.dense_size()};
+    template <std::size_t Index>
+        requires(Index < sizeof...(Cs))
+    std::span<const column_type<Index>> items() const noexcept {
+        return {first<Index>(), core_.dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -349,10 +349,10 @@ public:
 
     /// The same, for loops that change elements. Handles name places: never reorder the elements but by
     /// sort().
-    template <std::size_t I>
-        requires(I < sizeof...(Cs))
-    std::span<column_type<I>> mutable_items() noexcept {
-        return {first<I>(), core_.dense_size()};
+    template <std::size_t Index>
+        requires(Index < sizeof...(Cs))
+    std::span<column_type<Index>> mutable_items() noexcept {
+        return {first<Index>(), core_.dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -381,8 +381,8 @@ public:
         loop_over<Columns...>(*this, body)(0, core_.dense_size());
     }
 
-    /// The same, run by an executor, which may call `body` in several threads at once: it must not throw.
-    /// Parts of the loop never share a cache line.
+    /// The same, run by an executor, which may call `body` in several threads at once; of what it throws in
+    /// them the first reaches the caller. Parts of the loop never share a cache line.
     template <class... Columns, class Body, executor Executor>
         requires((is_column<Columns> && ...))
     void for_each(Body body, Executor&& executor) {
@@ -424,23 +424,25 @@ public:
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's row together with a guard, or nothing when the handle is stale.
-    locked_object<columns<Cs...>, Policy> lock(handle_type handle) {
+    /// The handle's row together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale. It holds off compactions and nothing else: other threads may pin,
+    /// write and erase the same row.
+    pinned_object<columns<Cs...>, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<const columns<Cs...>, Policy> lock(handle_type handle) const {
-        return const_cast<pool*>(this)->lock(handle);
+    pinned_object<const columns<Cs...>, Policy> pin(handle_type handle) const {
+        return const_cast<pool*>(this)->pin(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw.
-    locked_object<columns<Cs...>, Policy> try_lock(handle_type handle) noexcept {
+    /// The same, but also empty where pin() would wait or throw.
+    pinned_object<columns<Cs...>, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         const pointer found = guard ? find(handle) : nullptr;
         return {found, std::move(guard)};
     }
-    locked_object<const columns<Cs...>, Policy> try_lock(handle_type handle) const noexcept {
-        return const_cast<pool*>(this)->try_lock(handle);
+    pinned_object<const columns<Cs...>, Policy> try_pin(handle_type handle) const noexcept {
+        return const_cast<pool*>(this)->try_pin(handle);
     }
 
     // ---- Frames: one thread at a time
@@ -517,12 +519,12 @@ public:
     /// that a compaction takes into the dense store.
     template <class Hook>
         requires std::invocable<Hook&, handle<columns<Cs...>, Layout>, row<Cs...>>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_rows(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_rows(std::move(hook)), order);
     }
     template <class Hook>
         requires std::invocable<Hook&, handle<columns<Cs...>, Layout>, row<Cs...>>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_rows(std::move(hook)));
     }
 
@@ -598,9 +600,9 @@ private:
     }
 
     /// The first element of a column.
-    template <std::size_t I>
-    column_type<I>* first() const noexcept {
-        return std::addressof(core_.first()->template get<I>());
+    template <std::size_t Index>
+    column_type<Index>* first() const noexcept {
+        return std::addressof(core_.first()->template get<Index>());
     }
 
     /// A function that calls `body` for the rows from one position to before another.
@@ -614,10 +616,10 @@ private:
             return loop_over_elements(body, self.template elements<Self, Columns, index_of<Columns>>()...);
         }
     }
-    template <class Self, class C, std::size_t I>
+    template <class Self, class C, std::size_t Index>
     auto elements() const noexcept {
         using element = std::conditional_t<std::is_const_v<Self>, const C, C>;
-        return static_cast<element*>(first<I>());
+        return static_cast<element*>(first<Index>());
     }
     template <class Body, class... Elements>
     static auto loop_over_elements(Body& body, Elements*... elements) {
@@ -634,10 +636,11 @@ private:
     template <class Loop, class Executor>
     void run_parts(Loop loop, Executor& executor) const {
         const std::size_t size = core_.dense_size();
-        executor.for_ranges((size + group - 1) / group, (Policy::compaction_grain + group - 1) / group,
-                            [loop, size](std::size_t begin, std::size_t end) noexcept {
-                                loop(begin * group, detail::min(end * group, size));
-                            });
+        detail::for_ranges_or_throw<Policy>(executor, (size + group - 1) / group,
+                                            (Policy::compaction_grain + group - 1) / group,
+                                            [loop, size](std::size_t begin, std::size_t end) {
+                                                loop(begin * group, detail::least(end * group, size));
+                                            });
     }
 
     core core_;

@@ -2,9 +2,9 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/freelist_counters.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -39,7 +39,7 @@ public:
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         std::size_t block = 0;
         std::size_t offset = 0;
         return counters_.claim(
@@ -47,8 +47,8 @@ public:
             [&](std::uint64_t head, std::size_t most) {
                 // Of an earlier round of the ring if others have claimed meanwhile; then the exchange fails.
                 block = place_of(head / block_size).load(std::memory_order::relaxed); // carried by (13)
-                offset = static_cast<std::size_t>(head % block_size);
-                return detail::min(most, block_size - offset);
+                offset = head % block_size;
+                return detail::least(most, block_size - offset);
             },
             [&](std::size_t count) { read(block, offset, count, out); });
     }
@@ -108,11 +108,11 @@ private:
 
     /// The most blocks that waiting entries lie in: the first one is the last of its block.
     static constexpr std::size_t blocks_of_waiting(const freelist_options& options) noexcept {
-        return (detail::max<std::size_t>(options.waiting_limit, 1) + block_size - 2) / block_size + 1;
+        return (detail::greatest<std::size_t>(options.waiting_limit, 1) + block_size - 2) / block_size + 1;
     }
     /// The most claims that can be under way: each has taken at least one of the indices.
     static constexpr std::size_t most_claims(const freelist_options& options) noexcept {
-        return detail::min(options.max_threads, options.waiting_limit);
+        return detail::least(options.max_threads, options.waiting_limit);
     }
 
     word& place_of(std::uint64_t block) noexcept { return ring_[block & (ring_.size() - 1)]; }

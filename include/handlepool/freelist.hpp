@@ -17,7 +17,7 @@ struct freelist_options {
     /// The most indices that can wait at the same time.
     std::size_t waiting_limit = 0;
     /// The most threads that claim at the same time.
-    std::size_t max_threads = std::numeric_limits<std::size_t>::max();
+    std::size_t max_threads = (std::numeric_limits<std::size_t>::max)();
     /// An index goes out again only after this many others were freed.
     std::size_t reuse_delay = 0;
 };

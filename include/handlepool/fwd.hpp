@@ -71,7 +71,7 @@ template <class Policy = default_policy>
 class access_guard;
 
 template <class T, class Policy = default_policy>
-class locked_object;
+class pinned_object;
 
 template <class Layout = default_layout>
 class HANDLEPOOL_EXPORT any_pool;

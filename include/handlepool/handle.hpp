@@ -65,8 +65,8 @@ struct HANDLEPOOL_EXPORT handle_layout {
 
     /// What the widths allow: slots that a handle can name, pools that it can tell apart, and objects that
     /// one slot can have, one after the other, before it is used up.
-    static constexpr std::uint64_t slots = std::uint64_t{1} << index_bits;
-    static constexpr std::uint64_t pools = std::uint64_t{1} << pool_id_bits;
+    static constexpr std::uint64_t slot_count = std::uint64_t{1} << index_bits;
+    static constexpr std::uint64_t pool_count = std::uint64_t{1} << pool_id_bits;
     static constexpr std::uint64_t objects_per_slot = (std::uint64_t{last_generation} + 1) / 2;
 
     /// Parts of a handle's value.
@@ -207,7 +207,7 @@ public:
         requires(Layout::user_bits != 0)
     {
         if (bits > Layout::user_mask) {
-            detail::expect(false, "?", "with_user was given more bits than the handle's layout has");
+            detail::expects(false, "?", "with_user was given more bits than the handle's layout has");
         }
         return handle(Layout::with_user(value_, static_cast<value_type>(bits)));
     }
@@ -241,6 +241,6 @@ struct std::hash<handlepool::handle<T, Layout>> {
         std::uint64_t bits = handle.value();
         bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
         bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
-        return static_cast<std::size_t>(bits ^ (bits >> 31));
+        return bits ^ (bits >> 31);
     }
 };

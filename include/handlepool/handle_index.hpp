@@ -34,7 +34,9 @@ enum class duplicate_keys {
 ///     auto titan = by_name.find("Titan");
 ///
 /// A std::unordered_multimap beside the members of a handle_set. Which handles can be in it, and what threads
-/// may do: as handle_set says. An object has one key at a time, which the index holds a copy of.
+/// may do: as handle_set says. An object has one key at a time, which the index holds a copy of. Keys end
+/// when the index has changed: their destructors may use it, give and take keys. Hash and Equal must not
+/// change it.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam Hash and Equal of the keys. If both have `is_transparent`, as for std::unordered_map, keys may be
 ///         looked up by what compares with them
@@ -64,8 +66,12 @@ public:
         swap(taken);
         return *this;
     }
-    /// Detaches.
-    ~handle_index() = default;
+    /// Detaches, after the keys have ended.
+    ~handle_index() {
+        while (!empty()) { // again if keys give others at their end
+            clear();
+        }
+    }
 
     /// Exchanges all. Constant.
     void swap(handle_index& other) {
@@ -128,22 +134,20 @@ public:
         if (link_.is_dead(handle)) {
             return false;
         }
+        typename entries::node_type stale; // ends last
         if (const detail::found_position rival = members_.find_slot(handle)) {
             if (handle.tag() <= members_.handles()[*rival].tag()) {
                 return false;
             }
-            remove(*rival);
+            stale = take(*rival);
         }
         if (duplicates_ == duplicate_keys::refuse && entries_.contains(key)) {
             return false;
         }
+        detail::make_room(keys_);
         const auto entry = entries_.emplace(std::move(key), handle.without_user());
-        const auto error = detail::thrown_by([&] {
-            keys_.reserve(keys_.size() + 1);
-            members_.add(handle);
-        });
-        if (error != nullptr) {
-            entries_.erase(entry);
+        if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
+            static_cast<void>(entries_.extract(entry));
             std::rethrow_exception(error);
         }
         keys_.push_back(&entry->first);
@@ -170,11 +174,11 @@ public:
         typename entries::const_iterator before = entry;
         const auto error = detail::thrown_by([&] { before = entry_of(*keys_[*position]); });
         if (error != nullptr) {
-            entries_.erase(entry);
+            static_cast<void>(entries_.extract(entry));
             std::rethrow_exception(error);
         }
         keys_[*position] = &entry->first;
-        entries_.erase(before);
+        static_cast<void>(entries_.extract(before));
         return true;
     }
 
@@ -183,7 +187,7 @@ public:
     bool erase(handle_type handle) {
         const detail::found_position position = members_.find(handle);
         if (position) {
-            remove(*position);
+            static_cast<void>(take(*position));
         }
         return bool(position);
     }
@@ -191,11 +195,16 @@ public:
     /// Takes the keys of all. An index that is not attached can then have objects of another pool. Linear in
     /// them.
     void clear() noexcept {
-        entries_.clear();
+        entries ended(0, entries_.hash_function(), entries_.key_eq());
+        ended.swap(entries_);
         keys_.clear();
         members_.clear();
         if (!attached()) {
             members_.belong_to(std::nullopt);
+        }
+        ended.clear();
+        if (entries_.empty()) {
+            entries_.swap(ended); // the buckets stay
         }
     }
 
@@ -204,10 +213,12 @@ public:
     /// Gives all objects of the pool that a compaction has taken in the keys that `key_of(object)` returns,
     /// and from here on those that compactions take in; and takes the keys of those that they destroy.
     /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
-    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Like on_erase()
-    /// of the pool; linear in its objects and those in the index. Hashing and comparing keys must not throw
-    /// while it is attached. Throws std::invalid_argument if there are objects of another pool in the index,
-    /// and what on_erase() and on_birth() throw; then nothing has changed.
+    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Hooks of
+    /// on_birth find the keys if they were added after the index was attached, and can set what a key is made
+    /// of if they were added before; those of on_erase always find them. Like on_erase() of the pool; linear
+    /// in its objects and those in the index. Hashing and comparing keys must not throw while it is attached.
+    /// Throws std::invalid_argument if there are objects of another pool in the index, and what on_erase()
+    /// and on_birth() throw; then nothing has changed.
     template <class Pool, class KeyOf>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, KeyOf key_of) {
@@ -237,14 +248,7 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) {
-        std::size_t pruned = 0;
-        for (std::size_t i = size(); i != 0; --i) { // from the end, where removing moves what was asked
-            if (!pool.contains(handles()[i - 1])) {
-                remove(i - 1);
-                ++pruned;
-            }
-        }
-        return pruned;
+        return detail::erase_members_if(*this, [&](std::size_t i) { return !pool.contains(handles()[i]); });
     }
 
 private:
@@ -264,7 +268,7 @@ private:
     template <class Pool>
     void forget(handle_type handle, const Pool&) {
         if (const detail::found_position position = members_.find_until(handle)) {
-            remove(*position);
+            static_cast<void>(take(*position));
         }
     }
 
@@ -293,11 +297,13 @@ private:
         return entry;
     }
 
-    void remove(std::size_t position) {
-        entries_.erase(entry_of(*keys_[position]));
+    /// Takes the key of a member, and returns it: it ends when the index is whole.
+    typename entries::node_type take(std::size_t position) {
+        auto taken = entries_.extract(entry_of(*keys_[position]));
         members_.remove(position);
         keys_[position] = keys_.back();
         keys_.pop_back();
+        return taken;
     }
 
     duplicate_keys duplicates_;

@@ -29,7 +29,8 @@ namespace handlepool {
 ///     if (cargo* loaded = cargoes.find(ship)) ...
 ///
 /// Which handles are members, and what threads may do: as handle_set says. Pointers to values hold until a
-/// member is added or removed.
+/// member is added or removed. Values are made before the map changes, and end when it has changed: their
+/// constructors and destructors may use it, add and remove members.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam V value type, which can be moved and assigned. Not bool: a set says as much
 template <class T, class V, class Layout = default_layout>
@@ -73,8 +74,12 @@ public:
         swap(taken);
         return *this;
     }
-    /// Detaches.
-    ~handle_map() = default;
+    /// Detaches, after the values have ended.
+    ~handle_map() {
+        while (!empty()) { // again if values make others at their end
+            clear();
+        }
+    }
 
     /// Exchanges members, values and attachments. Constant.
     void swap(handle_map& other) noexcept {
@@ -102,37 +107,20 @@ public:
         requires std::constructible_from<V, Args...>
     insertion try_emplace(handle_type handle, Args&&... args) {
         members_.require_own(handle, "handle_map");
-        if (link_.is_dead(handle)) {
+        if (link_.is_dead(handle) || !is_later(handle)) {
             return {find(handle), false};
         }
-        const detail::found_position rival = members_.find_slot(handle);
-        if (!rival) {
-            values_.emplace_back(std::forward<Args>(args)...);
-            if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
-                values_.pop_back();
-                std::rethrow_exception(error);
-            }
-            return {&values_.back(), true};
-        }
-        const auto now = members_.handles()[*rival].tag();
-        if (handle.tag() > now) {
-            values_[*rival] = V(std::forward<Args>(args)...);
-            members_.replace(*rival, handle);
-            return {&values_[*rival], true};
-        }
-        return {handle.tag() == now ? &values_[*rival] : nullptr, false};
+        return put(handle, V(std::forward<Args>(args)...));
     }
 
-    /// The same, and gives the value to a member, too. Throws what the assignment throws, too.
+    /// The same, and gives a new value to a member, too.
     template <class Value>
-        requires(std::constructible_from<V, Value> && std::is_assignable_v<V&, Value>)
+        requires std::constructible_from<V, Value>
     insertion insert_or_assign(handle_type handle, Value&& value) {
-        V* const member = find(handle);
-        if (member == nullptr) {
+        if (!contains(handle)) {
             return try_emplace(handle, std::forward<Value>(value));
         }
-        *member = std::forward<Value>(value);
-        return {member, false};
+        return put(handle, V(std::forward<Value>(value)));
     }
 
     /// Removes a member with its value; the last one takes its place in the order. False if it is none.
@@ -140,7 +128,7 @@ public:
     bool erase(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         if (position) {
-            remove(*position);
+            static_cast<void>(take(*position));
         }
         return bool(position);
     }
@@ -171,10 +159,14 @@ public:
     /// Removes all members. A map that is not attached can then have those of another pool. Linear in the
     /// members.
     void clear() noexcept {
+        std::vector<V> ended = std::exchange(values_, {});
         members_.clear();
-        values_.clear();
         if (!attached()) {
             members_.belong_to(std::nullopt);
+        }
+        ended.clear();
+        if (values_.capacity() == 0) {
+            values_.swap(ended); // the memory stays, as a vector's does
         }
     }
 
@@ -187,16 +179,17 @@ public:
     std::span<V> values() noexcept { return values_; }
     std::span<const V> values() const noexcept { return values_; }
 
-    /// Calls `visit(handle, value)` for each member.
+    /// Calls `visit(handle, value)` for each member. One that removes members may miss those that take their
+    /// places: erase_if() is for that.
     template <class Visit>
     void for_each(Visit visit) {
-        for (std::size_t i = 0; i != size(); ++i) {
+        for (std::size_t i = 0; i < size(); ++i) {
             visit(members_.handles()[i], values_[i]);
         }
     }
     template <class Visit>
     void for_each(Visit visit) const {
-        for (std::size_t i = 0; i != size(); ++i) {
+        for (std::size_t i = 0; i < size(); ++i) {
             visit(members_.handles()[i], values_[i]);
         }
     }
@@ -218,7 +211,7 @@ public:
     // ---- The dead
 
     /// As handle_set::attach(), detach(), attached() and prune(). Values end in the compaction, after the
-    /// objects' hooks were called; their destructors must not throw.
+    /// hooks of on_erase that were called for their object; their destructors must not throw.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -236,17 +229,12 @@ public:
     }
 
     /// Removes the members for which `predicate(handle, value)` is true. Returns how many. Linear in the
-    /// members. What the predicate throws passes through; the members that it was not asked about stay.
+    /// members. What the predicate throws passes through; the members that it was not asked about stay. It
+    /// may change the map, as for handle_set.
     template <class Predicate>
     friend std::size_t erase_if(handle_map& map, Predicate predicate) {
-        std::size_t erased = 0;
-        for (std::size_t i = map.size(); i != 0; --i) { // from the end, where removing moves what was asked
-            if (predicate(map.handles()[i - 1], map.values_[i - 1])) {
-                map.remove(i - 1);
-                ++erased;
-            }
-        }
-        return erased;
+        return detail::erase_members_if(
+            map, [&](std::size_t i) { return predicate(map.handles()[i], map.values_[i]); });
     }
 
 private:
@@ -257,16 +245,44 @@ private:
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
         if (const detail::found_position position = members_.find_until(handle)) {
-            remove(*position);
+            static_cast<void>(take(*position));
         }
     }
 
-    void remove(std::size_t position) noexcept {
+    /// Has no member its slot, or an earlier handle?
+    bool is_later(handle_type handle) const noexcept {
+        const detail::found_position rival = members_.find_slot(handle);
+        return !rival || handle.tag() > members_.handles()[*rival].tag();
+    }
+
+    /// Gives a handle that is a member or later than it this value, whose constructor may have changed the
+    /// map. What was there ends when the map is whole.
+    insertion put(handle_type handle, V value) {
+        const detail::found_position rival = members_.find_slot(handle);
+        if (!rival) {
+            detail::make_room(values_);
+            members_.add(handle);
+            values_.push_back(std::move(value));
+            return {&values_.back(), true};
+        }
+        const bool inserted = is_later(handle);
+        if (!inserted && !contains(handle)) {
+            return {nullptr, false};
+        }
+        members_.replace(*rival, handle);
+        static_cast<void>(std::exchange(values_[*rival], std::move(value)));
+        return {find(handle), inserted};
+    }
+
+    /// Removes a member, and returns its value, which ends when the map is whole.
+    V take(std::size_t position) noexcept {
+        V taken = std::move(values_[position]);
         members_.remove(position);
         if (position + 1 != values_.size()) {
             values_[position] = std::move(values_.back());
         }
         values_.pop_back();
+        return taken;
     }
 
     void require_member(handle_type handle) const {

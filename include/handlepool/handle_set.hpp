@@ -140,10 +140,11 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the objects that they destroy, in constant time each, and
-    /// so does what else destroys them; and prunes the set now. Replaces an attachment. Either may end first.
-    /// Like on_erase() of the pool, and linear in the members.
-    /// Throws std::invalid_argument if there are members of another pool, and what on_erase() throws; then
-    /// nothing has changed.
+    /// so does what else destroys them: after the hooks of on_erase, which still find the members, before the
+    /// objects' destructors, and in the order in which containers were attached. Prunes the set now. Replaces
+    /// an attachment. Either may end first. Like on_erase() of the pool, and linear in the members. Throws
+    /// std::invalid_argument if there are members of another pool, and what on_erase() throws; then nothing
+    /// has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -165,17 +166,11 @@ public:
     }
 
     /// Removes the members for which `predicate(handle)` is true. Returns how many. Linear in the members.
-    /// What the predicate throws passes through; the members that it was not asked about stay.
+    /// What the predicate throws passes through; the members that it was not asked about stay. It may change
+    /// the set: it is asked about all that are members until then, and perhaps twice, or about new ones.
     template <class Predicate>
     friend std::size_t erase_if(handle_set& set, Predicate predicate) {
-        std::size_t erased = 0;
-        for (std::size_t i = set.size(); i != 0; --i) { // from the end, where removing moves what was asked
-            if (predicate(set.handles()[i - 1])) {
-                set.members_.remove(i - 1);
-                ++erased;
-            }
-        }
-        return erased;
+        return detail::erase_members_if(set, [&](std::size_t i) { return predicate(set.handles()[i]); });
     }
 
     // ---- Many at once

@@ -85,7 +85,9 @@ typedef enum handlepool_state {
 
 /// Ends the life of an object. Called by compactions, and at the end of the pool; may create, find and erase
 /// objects of any pool. What it creates in a pool that ends is destroyed too, until nothing is left: one that
-/// always creates another object must know of the end, or that never comes.
+/// always creates another object must know of the end, or that never comes. To destroy the pool or the
+/// service that calls it is refused as CONFLICT, or as INVALID_ARGUMENT at its end; any other one may be
+/// destroyed.
 typedef void (*handlepool_destroy_function)(void* object, void* user);
 
 /// Moves the object at `from` to the memory at `to`, and ends its life at `from`. Called by compactions and
@@ -113,7 +115,7 @@ typedef void (*handlepool_report_function)(const char* text, void* user);
 typedef struct handlepool_description {
     const char* name; ///< for messages and statistics; unique in a service; copied
     size_t size;      ///< bytes of an object
-    size_t alignment; ///< a power of two; by default that of max_align_t
+    size_t alignment; ///< a power of two up to 1,048,576; by default that of max_align_t
     size_t capacity;  ///< living objects, newborns, and objects erased since the last compaction
     handlepool_destroy_function destroy;   ///< by default there is nothing to do
     handlepool_relocate_function relocate; ///< by default the bytes are copied

@@ -2,6 +2,7 @@
 
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hierarchy_walk.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/member_list.hpp>
 #include <handlepool/detail/message.hpp>
 #include <handlepool/detail/pool_link.hpp>
@@ -9,7 +10,6 @@
 #include <handlepool/error.hpp>
 #include <handlepool/handle.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -109,7 +109,8 @@ public:
     /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized; for a
     /// child that has children, which could be above its new parent, linear in the ancestors of that. Throws
     /// hierarchy_cycle, which names both handles, if the parent is the child or below it;
-    /// std::invalid_argument like insert(), also for stale handles; and std::bad_alloc. Then neither has
+    /// std::invalid_argument like insert(), also for stale handles, such as those of nodes that were erased
+    /// from the pool that it is attached to; and std::bad_alloc. Then neither has
     /// another place, except that what was no node may be a root, and a stale node may be gone.
     void attach(handle_type child, handle_type parent) {
         if (!try_attach(child, parent)) {
@@ -130,8 +131,8 @@ public:
             return true;
         }
         std::vector<handle_type>& siblings = node_of(parent).children;
-        make_room(siblings);
-        leave(child);
+        detail::make_room(siblings);
+        leave_siblings(child);
         node& moved = node_of(child);
         moved.parent = parent.without_user();
         moved.place = siblings.size();
@@ -145,7 +146,7 @@ public:
         if (!parent(child)) {
             return false;
         }
-        leave(child);
+        leave_siblings(child);
         become_root(child);
         return true;
     }
@@ -259,8 +260,9 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the nodes of objects that they destroy: their children
-    /// become roots or are erased, as the constructor was told. Those that are erased are dead from then on,
-    /// and removed here; the next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
+    /// become roots or are erased, as the constructor was told. Hooks of on_erase are called before, and can
+    /// detach() children from what ends. Those that are erased are dead from then on, and removed here; the
+    /// next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
     /// Either may end first. Like on_erase() of the pool, and linear in the nodes. Throws
     /// std::invalid_argument if there are nodes of another pool, and what on_erase() throws; then nothing has
     /// changed.
@@ -287,7 +289,7 @@ public:
             const handle_type each = handles()[i];
             if (!pool.contains(each)) {
                 end(each, pool); // and with it others, whose places go to those after i
-                i = std::min(i, size());
+                i = detail::least(i, size());
             }
         }
         return before - size();
@@ -345,27 +347,21 @@ private:
         }
     }
     void require_current(handle_type handle) const {
-        if (!contains(handle)) {
+        if (!contains(handle) || link_.is_dead(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
-                                                " is stale, and can't become a node"));
+                                                " is stale, and can't become a child or a parent"));
         }
     }
 
-    template <class Value>
-    static void make_room(std::vector<Value>& values) {
-        if (values.size() == values.capacity()) {
-            values.reserve(2 * values.size() + 1);
-        }
-    }
     /// For the roots as many as there are nodes, so that no node's end needs memory.
     void make_room_for_node() {
-        make_room(nodes_);
+        detail::make_room(nodes_);
         members_.reserve(nodes_.capacity());
         roots_.reserve(nodes_.capacity());
     }
 
     /// The last of the siblings takes the node's place.
-    void leave(handle_type handle) noexcept {
+    void leave_siblings(handle_type handle) noexcept {
         const node& leaving = node_of(handle);
         std::vector<handle_type>& siblings = leaving.parent ? node_of(leaving.parent).children : roots_;
         siblings[leaving.place] = siblings.back();
@@ -380,7 +376,7 @@ private:
     }
 
     void remove(std::size_t position) noexcept {
-        leave(handles()[position]);
+        leave_siblings(handles()[position]);
         for (const handle_type child : node_at(position).children) {
             become_root(child);
         }

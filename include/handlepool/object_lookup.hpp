@@ -37,8 +37,8 @@ public:
     using reference = typename detail::object_access<Object>::reference;
 
     /// Made by a pool.
-    object_lookup(detail::slot_lookup<Config> slots, places objects) noexcept
-        : slots_(slots), objects_(objects) {}
+    object_lookup(detail::slot_lookup<Config> table, places objects) noexcept
+        : slots_(table), objects_(objects) {}
 
     /// Does the handle's object live? Any thread, at any time. Progress: wait-free, constant.
     bool contains(Handle handle) const noexcept { return slots_.is_alive(handle.value()); }

@@ -17,12 +17,12 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -419,7 +419,7 @@ public:
         return retain(std::move(predicate), inline_executor());
     }
     /// The same in parallel, by an executor that runs no compaction meanwhile. The predicate is called by its
-    /// threads at the same time, and must not throw.
+    /// threads at the same time. Of what it throws in them the first reaches the caller.
     template <class Predicate, executor Executor>
         requires std::predicate<Predicate&, T&>
     std::size_t erase_if(Predicate predicate, Executor&& executor) {
@@ -458,9 +458,9 @@ public:
     const_iterator end() const noexcept { return core_.template end<const_iterator>(); }
 
     /// Calls `visit(object)` for each of the same objects; with an executor for ranges of them at the same
-    /// time, and then `visit` must not throw.
+    /// time.
     /// Progress: wait-free, linear.
-    /// Throws what `visit` throws.
+    /// Throws what `visit` throws; of what it throws in an executor's threads the first, when all have ended.
     template <std::invocable<T&> Visit>
     void for_each(Visit visit) {
         core_.for_each(inline_executor(),
@@ -468,7 +468,8 @@ public:
     }
     template <std::invocable<T&> Visit, executor Executor>
     void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor, [&](T* object) noexcept { visit(*object); });
+        core_.for_each(executor,
+                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
     }
 
     /// The dense store as its handles, and as entries of handle and object: random-access views, whose
@@ -516,26 +517,29 @@ public:
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's object together with a guard that keeps it where it is, or nothing when the handle is
-    /// stale: for threads that are not ordered with the compactions, and for coroutines.
+    /// The handle's object together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale. For threads that are not ordered with the compactions, and for
+    /// coroutines. Pinning is not mutual exclusion: it holds off compactions and nothing else. Any number of
+    /// threads may pin, read, write and erase the same object at the same time, so what they share in it
+    /// needs atomics or a mutex of its own.
     /// Progress: blocking, like access(), and it throws the same.
-    locked_object<T, Policy> lock(handle_type handle) {
+    pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<const T, Policy> lock(handle_type handle) const {
-        return const_cast<pool*>(this)->lock(handle);
+    pinned_object<const T, Policy> pin(handle_type handle) const {
+        return const_cast<pool*>(this)->pin(handle);
     }
 
-    /// The same, but also empty where lock() would wait or throw.
+    /// The same, but also empty where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         T* const object = guard ? find(handle) : nullptr;
         return {object, std::move(guard)};
     }
-    locked_object<const T, Policy> try_lock(handle_type handle) const noexcept {
-        return const_cast<pool*>(this)->try_lock(handle);
+    pinned_object<const T, Policy> try_pin(handle_type handle) const noexcept {
+        return const_cast<pool*>(this)->try_pin(handle);
     }
 
     // ---- Frames: one thread at a time
@@ -584,11 +588,13 @@ public:
     ///
     /// All comparisons are made before the first object moves, so they may look up objects of the pool, but
     /// not compact it; then each object moves once. An executor's threads call `compare` at the same time.
+    /// `compare` must be a strict weak order, such as `<`. What is none, such as `<=`, gives any order, but
+    /// loses no object and ends; a checked build ends the program with what `compare` said of which objects,
+    /// for which it compares some three times more an object.
     /// Progress: blocking: waits for access guards. One comparison an object, and no working memory, when all
     /// are in order; linear when few are not; else n log n.
-    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws; then no object
-    /// has moved. With an executor other than inline_executor `compare` must not throw: the program would
-    /// end.
+    /// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws, also in an
+    /// executor's threads: the first of it; then no object has moved.
     template <class Compare, executor Executor = inline_executor>
         requires detail::comparison_of<Compare, T> && dense
     sort_stats sort(Compare compare, Executor&& executor = Executor()) {
@@ -596,9 +602,11 @@ public:
     }
 
     /// The same by keys: `key(object)` is called once for each object, and what it returns is compared by
-    /// `<`. A pointer to a member will do. Keys may refer to their objects. Numbers of up to 32 bits are the
-    /// fastest; of those, a NaN comes before or after all others.
+    /// `<`. A pointer to a member will do. A key that is returned by reference is copied; keys may refer to
+    /// their objects, like a std::string_view. Numbers of up to 32 bits are the fastest; of those, a NaN
+    /// comes before or after all others.
     /// Progress: like sort, but with working memory for the keys also when all are in order.
+    /// Throws like sort, and what reading, copying and comparing keys throws.
     template <class Key, executor Executor = inline_executor>
         requires detail::key_of<Key, T> && dense
     sort_stats sort_by(Key key, Executor&& executor = Executor()) {
@@ -608,8 +616,13 @@ public:
     /// A part of a sort, for frames without the time for a whole one: at most `budget` objects change their
     /// places. Puts as many places in order as that allows, from where the last call stopped, and goes on at
     /// the front after the end. A store that nobody changes is in order after 2 n / budget calls, for an even
-    /// budget; objects that come and go meanwhile leave a disorder that the next round repairs. No object can
-    /// change its place alone: a budget below 2 does nothing.
+    /// budget, whatever its order; objects that come and go meanwhile leave a disorder that the next round
+    /// repairs. No object can change its place alone: a budget below 2 moves nothing. The result says whether
+    /// the store is in order now.
+    ///
+    /// Equal objects get the order they had before the first of the calls, also if each has a comparison of
+    /// its own; those that were created since then come after the others. For that the pool remembers an
+    /// order that it has not reached, in 4 bytes a slot, until it is, or until sort() finds another one.
     /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
     /// Throws like sort.
     template <class Compare, executor Executor = inline_executor>
@@ -636,18 +649,21 @@ public:
 
     // ---- The whole pool: while no compaction runs
 
-    /// From here on, `hook(handle, object)` is called for each object that was erased, or is alive when the
-    /// pool ends, just before it is destroyed: by the compacting thread, one object after the other, in the
-    /// order of the hooks. What it refers to must outlive the pool, or the hook is disconnected before. The
-    /// handle is stale by then. A hook may use the pool like a destructor, and must not throw. Returns the
-    /// connection, by which the hook can be taken off; without it, it stays.
+    /// From here on, as long as what it returns lives, `hook(handle, object)` is called for each object that
+    /// was erased, or is alive when the pool ends, just before it is destroyed:
+    ///
+    ///     scoped_hook deaths_ = ships_.on_erase([this](auto, ship&) { --afloat_; }); // after what it uses
+    ///
+    /// By the compacting thread, one object after the other, and for each in the order of the hooks: early
+    /// ones first, which find the object in the containers that are attached, whenever these were attached.
+    /// The handle is stale by then. A hook may use the pool like a destructor, and must not throw.
     /// Progress: blocking: waits for access guards. Linear in the hooks.
     /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
     /// is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_references(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_references(std::move(hook)), order);
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
@@ -657,7 +673,7 @@ public:
     /// objects, too. Also throws reservation_failed.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, T&>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_references(std::move(hook)));
     }
 

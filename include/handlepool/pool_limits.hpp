@@ -37,6 +37,8 @@ using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 ///
 ///     {"pools": {"ships": {"capacity": 10000, "reuse_delay": 256}, "rockets": {"capacity": 50000}}}
 ///
+/// A whole number may be written as JSON likes, 1e4 or 10000.0 too.
+///
 /// Throws std::system_error when the file can't be read, and std::invalid_argument when it is not such a
 /// configuration: the message names the file, the place in it and what is allowed there. In errors
 /// about a text, `where` takes the place of the file's name. Any thread, at any time; linear.

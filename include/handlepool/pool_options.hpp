@@ -10,9 +10,10 @@ namespace handlepool {
 /// What a pool is made with. Only `capacity` has no useful default.
 struct pool_options {
     /// Lets the pool choose an option's value; the option's comment says which it takes.
-    static constexpr std::size_t automatic = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t automatic = (std::numeric_limits<std::size_t>::max)();
 
-    /// Names the pool in messages and statistics.
+    /// Names the pool in messages and statistics. Any bytes: what is not UTF-8, and control characters, are
+    /// replaced or escaped there.
     std::string name = "unnamed";
 
     /// Objects that the pool has room for, guaranteed: living ones and those erased since the last

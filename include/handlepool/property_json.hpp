@@ -20,9 +20,9 @@ inline constexpr std::size_t deepest_property = 32;
 ///     {"name": "Anna", "stats": {"health": 10, "luck": [0.5, 1]}, "awake": true}
 ///
 /// An object's keys are those of paths, `"stats"_key / "health"`; an object without values leaves nothing.
-/// Numbers become the nearest float. Anything else is refused: null, other arrays, a key that stands twice in
-/// one object, what has no room, paths that collide. If there is a table, it knows the paths afterwards, and
-/// the bag is attached to it.
+/// Numbers become the nearest float, -0 one with a sign. Anything else is refused: null, other arrays, a key
+/// that stands twice in one object, what has no room, paths that collide. If there is a table, it knows the
+/// paths afterwards, and the bag is attached to it.
 ///
 /// Throws invalid_property_json, whose message has the line, the column and what is allowed, and
 /// std::bad_alloc; then the table is as before. `where` begins the message: a file's name, for example. Any

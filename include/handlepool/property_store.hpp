@@ -4,8 +4,8 @@
 #include <handlepool/detail/bag_store.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/message.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/pool_link.hpp>
 #include <handlepool/detail/raise.hpp>
@@ -34,9 +34,15 @@ namespace handlepool {
 /// What a property_store is made with. Both are address space only, which is reserved at once.
 struct property_store_options {
     /// Objects can have a bag whose slot is below this; a pool's `slot_limit` is enough. 8 bytes each.
-    std::size_t slots = std::size_t{1} << 24;
+    std::size_t slot_limit = std::size_t{1} << 24;
     /// For all bags, up to 32 GiB.
     std::size_t bytes = std::size_t{16} << 30;
+};
+
+/// What becomes of the names of paths in the file of a property_store.
+enum class names_in_file {
+    left_out, ///< only programs that know the paths can read the values
+    included  ///< as far as the table knows them that the store is attached to
 };
 
 /// The property bags of a pool's objects, by their handles: one for each object that has properties, of any
@@ -70,7 +76,7 @@ public:
     /// A store without bags. Throws reservation_failed and std::bad_alloc.
     explicit property_store(const property_store_options& options = {})
         : bags_(std::make_unique<detail::bag_store>(
-              static_cast<std::size_t>(detail::min<std::uint64_t>(options.slots, Layout::slots)),
+              static_cast<std::size_t>(detail::least<std::uint64_t>(options.slot_limit, Layout::slot_count)),
               options.bytes)) {}
 
     /// Takes bags and attachments. A moved-from store can only be destroyed and assigned to.
@@ -235,32 +241,41 @@ public:
 
     // ---- Files
 
-    /// Writes all bags with their handles, and a checksum. Linear. Throws std::bad_alloc; whether it was
-    /// written, the stream knows.
-    void write(std::ostream& out) const {
-        detail::bag_file_writer file(out, layout_word, size());
+    /// Writes all bags with their handles, and a checksum; and, if they are `included`, the names of paths,
+    /// each once. Linear. Throws std::bad_alloc; whether it was written, the stream knows.
+    void write(std::ostream& out, names_in_file paths = names_in_file::left_out) const {
+        const key_table no_names;
+        detail::bag_file_writer file(out, layout_word, size(),
+                                     paths == names_in_file::left_out ? nullptr
+                                     : names() != nullptr             ? names()
+                                                                      : &no_names);
         for_each([&file](handle_type each, property_view properties) { file.add(each.value(), properties); });
         file.end();
     }
 
     /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the
     /// file, and std::bad_alloc.
-    void save(const std::filesystem::path& file) const { detail::raise_file_error(try_save(file), file); }
+    void save(const std::filesystem::path& file, names_in_file paths = names_in_file::left_out) const {
+        detail::raise_file_error(try_save(file, paths), file);
+    }
     /// The same, but returns the error instead of throwing std::system_error.
-    std::error_code try_save(const std::filesystem::path& file) const {
-        return detail::write_bag_file(file, [this](std::ostream& out) { write(out); });
+    std::error_code try_save(const std::filesystem::path& file,
+                             names_in_file paths = names_in_file::left_out) const {
+        return detail::write_bag_file(file, [this, paths](std::ostream& out) { write(out, paths); });
     }
 
     /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those
-    /// of objects that are dead in a pool that the store is attached to are left out.
+    /// of objects that are dead in a pool that the store is attached to are left out. The table that the
+    /// store is attached to, if there is one, knows afterwards the names that are in the file.
     ///
     /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the
     /// handle of the object whose bag it is now, or the null handle for none. Without it, handles are as they
     /// were.
     ///
     /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
-    /// begins the message. What assign throws, and std::invalid_argument if two bags are for objects of
-    /// one slot. Then nothing has changed. Linear.
+    /// begins the message. What assign throws, path_collision if the table knows another path of the hash of
+    /// one that is named in the file, and std::invalid_argument if two bags are for objects of one slot. Then
+    /// nothing has changed. Linear.
     template <class OwnerNow = detail::same_owner>
     size_type read(std::span<const std::byte> bytes, std::string_view where = "store",
                    OwnerNow owner_now = {}) {
@@ -341,7 +356,7 @@ private:
     /// Nothing if the file has a flaw; then nothing has changed.
     template <class OwnerNow>
     std::optional<size_type> take_bags(detail::bag_file_reader& file, OwnerNow& owner_now) {
-        property_store loaded(std::make_unique<detail::bag_store>(bags_->slots(), bags_->bytes()));
+        property_store loaded(std::make_unique<detail::bag_store>(bags_->slot_limit(), bags_->bytes()));
         loaded.bags_->set_names(bags_->names());
         if (attached()) {
             loaded.bags_->belong_to(bags_->pool_id());
@@ -374,6 +389,9 @@ private:
         }
         if (file.has_flaw()) {
             return std::nullopt;
+        }
+        if (names() != nullptr) {
+            names()->add(file.names());
         }
         bags_.swap(loaded.bags_);
         return count;

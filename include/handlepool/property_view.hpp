@@ -40,9 +40,9 @@ public:
             return std::nullopt;
         }
         if constexpr (kind_of<T> == property_kind::boolean) {
-            return bag_.word(position_) != 0;
+            return bag_.word_at(position_) != 0;
         } else if constexpr (kind_of<T> == property_kind::number) {
-            return std::bit_cast<float>(bag_.word(position_));
+            return std::bit_cast<float>(bag_.word_at(position_));
         } else if constexpr (kind_of<T> == property_kind::string) {
             return bag_.text(position_);
         } else {

@@ -13,13 +13,13 @@
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
-#include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
 #include <handlepool/object_lookup.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/raw_type.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -271,7 +271,7 @@ public:
     std::size_t retain(Predicate predicate) {
         return retain(std::move(predicate), inline_executor());
     }
-    /// The same in parallel, by an executor. The predicate must not throw.
+    /// The same in parallel, by an executor.
     template <class Predicate, executor Executor>
         requires std::predicate<Predicate&, void*>
     std::size_t erase_if(Predicate predicate, Executor&& executor) {
@@ -325,7 +325,7 @@ public:
     }
     template <std::invocable<void*> Visit, executor Executor>
     void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor, [&](void* object) noexcept { visit(object); });
+        core_.for_each(executor, visit);
     }
 
     // ---- Guards: any thread, at any time
@@ -335,13 +335,14 @@ public:
     [[nodiscard]] guard_type access() { return core_.access(); }
     [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
 
-    /// The handle's object together with a guard, or nothing when the handle is stale; try_lock() also
-    /// instead of waiting or throwing.
-    locked_object<void, Policy> lock(handle_type handle) {
+    /// The handle's object together with a guard, which keeps compactions from moving or destroying it; or
+    /// nothing when the handle is stale, with try_pin() also instead of waiting or throwing. It holds off
+    /// compactions and nothing else: other threads may pin, write and erase the same object.
+    pinned_object<void, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    locked_object<void, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<void, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         void* const object = guard ? find(handle) : nullptr;
         return {object, std::move(guard)};
@@ -403,15 +404,15 @@ public:
     /// pointer to the object.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
-    hook_connection on_erase(Hook hook) {
-        return core_.add_erase_hook(with_handles(std::move(hook)));
+    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_erase_hook(with_handles(std::move(hook)), order);
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store, with a pointer to the object.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
-    hook_connection on_birth(Hook hook) {
+    scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_handles(std::move(hook)));
     }
 

@@ -8,7 +8,7 @@ namespace handlepool {
 struct raw_type {
     /// Bytes of an object; at least 1. Neighbours lie this far apart, rounded up to the alignment.
     std::size_t size = 0;
-    /// A power of two.
+    /// A power of two up to 1,048,576.
     std::size_t alignment = alignof(std::max_align_t);
     /// Moves the object at `from` to the memory at `to`, and ends its life at `from`. Null: its bytes are
     /// copied.

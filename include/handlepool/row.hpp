@@ -42,11 +42,11 @@ public:
     row(const Other& other) noexcept : place_(other.place_) {}
 
     /// The element of a column, named by its index, or by its type where no other column has the same.
-    template <std::size_t I>
-        requires(I < sizeof...(Cs))
+    template <std::size_t Index>
+        requires(Index < sizeof...(Cs))
     auto& get() const noexcept {
-        using element = detail::type_at<I, Cs...>;
-        return *std::launder(static_cast<element*>(place_.memory<element>(I)));
+        using element = detail::type_at<Index, Cs...>;
+        return *std::launder(static_cast<element*>(place_.memory<element>(Index)));
     }
     template <class C>
         requires(detail::occurrences_of<C, std::remove_const_t<Cs>...> == 1)
@@ -112,7 +112,7 @@ private:
 /// What structured bindings need.
 template <class... Cs>
 struct std::tuple_size<handlepool::row<Cs...>> : std::integral_constant<std::size_t, sizeof...(Cs)> {};
-template <std::size_t I, class... Cs>
-struct std::tuple_element<I, handlepool::row<Cs...>> {
-    using type = handlepool::detail::type_at<I, Cs...>&;
+template <std::size_t Index, class... Cs>
+struct std::tuple_element<Index, handlepool::row<Cs...>> {
+    using type = handlepool::detail::type_at<Index, Cs...>&;
 };

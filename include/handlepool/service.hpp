@@ -11,16 +11,17 @@
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/detail/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
-#include <handlepool/hook_connection.hpp>
-#include <handlepool/locked_object.hpp>
+#include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/raw_stable_pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/service_stats.hpp>
 #include <handlepool/stable_pool.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -193,12 +194,12 @@ public:
     /// destroyed; see pool::on_erase, also for what is thrown. Not while that pool is compacted.
     /// Progress: blocking: waits for guards of the pool.
     template <class Pool, class Hook>
-    hook_connection on_erase(Pool& pool, Hook hook) {
-        return pool.on_erase(std::move(hook));
+    scoped_hook on_erase(Pool& pool, Hook hook, hook_order order = hook_order::early) {
+        return pool.on_erase(std::move(hook), order);
     }
     /// The same for each object that a compaction of the pool takes into its dense store; see pool::on_birth.
     template <class Pool, class Hook>
-    hook_connection on_birth(Pool& pool, Hook hook) {
+    scoped_hook on_birth(Pool& pool, Hook hook) {
         return pool.on_birth(std::move(hook));
     }
 
@@ -262,19 +263,20 @@ public:
         return owner != nullptr ? owner->template find<T>(handle) : nullptr;
     }
 
-    /// The object together with a guard of the service that keeps it where it is, or nothing when find()
-    /// finds nothing.
+    /// The object together with a guard of the service, which keeps compactions from moving or destroying it;
+    /// or nothing when find() finds nothing. It holds off compactions and nothing else: other threads may
+    /// pin, write and erase the same object.
     /// Progress: blocking, like access(), and it throws the same.
     template <class T>
-    locked_object<T, Policy> lock(handle_type handle) {
+    pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {find<T>(handle), std::move(guard)};
     }
 
-    /// The same, but also empty where lock() would wait or throw.
+    /// The same, but also empty where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     template <class T>
-    locked_object<T, Policy> try_lock(handle_type handle) noexcept {
+    pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         const typename detail::object_access<T>::pointer object = guard ? find<T>(handle) : nullptr;
         return {object, std::move(guard)};
@@ -351,6 +353,10 @@ public:
     /// and the threads that have used them.
     bool has_guards() const;
 
+    /// Does a compaction of the service, or of one of its pools, run at this moment, or wait for guards?
+    /// Linear in the pools.
+    bool is_compacting() const;
+
     /// The pools that hold objects, with at most `most` of the oldest in each. Removed pools are not among
     /// them: they were given up with all that they held. Linear in the slots ever used.
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
@@ -417,6 +423,12 @@ bool basic_service<Layout, Policy>::has_guards() const {
         }
     }
     return gate_.pinned();
+}
+
+template <class Layout, class Policy>
+bool basic_service<Layout, Policy>::is_compacting() const {
+    const typename detail::pool_directory<Layout, Policy>::view now(pools_);
+    return gate_.running() || std::ranges::any_of(now.pools(), &pool_type::is_compacting);
 }
 
 template <class Layout, class Policy>

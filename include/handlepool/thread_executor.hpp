@@ -1,8 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/least.hpp>
 #include <handlepool/executor.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -36,7 +36,7 @@ public:
         {
             const std::scoped_lock lock(mutex_);
             // A few ranges for each thread even out what they cost.
-            grain_ = std::max(grain, count / (4 * (crew_.workers.size() + 1)) + 1);
+            grain_ = detail::greatest(grain, count / (4 * (crew_.workers.size() + 1)) + 1);
             count_ = count;
             next_.store(0, std::memory_order::relaxed); // carried by the mutex
             body_ = std::ref(body);
@@ -93,7 +93,7 @@ private:
             if (first >= count_) {
                 return;
             }
-            body_(first, std::min(count_, first + grain_));
+            body_(first, detail::least(count_, first + grain_));
         }
     }
 

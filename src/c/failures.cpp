@@ -1,13 +1,14 @@
 #include "failures.hpp"
 
+#include <handlepool/detail/text.hpp>
 #include <handlepool/error.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
+#include <span>
 #include <stdexcept>
 
 namespace handlepool::c {
@@ -20,15 +21,8 @@ constinit thread_local std::array<char, 512> last_message{};
 } // namespace
 
 handlepool_error fail(handlepool_error error, const char* message) noexcept {
-    std::size_t size = std::strlen(message);
-    if (size >= last_message.size()) {
-        size = last_message.size() - 1;
-        while (size != 0 && (static_cast<unsigned char>(message[size]) & 0xc0) == 0x80) {
-            --size; // not within a character of UTF-8
-        }
-    }
-    std::memcpy(last_message.data(), message, size);
-    last_message[size] = '\0';
+    last_message[detail::copy_printable(message, std::span(last_message).first(last_message.size() - 1))] =
+        '\0';
     return error;
 }
 

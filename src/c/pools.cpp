@@ -4,6 +4,7 @@
 #include "staged_object.hpp"
 #include "types.hpp"
 
+#include <handlepool/detail/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/service_stats.hpp>
 
@@ -23,7 +24,7 @@ namespace {
 using pools = registry<pool_type>;
 
 std::string message_of(const pool_type& pool, const char* rest) {
-    return "pool '" + pool.name() + "': " + rest;
+    return detail::quoted_pool(pool.name()) + ": " + rest;
 }
 
 void require_memory(const pool_type& pool, const handlepool_newborn& newborn) {
@@ -295,7 +296,7 @@ handlepool_error handlepool_try_begin_access(handlepool_pool* pool, handlepool_g
 
 void handlepool_end_access(handlepool_guard* guard) {
     if (guard != nullptr) {
-        guard_type::adopt(std::exchange(guard->held, nullptr)).unlock();
+        guard_type::adopt(std::exchange(guard->held, nullptr)).reset();
     }
 }
 

@@ -3,6 +3,7 @@
 #include "registry.hpp"
 #include "types.hpp"
 
+#include <handlepool/detail/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service_stats.hpp>
@@ -65,8 +66,9 @@ handlepool_error handlepool_service_destroy(handlepool_service* service) {
             throw std::invalid_argument(
                 "handlepool_service_destroy: there is no such service: it was destroyed before");
         }
-        // First without a compaction, which would end what the program still has pointers to.
-        bool busy = known->has_guards();
+        // First without a compaction, which would end what the program still has pointers to; and which skips
+        // a pool that has nothing left to do, be it in a compaction of its own.
+        bool busy = known->has_guards() || known->is_compacting();
         if (!busy) {
             const std::optional<service_compaction> last = known->try_compact();
             busy = !last || last->skipped != 0;
@@ -103,7 +105,7 @@ handlepool_error handlepool_service_remove_pool(handlepool_service* service, con
     }
     return error_of([&] {
         if (!of(service).remove_pool(name)) {
-            throw std::invalid_argument("the service has no pool '" + std::string(name) + "'");
+            throw std::invalid_argument("the service has no " + detail::quoted_pool(name));
         }
     });
 }

@@ -1,39 +1,29 @@
 #include "html.hpp"
 
+#include <handlepool/detail/text.hpp>
+
 namespace handlepool::stress::page {
 
 std::string escaped(std::string_view text) {
-    std::string result;
-    result.reserve(text.size());
-    for (const char character : text) {
+    return detail::escaped(text, [](char32_t character) -> std::string {
         switch (character) {
         case '&':
-            result += "&amp;";
-            break;
+            return "&amp;";
         case '<':
-            result += "&lt;";
-            break;
+            return "&lt;";
         case '>':
-            result += "&gt;";
-            break;
+            return "&gt;";
         case '"':
-            result += "&quot;";
-            break;
+            return "&quot;";
         case '\'':
-            result += "&#39;";
-            break;
-        default: {
-            const auto code = static_cast<unsigned char>(character);
-            const bool control = (code < 0x20 && character != '\n' && character != '\t') || code == 0x7f;
-            if (control) {
-                result += "\ufffd";
-            } else {
-                result += character;
-            }
+            return "&#39;";
+        case '\n':
+        case '\t':
+            return {static_cast<char>(character)};
+        default:
+            return {};
         }
-        }
-    }
-    return result;
+    });
 }
 
 } // namespace handlepool::stress::page

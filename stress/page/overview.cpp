@@ -105,19 +105,24 @@ std::string table_row(const result& shown, const std::string& id,
                       std::span<const std::string_view> operations) {
     std::string row = fmt::format("<tr><th scope=\"row\"><a href=\"#{}\">{}</a></th><td>{}</td>", id,
                                   escaped(shown.title()), verdict_badge(shown.violations));
-    row += cell(shown.operations, grouped);
-    row += cell(shown.operations_per_second, short_number);
-    row += cell(shown.stale_lookups, grouped);
-    row += shown.stale_accepted.value_or(0) == 0
-               ? cell(shown.stale_accepted, grouped)
-               : fmt::format("<td class=\"bad\">{}</td>", grouped(*shown.stale_accepted));
+    // Where the table is too wide, each value stands below the name of its column.
+    const auto add = [&row](std::string_view column, const auto& number, const auto& format,
+                            bool is_bad = false) {
+        row += fmt::format("<td data-column=\"{}\"{}>{}</td>", column, is_bad ? " class=\"bad\"" : "",
+                           number ? format(*number) : "–");
+    };
+    add("operations", shown.operations, grouped);
+    add("a second", shown.operations_per_second, short_number);
+    add("stale look-ups", shown.stale_lookups, grouped);
+    add("wrongly accepted", shown.stale_accepted, grouped, shown.stale_accepted.value_or(0) != 0);
     for (const std::string_view operation : operations) {
         const auto measured = shown.latencies_nanoseconds.find(operation);
-        row += cell(measured == shown.latencies_nanoseconds.end() ? std::nullopt : measured->second.worst,
-                    nanoseconds_text);
+        add(fmt::format("longest {}", operation),
+            measured == shown.latencies_nanoseconds.end() ? std::nullopt : measured->second.worst,
+            nanoseconds_text);
     }
-    row += cell(shown.compaction_microseconds,
-                [](const compaction_figures& times) { return microseconds_text(times.worst); });
+    add("longest compaction", shown.compaction_microseconds,
+        [](const compaction_figures& times) { return microseconds_text(times.worst); });
     row += "</tr>\n";
     return row;
 }

@@ -1,10 +1,15 @@
 #include "result_file.hpp"
 
+#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/whole_number.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/read_file.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <type_traits>
@@ -50,7 +55,7 @@ struct json_value {
 
     [[noreturn]] void fail(std::string_view what) const {
         // Quoting as in JSON keeps control characters off a terminal.
-        const std::string quoted = nlohmann::json(place.to_string()).dump();
+        const std::string quoted = detail::json_string(place.to_string());
         throw std::runtime_error(fmt::format(
             "{}: {} {}", file, place.empty() ? "the document" : quoted.substr(1, quoted.size() - 2), what));
     }
@@ -132,8 +137,14 @@ void read(const json_value& from, std::string& to) {
     from.json.get_to(to);
 }
 void read(const json_value& from, std::uint64_t& to) {
-    from.expect(from.json.is_number_unsigned(), "a whole number from 0 to 18446744073709551615");
-    from.json.get_to(to);
+    std::optional<std::uint64_t> whole;
+    if (from.json.is_number_unsigned()) {
+        whole = from.json.get<std::uint64_t>();
+    } else if (from.json.is_number()) {
+        whole = detail::whole_number(from.json.get<double>());
+    }
+    from.expect(whole.has_value(), "a whole number from 0 to 18446744073709551615");
+    to = *whole;
 }
 void read(const json_value& from, double& to) {
     constexpr double most = 1e20; // more than any count, and squares of it are still numbers
@@ -197,7 +208,7 @@ nlohmann::json parse(const std::string& file, std::string_view text) {
         if (const std::size_t end = what.find("] "); end != std::string_view::npos) {
             what.remove_prefix(end + 2);
         }
-        throw std::runtime_error(fmt::format("{}: is no JSON: {}", file, what));
+        throw std::runtime_error(fmt::format("{}: is no JSON: {}", file, detail::printable(what)));
     }
 }
 

@@ -66,12 +66,26 @@ td { text-align: right; }
 .overview th:first-child, .overview thead tr:first-child th:nth-child(2), .overview td:nth-child(2) { text-align: left; }
 .overview thead tr + tr th:first-child { text-align: right; }
 .overview tbody th, .overview thead tr:first-child th:first-child { position: sticky; left: 0; background: var(--card); }
-.overview tbody th { max-width: max(26vw, 7rem); overflow-wrap: break-word; white-space: normal; }
+.overview tbody th { max-width: max(26vw, 7rem); overflow-wrap: anywhere; white-space: normal; }
+.overview td { overflow-wrap: anywhere; white-space: normal; }
+.overview .badge { border-radius: 10px; white-space: normal; }
 .overview .file th { position: static; color: var(--soft); max-width: none; background: var(--page); }
 .overview .file a { position: sticky; left: 10px; }
 .badge { border-radius: 99px; display: inline-block; font-size: .8125rem; font-weight: 600; padding: 1px 9px; white-space: nowrap; }
 .badge.good { background: var(--good-back); color: var(--good); }
 .badge.bad { background: var(--bad-back); color: var(--bad); }
+@media screen and (max-width: 1080px) {
+  .overview, .overview tbody { display: block; white-space: normal; }
+  .overview thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
+  .overview tr { border-bottom: 1px solid var(--grid); align-items: end; display: grid; gap: 4px 8px; grid-template-columns: repeat(auto-fill, minmax(6.2rem, 1fr)); padding: 8px 10px; }
+  .overview tbody:last-child tr:last-child { border-bottom: 0; }
+  .overview tbody th, .overview td { border: 0; max-width: none; min-width: 0; padding: 0; text-align: left; }
+  .overview tbody th { align-self: start; grid-column: 1 / -2; position: static; }
+  .overview .file { background: var(--page); }
+  .overview .file th { grid-column: 1 / -1; }
+  .overview td:nth-child(2) { grid-column: -2 / -1; text-align: right; }
+  .overview td[data-column]::before { color: var(--soft); content: attr(data-column); display: block; font-size: .75rem; font-weight: 400; }
+}
 
 /* ---- A result ---- */
 .result { border-top: 1px solid var(--rule); padding: 18px 0 22px; }

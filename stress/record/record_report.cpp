@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <string_view>
 
 namespace handlepool::stress {
 
@@ -17,29 +18,39 @@ double seconds(const trace_summary& summary) {
 
 std::string to_text(const record_result& recorded, const record_options& options) {
     const trace_summary& summary = recorded.summary;
+    const std::string& program = recorded.command.front();
+    const bool is_recovered = !recorded.exit_status && !recorded.signal;
+    const std::string_view cut = !recorded.truncated  ? ""
+                                 : !recorded.had_room ? ", cut"
+                                 : is_recovered       ? ", as far as it was left"
+                                                      : ", cut at the limit";
     std::string text =
         fmt::format("{}: {} events of {} threads in {:.2f} s{}; {} allocations, {} frees, {} of them by "
                     "another thread, {} objects alive at the peak\n",
-                    options.output.string(), summary.events, summary.threads, seconds(summary),
-                    recorded.truncated ? ", cut at the limit" : "", summary.allocations, summary.frees,
-                    summary.cross_thread_frees, summary.peak_alive);
+                    options.output.string(), summary.events, summary.threads, seconds(summary), cut,
+                    summary.allocations, summary.frees, summary.cross_thread_frees, summary.peak_alive);
+    if (!recorded.had_room) {
+        text += fmt::format("{}: the recording ended early, because the disk had no room for more events\n",
+                            program);
+    }
+    if (recorded.replaced_by) {
+        text += fmt::format("{}: replaced itself by {}, which was not recorded; record that program itself\n",
+                            program, *recorded.replaced_by);
+    }
     if (recorded.signal) {
-        text += fmt::format("{}: was killed by signal {}; its trace was written\n", options.command.front(),
-                            *recorded.signal);
+        text +=
+            fmt::format("{}: was killed by signal {}; its trace was written\n", program, *recorded.signal);
     } else if (recorded.exit_status.value_or(0) != 0) {
-        text += fmt::format("{}: exited with {}; its trace was written\n", options.command.front(),
-                            *recorded.exit_status);
+        text += fmt::format("{}: exited with {}; its trace was written\n", program, *recorded.exit_status);
     }
     return text;
 }
 
 nlohmann::json to_json(const record_result& recorded, const record_options& options) {
     const trace_summary& summary = recorded.summary;
-    const auto or_null = [](const std::optional<int>& value) {
-        return value ? nlohmann::json(*value) : nlohmann::json();
-    };
+    const auto or_null = [](const auto& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
     return {{"command", "record"},
-            {"program", options.command},
+            {"program", recorded.command},
             {"trace", options.output.string()},
             {"events", summary.events},
             {"threads", summary.threads},
@@ -51,6 +62,8 @@ nlohmann::json to_json(const record_result& recorded, const record_options& opti
             {"dropped_frees", recorded.dropped_frees},
             {"inferred_frees", recorded.inferred_frees},
             {"truncated", recorded.truncated},
+            {"had_room", recorded.had_room},
+            {"replaced_by", or_null(recorded.replaced_by)},
             {"exit_status", or_null(recorded.exit_status)},
             {"signal", or_null(recorded.signal)}};
 }

@@ -2,96 +2,30 @@
 
 #include "../oracle/clock.hpp"
 #include "../trace_file.hpp"
+#include "raw_log_file.hpp"
+#include "recorded_program.hpp"
 
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
-#include <boost/process/exe.hpp>
-#include <boost/process/extend.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <support/run_program.hpp>
-#include <sys/mman.h>
+#include <support/system.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
+#include <memory>
 #include <new>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <typeinfo>
 
 namespace handlepool::stress {
 
 namespace {
 
-namespace process = boost::process;
-
 constexpr std::string_view library_name = "libhandlepool_record.so";
-
-std::string message_of(int error) {
-    return std::generic_category().message(error);
-}
-
-// The raw log: a file beside the output that has no name as soon as it is open, so that nothing is left
-// behind whatever happens.
-class raw_log_file {
-public:
-    raw_log_file(const std::filesystem::path& output, std::uint64_t capacity)
-        : bytes_(raw_log::bytes_for(capacity)) {
-        std::string name = output.string() + ".raw.XXXXXX";
-        descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-        if (descriptor_ < 0) {
-            throw record_error(fmt::format("cannot write {}: {}", output.string(), message_of(errno)));
-        }
-        ::unlink(name.c_str());
-        if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) {
-            fail(output, errno);
-        }
-        void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-        if (mapped == MAP_FAILED) {
-            fail(output, errno);
-        }
-        header_ = new (mapped) raw_log::header{};
-        header_->magic = raw_log::magic;
-        header_->capacity = capacity;
-    }
-    raw_log_file(const raw_log_file&) = delete;
-    raw_log_file& operator=(const raw_log_file&) = delete;
-    ~raw_log_file() {
-        ::munmap(header_, bytes_);
-        ::close(descriptor_);
-    }
-
-    int descriptor() const noexcept { return descriptor_; }
-    const raw_log::header& header() const noexcept { return *header_; }
-
-    bool is_full() const noexcept {
-        return header_->next.load(std::memory_order_relaxed) >= header_->capacity;
-    }
-
-    std::span<const raw_log::event> events() const noexcept {
-        const std::uint64_t count =
-            std::min(header_->next.load(std::memory_order_relaxed), header_->capacity);
-        return {reinterpret_cast<const raw_log::event*>(header_ + 1), count};
-    }
-
-private:
-    [[noreturn]] void fail(const std::filesystem::path& output, int error) {
-        ::close(descriptor_);
-        throw record_error(fmt::format("no {} bytes of disk space for the events beside {}: {}", bytes_,
-                                       output.string(), message_of(error)));
-    }
-
-    std::size_t bytes_;
-    int descriptor_;
-    raw_log::header* header_{};
-};
 
 // The library by a path that LD_PRELOAD takes: its own, or that of a link to one with a space or a colon in
 // its path.
@@ -133,47 +67,15 @@ private:
     std::string directory_{}; // of the link; empty: none
 };
 
-// While it lives, SIGINT and SIGQUIT don't end this process.
-class keyboard_signals_ignored {
-public:
-    keyboard_signals_ignored() {
-        struct sigaction ignore{};
-        ignore.sa_handler = SIG_IGN;
-        ::sigaction(SIGINT, &ignore, &interrupt_);
-        ::sigaction(SIGQUIT, &ignore, &quit_);
+void check_output(const record_options& options) {
+    // The trace takes the place of what is there: of /dev/null too.
+    std::error_code ignored; // what can't be looked at can't be written either
+    const std::filesystem::file_status output = std::filesystem::status(options.output, ignored);
+    if (std::filesystem::is_directory(output)) {
+        throw record_error(fmt::format("cannot write {}: it is a directory", options.output.string()));
     }
-    keyboard_signals_ignored(const keyboard_signals_ignored&) = delete;
-    keyboard_signals_ignored& operator=(const keyboard_signals_ignored&) = delete;
-    ~keyboard_signals_ignored() {
-        ::sigaction(SIGINT, &interrupt_, nullptr);
-        ::sigaction(SIGQUIT, &quit_, nullptr);
-    }
-
-private:
-    struct sigaction interrupt_{};
-    struct sigaction quit_{};
-};
-
-// Runs the program to its end and returns its status as waitpid does.
-int run(const std::vector<std::string>& command, const std::filesystem::path& library, int log) {
-    const keyboard_signals_ignored ignored;
-    process::environment variables = boost::this_process::environment();
-    const std::string others = variables["LD_PRELOAD"].to_string();
-    variables["LD_PRELOAD"] = others.empty() ? library.string() : library.string() + ":" + others;
-    variables[raw_log::descriptor_variable] = std::to_string(log);
-    try {
-        process::child program(
-            process::exe = support::find_program(command.front()),
-            process::args = std::vector(command.begin() + 1, command.end()), process::env = variables,
-            process::extend::on_exec_setup = [log](const auto&) {
-                ::fcntl(log, F_SETFD, 0); // the program inherits it
-                ::signal(SIGINT, SIG_DFL);
-                ::signal(SIGQUIT, SIG_DFL);
-            });
-        program.wait();
-        return program.native_exit_code();
-    } catch (const std::system_error& error) {
-        throw record_error(fmt::format("cannot run {}: {}", command.front(), error.code().message()));
+    if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
+        throw record_error(fmt::format("cannot write {}: it is no regular file", options.output.string()));
     }
 }
 
@@ -194,15 +96,7 @@ void check_options(const record_options& options) {
     } catch (const trace_error& error) {
         throw record_error(error.what());
     }
-    // The trace takes the place of what is there: of /dev/null too.
-    std::error_code ignored; // what can't be looked at can't be written either
-    const std::filesystem::file_status output = std::filesystem::status(options.output, ignored);
-    if (std::filesystem::is_directory(output)) {
-        throw record_error(fmt::format("cannot write {}: it is a directory", options.output.string()));
-    }
-    if (std::filesystem::exists(output) && !std::filesystem::is_regular_file(output)) {
-        throw record_error(fmt::format("cannot write {}: it is no regular file", options.output.string()));
-    }
+    check_output(options);
 }
 
 std::filesystem::path checked_library(const record_options& options) {
@@ -215,21 +109,17 @@ std::filesystem::path checked_library(const record_options& options) {
     return library;
 }
 
-void check_recorded(const raw_log_file& log, const std::string& program) {
-    if (const int error = log.header().error.load(std::memory_order_relaxed)) {
-        throw record_error(
-            fmt::format("{} was not recorded: it cannot map the log: {}", program, message_of(error)));
-    }
-    if (log.header().owner.load(std::memory_order_relaxed) == 0) {
-        throw record_error(fmt::format("{} was not recorded: it did not load the recording library (is it "
-                                       "statically linked, or set-user-ID?)",
-                                       program));
-    }
-    if (log.events().empty()) {
-        throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc (has it an "
-                                       "allocator of its own?)",
-                                       program));
-    }
+// Writes the trace.
+record_result written(const raw_recording& made, const record_options& options) {
+    write_trace(options.output, made.recorded);
+    const trace_header& header = made.recorded.header;
+    return {.command = header.command,
+            .summary = summarize(made.recorded),
+            .dropped_frees = header.dropped_frees,
+            .inferred_frees = header.inferred_frees,
+            .truncated = header.truncated,
+            .had_room = made.had_room,
+            .replaced_by = made.replaced_by};
 }
 
 } // namespace
@@ -250,27 +140,43 @@ std::filesystem::path find_record_library() {
 record_result record(const record_options& options) {
     check_options(options);
     const preloaded_library library(checked_library(options));
-    const raw_log_file log(options.output, options.event_limit);
-    const int status = run(options.command, library.path(), log.descriptor());
+    support::survive_file_size_limit();
+    const signals_for_program signals;
+    new_raw_log log(options.output, options.command, options.event_limit);
+    const int status = run_recorded(options.command, library.path(), log.descriptor(), signals);
     const auto exit_ns = static_cast<std::uint64_t>(now());
-    check_recorded(log, options.command.front());
-    const std::uint64_t end_ns = log.is_full() ? log.events().back().time_ns : exit_ns;
-
-    trace recorded = convert(log.events(), log.header().start_ns, end_ns, options);
-    recorded.header.command = options.command;
-    recorded.header.truncated = recorded.header.truncated || log.is_full();
-    write_trace(options.output, recorded);
-
-    record_result result{.summary = summarize(recorded),
-                         .dropped_frees = recorded.header.dropped_frees,
-                         .inferred_frees = recorded.header.inferred_frees,
-                         .truncated = recorded.header.truncated};
+    log.give_spares_back();
+    record_result result;
+    try {
+        result = written(read_raw_log(log.descriptor(), log.path(), exit_ns, options), options);
+    } catch (const record_error&) { // there is nothing to keep
+        throw;
+    } catch (const std::exception& error) {
+        log.keep();
+        const bool unexplained = typeid(error) == typeid(std::bad_alloc);
+        throw record_error(
+            fmt::format("{}\nWhat was recorded is kept. To make the trace of it:\n"
+                        "  handlepool-stress recover {} --output FILE",
+                        unexplained ? "there is not enough memory for the trace" : error.what(), log.path()));
+    }
     if (WIFEXITED(status)) {
         result.exit_status = WEXITSTATUS(status);
     } else {
         result.signal = WTERMSIG(status);
     }
     return result;
+}
+
+record_result recover(const std::filesystem::path& log, const record_options& options) {
+    check_output(options);
+    const int descriptor = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        throw record_error(
+            fmt::format("cannot read {}: {}", log.string(), std::generic_category().message(errno)));
+    }
+    const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
+                                                                  [](const int* open) { ::close(*open); });
+    return written(read_raw_log(descriptor, log.string(), std::nullopt, options), options);
 }
 
 } // namespace handlepool::stress

@@ -1,14 +1,12 @@
 #pragma once
 
 #include "../trace.hpp"
-#include "raw_log.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,7 +25,7 @@ struct record_options {
     // The trace file to write.
     std::filesystem::path output{};
     // The recording stops when it has as many events; the program runs on. A gigabyte of disk space beside
-    // the output is used for 33 million events while the program runs.
+    // the output is used for 30 million events while the program runs.
     std::uint64_t event_limit{std::uint64_t{1} << 24};
     // Times are rounded down to multiples of this many nanoseconds: the order of the events is exact all the
     // same, and the file becomes smaller.
@@ -37,28 +35,35 @@ struct record_options {
 };
 
 struct record_result {
-    std::optional<int> exit_status{}; // the program's, if it has exited
-    std::optional<int> signal{};      // the one that killed it otherwise
+    std::vector<std::string> command{}; // as recorded
+    std::optional<int> exit_status{};   // the program's, if it has exited
+    std::optional<int> signal{}; // the one that killed it otherwise; neither is known of a recovered one
     trace_summary summary{};
     std::uint64_t dropped_frees{};
     std::uint64_t inferred_frees{};
-    bool truncated{}; // a limit was reached before the program ended
+    bool truncated{};                         // the trace is the beginning of the program's run
+    bool had_room{true};                      // false: it is, because the disk had no room for more events
+    std::optional<std::string> replaced_by{}; // the program that took the recorded one's place, by an exec
 };
 
 // Runs the program with the recording library, waits for it, and writes the trace of what it has allocated
 // and freed, however it ends. Only its first process is recorded and only until an exec: of a wrapper script
-// that is the shell. While the program runs, the calling process ignores SIGINT and SIGQUIT, so that a
-// program stopped from the keyboard leaves its trace. Throws record_error if the program can't be started,
-// the library isn't found, the output can't be written (checked before the start), or nothing was recorded,
-// as from a statically linked program; trace_error if the trace can't be written.
+// that is the shell. A disk that becomes full ends the recording, not the program.
+//
+// Until the trace is written, SIGHUP, SIGINT, SIGQUIT and SIGTERM don't end this process. They go to the
+// program, unless a terminal has sent them to both, or they are ignored: a program that they end leaves its
+// trace. No other thread of this process may take these signals or SIGCHLD. If it is killed, it leaves the
+// log OUTPUT.xxxxxx.recording, for recover().
+//
+// Throws record_error if the program can't be started, the library isn't found, the output can't be written
+// (checked before the start), or nothing was recorded, as from a statically linked program; also if the trace
+// can't be made or written: then the log stays, and what() names it.
 record_result record(const record_options& options);
 
-// A step of it: the trace of the raw `events` in their order, within the limits of the options. `start_ns`
-// and `end_ns` are the clock's values at the beginning and the end of the recording. Addresses become
-// objects; a free of an unknown address is dropped and counted; an allocation of an address that is in use
-// means that its free wasn't seen: one is put before it and counted. The command is left empty.
-trace convert(std::span<const raw_log::event> events, std::uint64_t start_ns, std::uint64_t end_ns,
-              const record_options& options);
+// Writes the trace of the log that a recording has left, of which the options say where to and how. Throws
+// record_error if it can't be read, is no log, or is damaged; trace_error if the trace can't be written. The
+// log stays.
+record_result recover(const std::filesystem::path& log, const record_options& options);
 
 // What was recorded, for people, and for programs; stress/README.md documents the keys.
 std::string to_text(const record_result& recorded, const record_options& options);

@@ -5,6 +5,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace handlepool::support {
 
 int process_id() noexcept {
@@ -37,6 +39,25 @@ std::FILE* open_to_write(const std::filesystem::path& path) noexcept {
 
 bool write_through(std::FILE* file) noexcept {
     return ::fsync(::fileno(file)) == 0;
+}
+
+namespace {
+
+std::optional<void (*)(int)> found_handler; // of SIGXFSZ
+
+} // namespace
+
+void survive_file_size_limit() noexcept {
+    void (*const found)(int) = std::signal(SIGXFSZ, SIG_IGN);
+    if (!found_handler) {
+        found_handler = found;
+    }
+}
+
+void restore_file_size_limit() noexcept {
+    if (found_handler) {
+        std::signal(SIGXFSZ, *found_handler);
+    }
 }
 
 } // namespace handlepool::support

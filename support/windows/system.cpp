@@ -69,4 +69,8 @@ bool write_through(std::FILE* file) noexcept {
     return _commit(_fileno(file)) == 0;
 }
 
+void survive_file_size_limit() noexcept {} // there is none
+
+void restore_file_size_limit() noexcept {}
+
 } // namespace handlepool::support

@@ -158,7 +158,16 @@ static void descriptions(void) {
     bad = good;
     bad.alignment = 3;
     EXPECT_FAILURE(HANDLEPOOL_ERROR_INVALID_ARGUMENT, handlepool_pool_create(&bad, &pool),
-                   "must be a power of two");
+                   "pool 'ships': alignment of the type is 3, and must be a power of two up to 1048576");
+    bad.alignment = (size_t)1 << 21;
+    EXPECT_FAILURE(
+        HANDLEPOOL_ERROR_INVALID_ARGUMENT, handlepool_pool_create(&bad, &pool),
+        "pool 'ships': alignment of the type is 2097152, and must be a power of two up to 1048576");
+    bad.alignment = (size_t)1 << 20; /* the largest */
+    EXPECT(handlepool_pool_create(&bad, &pool) == HANDLEPOOL_OK);
+    EXPECT(handlepool_items_of(pool).stride == (size_t)1 << 20);
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+    pool = untouched;
     bad = good;
     bad.capacity = 0;
     EXPECT_FAILURE(HANDLEPOOL_ERROR_INVALID_ARGUMENT, handlepool_pool_create(&bad, &pool), "capacity");
@@ -174,6 +183,36 @@ static void descriptions(void) {
     bad.capacity = (size_t)1 << 20;
     EXPECT_FAILURE(HANDLEPOOL_ERROR_OUT_OF_MEMORY, handlepool_pool_create(&bad, &pool), "cannot reserve");
     EXPECT(pool == untouched);
+}
+
+/* What others can show: no control characters, and UTF-8. */
+static void texts_can_be_read_whatever_the_name(void) {
+    handlepool_pool* pool = NULL;
+    void* object = NULL;
+    const handlepool_description strange = {.name = "a\nb\x1b[2J\xff", .size = 1, .capacity = 1};
+    EXPECT(handlepool_pool_create(&strange, &pool) == HANDLEPOOL_OK);
+    EXPECT(strcmp(handlepool_pool_name(pool), strange.name) == 0); /* as it was given */
+    EXPECT(handlepool_at(pool, HANDLEPOOL_NULL, &object) == HANDLEPOOL_ERROR_STALE);
+    EXPECT(strcmp(handlepool_last_error(),
+                  "pool 'a\xef\xbf\xbd"
+                  "b\xef\xbf\xbd[2J\xef\xbf\xbd': the null handle names no object") == 0);
+    EXPECT_TEXT(handlepool_describe(pool, HANDLEPOOL_NULL), "a\xef\xbf\xbd"
+                                                            "b\xef\xbf\xbd[2J\xef\xbf\xbd null");
+    EXPECT_TEXT(handlepool_pool_stats(pool), "\"name\": \"a\\nb\\u001b[2J\xef\xbf\xbd\"");
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+
+    /* A long message ends with a whole character. */
+    char name[600] = "xy";
+    for (size_t i = 2; i + 2 < sizeof(name); i += 2) {
+        memcpy(name + i, "\xc3\xa9", 3);
+    }
+    handlepool_description wide = strange;
+    wide.name = name;
+    wide.capacity = 0;
+    EXPECT(handlepool_pool_create(&wide, &pool) == HANDLEPOOL_ERROR_INVALID_ARGUMENT);
+    EXPECT(strlen(handlepool_last_error()) == 510);
+    EXPECT(strncmp(handlepool_last_error(), "pool 'xy\xc3\xa9", 10) == 0);
+    EXPECT((unsigned char)handlepool_last_error()[strlen(handlepool_last_error()) - 1] == 0xa9);
 }
 
 static void objects_live_under_their_handles(void) {
@@ -788,6 +827,7 @@ static void services_route_handles(void) {
 int main(void) {
     library();
     descriptions();
+    texts_can_be_read_whatever_the_name();
     objects_live_under_their_handles();
     newborns_are_seen_when_they_are_published();
     items_lie_in_a_row();

@@ -25,7 +25,9 @@ struct scripts : testing::Test {
         }
         make_program(tools / "dpkg-query", "exit 1"); // nothing is installed
         make_program(tools / "id", "echo 0");         // root
-        make_program(root / "build/stress/stress/handlepool-stress", "pwd; printf '<%s>' \"$@\"");
+        for (const char* const build : {"replay", "stress"}) {
+            make_program(root / "build" / build / "stress/handlepool-stress", "pwd; printf '<%s>' \"$@\"");
+        }
     }
 
     static void make_program(const std::filesystem::path& file, const std::string& text) {

@@ -61,6 +61,7 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"fuzz.sh", {"5", "bag", "bug"}, "TARGET is 'bug', and must be one of bag bag_edits bag_json"},
         {"format.sh", {"--fix", "more"}, "unexpected argument 'more'"},
         {"install.sh", {"hammer"}, "unknown tool 'hammer'"},
+        {"install.sh", {"--harness", "gdb"}, "unexpected argument 'gdb'"},
         {"model.sh", {"--deep", "more"}, "unexpected argument 'more'"},
         {"mutants.sh", {"--json"}, "--json needs a value"},
         {"mutants.sh", {"--jobs", "some"}, "--jobs is 'some', and must be a number from 1 on"},
@@ -99,10 +100,29 @@ TEST_F(scripts, bench_passes_its_arguments_on) {
     EXPECT_EQ(result.output, "<--json><a file><--benchmark_filter=x>"); // and nothing of what was built
 }
 
-TEST_F(scripts, demo_installs_no_browser) {
+TEST_F(scripts, demo_installs_what_the_harness_needs_only) {
     EXPECT_EQ(run("demo.sh").status, 0);
-    EXPECT_THAT(calls(),
-                AllOf(HasSubstr("apt-get install "), HasSubstr(" g++ "), Not(HasSubstr("chromium"))));
+    EXPECT_THAT(
+        calls(),
+        ContainsRegex("\napt-get install [^\n]* --no-install-recommends g\\+\\+ cmake ninja-build pkg-config "
+                      "libboost1.81-dev libcli11-dev libfmt-dev libtbb-dev libzstd-dev "
+                      "nlohmann-json3-dev\n"));
+}
+
+TEST_F(scripts, install_shows_how_far_it_is) {
+    make_program(tools / "apt-get", "[ \"$1\" = install ] || exit 0\n"
+                                    "echo 'dlstatus:1:3.25:Retrieving file 1 of 2' >&3\n"
+                                    "echo 'dlstatus:2:14.5:Retrieving file 2 of 2' >&3\n"
+                                    "echo 'dlstatus:2:15.5:Retrieving file 2 of 2' >&3\n"
+                                    "echo 'media-change: no number' >&3\n"
+                                    "echo 'pmstatus:g++:100.0000:Installed g++' >&3\n"
+                                    "echo 'what apt says besides'");
+    const run_result result = run("install.sh", {"--harness"});
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.output,
+              "installing: g++ cmake ninja-build pkg-config libboost1.81-dev libcli11-dev libfmt-dev "
+              "libtbb-dev libzstd-dev nlohmann-json3-dev\n"
+              "fetching 3 %\nfetching 14 %\nunpacking 100 %\n");
 }
 
 TEST_F(scripts, those_that_run_the_tests_install_a_browser) {
@@ -121,7 +141,17 @@ TEST_F(scripts, demo_runs_in_a_path_with_spaces_from_where_it_was_called) {
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, EndsWith("\n<replay><my trace.zst>"));
     EXPECT_THAT(result.output, HasSubstr(std::filesystem::canonical(directory).string() + "\n"));
-    EXPECT_THAT(calls(), HasSubstr(root.string() + "/build/stress"));
+    EXPECT_THAT(calls(), HasSubstr(root.string() + "/build/replay"));
+}
+
+TEST_F(scripts, demo_builds_for_a_replay_that_command_only) {
+    EXPECT_EQ(run("demo.sh").status, 0);
+    EXPECT_THAT(calls(),
+                AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=replay "), HasSubstr("/build/replay\n")));
+    std::filesystem::remove(directory / "calls");
+    EXPECT_EQ(run("demo.sh", {"churn"}).status, 0);
+    EXPECT_THAT(calls(), AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=run;replay;churn;record;recover;report "),
+                               HasSubstr("/build/stress\n")));
 }
 
 TEST_F(scripts, demo_replays_a_shipped_trace) {
@@ -133,7 +163,7 @@ TEST_F(scripts, demo_replays_a_shipped_trace) {
 }
 
 TEST_F(scripts, demo_ends_like_what_it_runs) {
-    make_program(root / "build/stress/stress/handlepool-stress", "exit 1");
+    make_program(root / "build/replay/stress/handlepool-stress", "exit 1");
     EXPECT_EQ(run("demo.sh").status, 1);
     make_program(tools / "cmake", "exit 3");
     EXPECT_EQ(run("demo.sh").status, 3);

@@ -79,12 +79,12 @@ void use_pool() {
     {
         const auto guard = ships.access();
         require(!ships.try_compact(), "a guard keeps compactions off");
-        require(ships.try_lock(handle)->owner == 7, "try_lock");
+        require(ships.try_pin(handle)->owner == 7, "try_pin");
     }
     require(ships.try_compact().has_value(), "try_compact");
-    require(ships.erase(handle) && !ships.erase(handle) && !ships.try_lock(handle), "a stale handle");
+    require(ships.erase(handle) && !ships.erase(handle) && !ships.try_pin(handle), "a stale handle");
     require(ships.describe(handle).find("erased") != std::string::npos, "describe");
-    ships.on_erase([](auto, ship&) {});
+    ships.on_erase([](auto, ship&) {}).release();
     ships.clear();
     ships.compact();
     ships.shrink_to_fit();
@@ -107,7 +107,7 @@ void use_raw_pool() {
     const auto handle = bytes.emplace();
     bytes.compact();
     require(bytes.items().size() == 1 && bytes.at(handle) == bytes.mutable_items()[0], "raw_pool");
-    require(bytes.try_lock(handle).get() == bytes.find(handle), "raw_pool::try_lock");
+    require(bytes.try_pin(handle).get() == bytes.find(handle), "raw_pool::try_pin");
     require(static_cast<bool>(bytes.try_emplace([](void*) {})), "raw_pool::try_emplace");
 }
 
@@ -141,7 +141,7 @@ void use_columns() {
         sum += static_cast<int>(where.x);
     }
     require(sum == 9, "iteration over rows");
-    require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_lock(hurt), "a stale row");
+    require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_pin(hurt), "a stale row");
 }
 
 void use_properties() {
@@ -196,8 +196,8 @@ void use_service() {
     handlepool::traced_executor<handlepool::inline_executor> executor(records);
     world.compact(executor);
     {
-        const auto locked = world.try_lock<ship>(handle);
-        require(locked && !world.try_compact(), "service::try_lock");
+        const auto pinned = world.try_pin<ship>(handle);
+        require(pinned && !world.try_compact(), "service::try_pin");
         require(static_cast<bool>(world.try_access()), "service::try_access");
     }
     require(world.try_compact().has_value(), "service::try_compact");

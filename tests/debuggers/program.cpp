@@ -86,6 +86,8 @@ struct slow_ship {
     handlepool::pool<ship, handlepool::keyed_layout<struct moored>> keyed_ships(
         {.name = "keyed", .capacity = 100});
     const auto keyed = keyed_ships.emplace(8, 80);
+    handlepool::pool<ship> strange_ships({.name = "a\nb\xff", .capacity = 100});
+    const auto strange = strange_ships.emplace(9, 90);
     handlepool::pool<ship, team_layout> teams({.name = "teams", .capacity = 100});
     const auto of_no_pool = decltype(alive)::from_value(alive.value() + (9ULL << 54));
     const auto member = teams.emplace(7, 70).with_user(5);
@@ -96,7 +98,7 @@ struct slow_ship {
     std::printf("%s", said.c_str());
     stop_here();
     static_cast<void>(null), static_cast<void>(any), static_cast<void>(never), static_cast<void>(of_no_pool),
-        static_cast<void>(member), static_cast<void>(keyed);
+        static_cast<void>(member), static_cast<void>(keyed), static_cast<void>(strange);
 }
 
 [[gnu::noinline]] void look_at_pools() {
@@ -160,7 +162,7 @@ struct slow_ship {
     sheet.set_removed("old"_key);
     const handlepool::property_bag empty;
     handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
-    handlepool::property_store<ship> sheets({.slots = 1000, .bytes = 65'536});
+    handlepool::property_store<ship> sheets({.slot_limit = 1000, .bytes = 65'536});
     sheets.set(ships.emplace(1, 10), "speed"_key, 3.5F);
     stop_here();
 }

@@ -25,7 +25,7 @@ using namespace handlepool::property_literals;
 using store = property_store<int>;
 using object = store::handle_type;
 
-constexpr property_store_options small{.slots = 4096, .bytes = std::size_t{1} << 20};
+constexpr property_store_options small{.slot_limit = 4096, .bytes = std::size_t{1} << 20};
 
 /// Nothing if it has a flaw, or a slot beyond those of the store, or too many bags.
 std::optional<std::size_t> read(store& into, std::span<const std::byte> bytes) {
@@ -40,9 +40,9 @@ std::optional<std::size_t> read(store& into, std::span<const std::byte> bytes) {
     return std::nullopt;
 }
 
-std::string bytes_of(const store& bags) {
+std::string bytes_of(const store& bags, names_in_file names = names_in_file::left_out) {
     std::ostringstream out;
-    bags.write(out);
+    bags.write(out, names);
     return out.str();
 }
 
@@ -72,17 +72,27 @@ void use(store& bags) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace handlepool;
     using fuzz::require;
-    fuzz::store bags(fuzz::small);
-    const auto bytes = std::as_bytes(std::span(data, size));
-    fuzz::read(bags, bytes);
+    {
+        fuzz::store bags(fuzz::small);
+        fuzz::read(bags, std::as_bytes(std::span(data, size)));
+    }
     // With the right checksum, which can't be guessed.
     boost::crc_32_type checksum;
     checksum.process_bytes(data, size);
     const std::uint32_t value = checksum.checksum();
     std::string with(reinterpret_cast<const char*>(data), size);
     with.append(reinterpret_cast<const char*>(&value), sizeof value);
+    key_table names;
+    fuzz::store bags(fuzz::small);
+    bags.attach(names);
     if (fuzz::read(bags, std::as_bytes(std::span(with)))) {
-        require(fuzz::bytes_of(bags) == with, "there is one way to write what was read");
+        const bool has_names = with[8] == 2;
+        require(has_names || names.size() == 0, "what is not in the file is not known");
+        require(fuzz::bytes_of(bags, has_names ? names_in_file::included : names_in_file::left_out) == with,
+                "there is one way to write what was read");
+        bags.for_each([](fuzz::object, property_view bag) {
+            require(describe(bag).empty() == bag.empty(), "each can be described");
+        });
         fuzz::use(bags);
     }
     return 0;

@@ -161,6 +161,86 @@ TEST(containers_without_memory, index_refuses_births_it_has_no_memory_for) {
     });
 }
 
+TEST(containers_without_memory, index_gets_its_keys_memory_by_doubling) {
+    handle_index<int, int> index;
+    constexpr int keys = 2000;
+    for (int i = 0; i != keys / 2; ++i) {
+        index.insert(handle_in(static_cast<std::uint64_t>(i)), i);
+    }
+    // One for each key, a page and some larger arrays.
+    memory_shortage when(shortage::from_one_allocation_on, keys / 2 + 20);
+    when.begin();
+    for (int i = keys / 2; i != keys; ++i) {
+        index.insert(handle_in(static_cast<std::uint64_t>(i)), i);
+    }
+    when.end();
+    EXPECT_FALSE(when.came());
+    EXPECT_EQ(index.size(), static_cast<std::size_t>(keys));
+}
+
+TEST(containers_without_memory, clear_needs_none) {
+    handle_index<int, std::string> index;
+    handle_map<int, std::string> map;
+    index.insert(handle_in(1), std::string(100, 'x'));
+    map.try_emplace(handle_in(1), std::string(100, 'x'));
+    memory_shortage when(shortage::from_one_allocation_on, 0);
+    when.begin();
+    index.clear();
+    map.clear();
+    when.end();
+    EXPECT_FALSE(when.came());
+    EXPECT_TRUE(index.empty() && map.empty());
+}
+
+// One that is attached already, to the same pool or another one, with objects that get keys.
+TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
+    for (const bool to_another : {false, true}) {
+        EXPECT_GE(with_each_allocation_failing(shortage::of_one_allocation,
+                                               [&](memory_shortage& when) {
+                                                   object_pool pool({.name = "objects", .capacity = 10});
+                                                   object_pool other({.name = "others", .capacity = 10});
+                                                   std::vector<object_handle> objects;
+                                                   for (int i = 0; i != 4; ++i) {
+                                                       objects.push_back(pool.emplace(i));
+                                                   }
+                                                   pool.compact();
+                                                   handle_index<int, int> index;
+                                                   index.attach(pool, [](int value) { return value; });
+                                                   if (to_another) {
+                                                       index.clear();
+                                                   }
+                                                   bool attached = true;
+                                                   when.begin();
+                                                   try {
+                                                       index.attach(to_another ? other : pool,
+                                                                    [](int value) { return 10 + value; });
+                                                   } catch (const std::bad_alloc&) {
+                                                       attached = false;
+                                                   }
+                                                   when.end();
+                                                   EXPECT_EQ(attached, !when.came());
+                                                   EXPECT_TRUE(index.attached());
+                                                   // Whichever pool it is attached to: what ends there
+                                                   // leaves, and what is born there comes.
+                                                   const bool in_other = attached && to_another;
+                                                   object_pool& now = in_other ? other : pool;
+                                                   const int key = attached ? 15 : 5;
+                                                   const auto born = now.emplace(5);
+                                                   pool.erase(objects[1]);
+                                                   pool.compact();
+                                                   other.compact();
+                                                   EXPECT_EQ(index.find(key), born);
+                                                   EXPECT_FALSE(index.contains(objects[1]));
+                                                   EXPECT_EQ(index.size(), to_another ? 1U : 4U);
+                                                   EXPECT_TRUE(index.refused().empty());
+                                                   now.clear();
+                                                   now.compact();
+                                                   EXPECT_TRUE(index.empty());
+                                               }),
+                  3U);
+    }
+}
+
 TEST(containers_without_memory, hierarchy_relates_or_does_not) {
     const auto make = [] {
         hierarchy<int> tree;
@@ -200,6 +280,29 @@ TEST(containers_without_memory, hierarchy_orphans_without_memory) {
     EXPECT_EQ(tree.roots().size(), 1000U);
     EXPECT_EQ(copy.roots().size(), 1000U);
     copy.shrink_to_fit();
+}
+
+TEST(containers_without_memory, hierarchy_detaches_without_memory_after_it_has_shrunk) {
+    hierarchy<int> tree;
+    constexpr std::uint64_t children = 1000;
+    for (std::uint64_t i = 1; i != children + 1; ++i) {
+        tree.attach(handle_in(i), handle_in(0));
+    }
+    hierarchy<int> copy = tree;
+    tree.shrink_to_fit();
+    memory_shortage when(shortage::from_one_allocation_on, 0);
+    when.begin();
+    for (std::uint64_t i = 1; i != children + 1; ++i) {
+        tree.detach(handle_in(i));
+        copy.detach(handle_in(i));
+    }
+    when.end();
+    EXPECT_FALSE(when.came());
+    for (const hierarchy<int>* each : {&tree, &copy}) {
+        EXPECT_EQ(each->roots().size(), children + 1);
+        EXPECT_TRUE(each->children(handle_in(0)).empty());
+        EXPECT_EQ(each->place(handle_in(children)), children) << "the last of the roots";
+    }
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // When an allocation fails in a call that may fail, nothing has changed.
 
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 
 #include <gtest/gtest.h>
 #include <support/failing_new.hpp>
@@ -89,7 +89,7 @@ TEST(nothing_changes_without_memory, when_a_range_is_inserted) {
 
 TEST(nothing_changes_without_memory, when_a_hook_is_added) {
     int calls = 0;
-    hook_connection connection;
+    scoped_hook connection;
     const auto none_called = [&](ints& pool) {
         EXPECT_FALSE(connection.connected());
         pool.clear();

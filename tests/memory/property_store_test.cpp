@@ -125,7 +125,7 @@ TEST(property_store_without_memory, begins_with_small_pages_even_where_the_syste
     const object_store large({.bytes = 1024 * mebibyte});
     EXPECT_EQ(bytes_with(" nh") - small_before, 6 * mebibyte) << "of blocks and of slots";
     EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte) << "the other blocks";
-    const object_store small({.slots = 8192, .bytes = mebibyte});
+    const object_store small({.slot_limit = 8192, .bytes = mebibyte});
     EXPECT_EQ(bytes_with(" nh") - small_before, 7 * mebibyte + 65'536) << "all of it";
     EXPECT_EQ(bytes_with(" hg") - huge_before, 1020 * mebibyte);
 }
@@ -197,6 +197,41 @@ TEST(property_store_without_memory, is_written_and_read_whole_or_not) {
                              }),
               3U);
     EXPECT_EQ(other.size(), 10U);
+}
+
+TEST(property_store_without_memory, is_written_and_read_with_its_names_or_not) {
+    key_table names;
+    object_store store;
+    store.attach(names);
+    for (std::uint64_t i = 0; i != 10; ++i) {
+        store.set(object_in(i), names.add({"a name of more than 15 characters", std::to_string(i)}), i);
+    }
+    std::string bytes;
+    EXPECT_GE(allocations_of(
+                  [&] {
+                      std::ostringstream out;
+                      store.write(out, names_in_file::included);
+                      if (!out) { // which has caught what its buffer threw
+                          throw std::bad_alloc();
+                      }
+                      bytes = out.str();
+                  },
+                  [] {}),
+              20U);
+    key_table other_names;
+    object_store other;
+    other.attach(other_names);
+    other.set(object_in(77), "kept"_key, 1);
+    EXPECT_GE(allocations_of([&] { other.read(std::as_bytes(std::span(bytes))); },
+                             [&] {
+                                 EXPECT_EQ(other.size(), 1U);
+                                 EXPECT_TRUE(other.contains(object_in(77)));
+                                 EXPECT_EQ(other_names.size(), 1U);
+                             }),
+              20U);
+    EXPECT_EQ(other.size(), 10U);
+    EXPECT_EQ(other_names.size(), 11U);
+    EXPECT_EQ(describe(other.view(object_in(9))), "\"a name of more than 15 characters\" / \"9\": 9\n");
 }
 
 } // namespace

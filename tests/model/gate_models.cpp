@@ -125,7 +125,7 @@ public:
         } else if (index == 1) {
             if (told_.load(std::memory_order::acquire) == 1) {
                 static_cast<void>(std::uint32_t{data});
-                handed_.unlock();
+                handed_.reset();
             }
         } else if (gate.try_close()) {
             change();
@@ -133,7 +133,7 @@ public:
         }
     }
     void check() override {
-        handed_.unlock();
+        handed_.reset();
         require(!gate.pinned(), "no pin is left of guards that have ended");
     }
 

@@ -168,7 +168,7 @@ public:
         } else {
             const payload* const found = pool_.find(old_);
             require(found != nullptr && found->value == 1, "a removed pool lives until its guards are gone");
-            guard_.unlock();
+            guard_.reset();
         }
     }
     void check() override {

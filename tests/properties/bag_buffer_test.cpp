@@ -70,7 +70,7 @@ TEST_F(bag_buffer_test, keys_ascend_in_whatever_order_they_come) {
     for (const std::uint32_t key : {0U, 3U, 5U, 7U, 0x8000'0000U, 0xffff'ffffU}) {
         EXPECT_EQ(bag.find(key), position);
         EXPECT_EQ(bag.key(position), key);
-        EXPECT_EQ(bag.word(position), key + 1);
+        EXPECT_EQ(bag.word_at(position), key + 1);
         ++position;
     }
     EXPECT_EQ(bag.find(4), 6U);

@@ -77,7 +77,7 @@ TEST(property_json_test, strings_are_unescaped) {
 TEST(property_json_test, numbers_become_the_nearest_float) {
     const property_bag bag = bag_from_json(
         R"({"a": 0.1, "b": 16777217, "c": 18446744073709551615, "d": -9223372036854775808, "e": 1e-60, "f": -0.0,
-            "g": 3.4028234e38, "h": 123456789012345678901234567890, "i": 1.00000005960464477540})",
+            "j": -0, "k": 0, "g": 3.4028234e38, "h": 123456789012345678901234567890, "i": 1.00000005960464477540})",
         "");
     EXPECT_EQ(bag.at<float>("a"_key), 0.1F);
     EXPECT_EQ(bag.at<float>("b"_key), 16'777'216.0F);
@@ -85,6 +85,8 @@ TEST(property_json_test, numbers_become_the_nearest_float) {
     EXPECT_EQ(bag.at<float>("d"_key), -9'223'372'036'854'775'808.0F);
     EXPECT_EQ(bag.at<float>("e"_key), 0.0F);
     EXPECT_TRUE(std::signbit(bag.at<float>("f"_key)));
+    EXPECT_TRUE(std::signbit(bag.at<float>("j"_key)));
+    EXPECT_FALSE(std::signbit(bag.at<float>("k"_key)));
     EXPECT_EQ(bag.at<float>("g"_key), std::numeric_limits<float>::max());
     EXPECT_EQ(bag.at<float>("h"_key), 1.2345679e29F);
     EXPECT_EQ(bag.at<float>("i"_key), 1.0000001F) << "which by way of a double would be 1";
@@ -131,6 +133,18 @@ TEST(property_json_test, what_is_no_json_is_refused_with_line_and_column) {
     EXPECT_THAT(refusal("{\"a\": /* b */ 1}"), StartsWith("sheet.json:1:7: "));
     EXPECT_EQ(refusal(std::string_view("{}\0x", 4)),
               "sheet.json:1:3: the byte is null, at which the parser would stop");
+}
+
+TEST(property_json_test, messages_can_be_read_whatever_stands_in_the_text) {
+    EXPECT_EQ(
+        refusal("{\"a\": \"\xff\"}"),
+        "sheet.json:1:8: syntax error while parsing value - invalid string: ill-formed UTF-8 byte; last "
+        "read: '\"\ufffd'");
+    EXPECT_EQ(refusal("{\"a\\n\": 1, \"a\\n\": 1}"),
+              "sheet.json:1:12: the key \"a\\n\" stands twice in one object");
+    std::string error;
+    EXPECT_FALSE(try_bag_from_json("7", "a\nb\xff", error));
+    EXPECT_EQ(error, "a\ufffdb\ufffd:1:1: the text is no object");
 }
 
 TEST(property_json_test, every_text_that_is_cut_off_is_refused) {

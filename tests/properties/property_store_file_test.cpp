@@ -244,7 +244,7 @@ TEST(property_store_file_test, a_file_comes_whole_though_several_threads_save_it
     in_threads(3, [&](std::size_t thread) {
         for (int i = 0; i != 50; ++i) {
             if (thread == 2) {
-                object_store loaded({.slots = 10'000, .bytes = 1'000'000});
+                object_store loaded({.slot_limit = 10'000, .bytes = 1'000'000});
                 const std::size_t count = loaded.load(file);
                 EXPECT_TRUE(count == 3 || count == 3000) << count;
             } else {
@@ -408,7 +408,7 @@ TEST(property_store_file_test, random_bytes_are_refused_or_work) {
             changed[24 + random.below(changed.size() - 28)] = static_cast<char>(random.below(256));
         }
         sign(changed);
-        object_store store({.slots = 1000, .bytes = 100'000});
+        object_store store({.slot_limit = 1000, .bytes = 100'000});
         std::string error;
         try {
             if (store.try_read(as_bytes(changed), error)) {

@@ -212,7 +212,7 @@ TEST(property_store_test, a_bag_has_the_next_size_with_room_for_it) {
 }
 
 TEST(property_store_test, what_a_bag_leaves_is_as_large_as_what_it_had) {
-    ship_store store({.slots = 10, .bytes = 65'536});
+    ship_store store({.slot_limit = 10, .bytes = 65'536});
     const std::string text(1000, 'x');
     for (int round = 0; round != 1000; ++round) {
         ASSERT_TRUE(store.try_set(ship_in(1, 1), title, text)) << round;
@@ -241,7 +241,7 @@ TEST(property_store_test, a_bag_that_would_be_too_large_stays_as_it_is) {
 }
 
 TEST(property_store_test, a_full_store_says_so_and_changes_nothing) {
-    ship_store store({.slots = 1000, .bytes = 1000});
+    ship_store store({.slot_limit = 1000, .bytes = 1000});
     std::uint64_t count = 0;
     while (store.try_set(ship_in(count, 1), hull, count)) {
         ++count;
@@ -260,17 +260,17 @@ TEST(property_store_test, a_full_store_says_so_and_changes_nothing) {
 }
 
 TEST(property_store_test, a_slot_beyond_its_own_is_refused) {
-    ship_store store({.slots = 100});
+    ship_store store({.slot_limit = 100});
     EXPECT_TRUE(store.set(ship_in(99, 1), hull, 1));
     EXPECT_THAT([&] { store.set(ship_in(100, 1), hull, 1); },
                 ThrowsMessage<std::length_error>(AllOf(HasSubstr("slot 100"), HasSubstr("slots"))));
     EXPECT_FALSE(store.try_set(ship_in(100, 1), hull, 1));
     EXPECT_THROW(store.assign(ship_in(100, 1), property_bag()), std::length_error);
-    EXPECT_THROW(ship_store({.slots = 0}).set(ship_in(0, 1), hull, 1), std::length_error);
+    EXPECT_THROW(ship_store({.slot_limit = 0}).set(ship_in(0, 1), hull, 1), std::length_error);
 }
 
 TEST(property_store_test, has_slots_up_to_the_last_one) {
-    ship_store store({.slots = 1500});
+    ship_store store({.slot_limit = 1500});
     EXPECT_TRUE(store.set(ship_in(1499, 1), hull, 1));
     EXPECT_TRUE(store.set(ship_in(3, 1), hull, 1));
     EXPECT_THAT(owners(store), ElementsAre(ship_in(3, 1), ship_in(1499, 1)));
@@ -458,7 +458,7 @@ TEST(property_store_test, attached_it_loses_the_bags_of_the_dead) {
 
 TEST(property_store_test, takes_no_notice_of_slots_that_it_does_not_have) {
     ship_pool pool({.name = "ships", .capacity = 10'000});
-    ship_store store({.slots = 10});
+    ship_store store({.slot_limit = 10});
     store.attach(pool);
     std::vector<ship_handle> ships;
     for (int i = 0; i != 5000; ++i) {

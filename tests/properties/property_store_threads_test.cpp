@@ -81,7 +81,7 @@ TEST(property_store_threads_test, threads_read_what_no_thread_changes) {
 
 TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins) {
     for (int round = 0; round != 200; ++round) {
-        property_store<int> store({.slots = 100, .bytes = 10'000});
+        property_store<int> store({.slot_limit = 100, .bytes = 10'000});
         std::atomic<int> refused = 0;
         in_threads(2, [&](std::size_t thread) {
             try {
@@ -97,7 +97,7 @@ TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins
 
 TEST(property_store_threads_test, of_one_pool_whose_objects_come_first_all_are_taken) {
     for (int round = 0; round != 200; ++round) {
-        property_store<int> store({.slots = 100, .bytes = 10'000});
+        property_store<int> store({.slot_limit = 100, .bytes = 10'000});
         in_threads(threads,
                    [&](std::size_t thread) { EXPECT_TRUE(store.set(object_in(thread), "value"_key, 1)); });
         EXPECT_EQ(store.size(), threads);
@@ -106,7 +106,7 @@ TEST(property_store_threads_test, of_one_pool_whose_objects_come_first_all_are_t
 
 TEST(property_store_threads_test, the_highest_slot_is_known_whoever_comes_last) {
     for (int round = 0; round != 100; ++round) {
-        property_store<int> store({.slots = 100'000, .bytes = 100'000});
+        property_store<int> store({.slot_limit = 100'000, .bytes = 100'000});
         in_threads(threads, [&](std::size_t thread) {
             for (std::uint64_t i = 0; i != 10; ++i) {
                 store.set(object_in(i * 4096 + thread * 1024), "value"_key, 1);

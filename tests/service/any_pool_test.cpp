@@ -1,5 +1,6 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/pool_as_any.hpp>
+#include <handlepool/handle_map.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 
@@ -64,7 +65,7 @@ TEST(any_pool_test, conflicts_and_guards_are_those_of_the_pool) {
     const auto guard = owned.get().access();
     EXPECT_THROW(pool.compact(executor), compaction_conflict);
     EXPECT_EQ(pool.try_compact(executor), std::nullopt);
-    EXPECT_THROW(pool.on_erase([](any_handle, void*) {}), compaction_conflict);
+    EXPECT_THROW(pool.on_erase([](any_handle, void*) {}).release(), compaction_conflict);
 }
 
 TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
@@ -86,7 +87,7 @@ TEST(any_pool_test, hooks_get_untyped_handles_and_addresses) {
     std::vector<std::pair<any_handle, int>> seen;
     detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
-    pool.on_erase(
+    const scoped_hook hook = pool.on_erase(
         [&](any_handle handle, void* object) { seen.emplace_back(handle, *static_cast<int*>(object)); });
     const any_handle one = owned.get().emplace(1);
     pool.erase(one);
@@ -99,7 +100,7 @@ TEST(any_pool_test, holds_a_raw_pool_too) {
     std::vector<void*> seen;
     detail::pool_as_any<raw_pool<>> owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     any& pool = owned;
-    pool.on_erase([&](any_handle, void* object) { seen.push_back(object); });
+    pool.on_erase([&](any_handle, void* object) { seen.push_back(object); }).release();
     const any_handle one = owned.get().emplace();
     EXPECT_TRUE(pool.contains(one));
     void* const where = pool.find(one);
@@ -149,6 +150,23 @@ TEST(any_pool_test, its_end_is_the_pools_end) {
     }
     EXPECT_EQ(counts.born(), 1);
     EXPECT_EQ(counts.alive(), 0);
+}
+
+TEST(any_pool_test, hooks_find_the_object_in_containers_that_were_attached_before) {
+    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    any& pool = owned;
+    handle_map<void, int> sprites;
+    sprites.attach(pool);
+    std::vector<int> found;
+    const scoped_hook deaths =
+        pool.on_erase([&](any_handle dead, void*) { found.push_back(sprites.at(dead)); });
+    const any_handle one = owned.get().emplace(1);
+    sprites.try_emplace(one, 7);
+    pool.erase(one);
+    inline_executor executor;
+    pool.compact(executor);
+    EXPECT_THAT(found, ElementsAre(7));
+    EXPECT_TRUE(sprites.empty());
 }
 
 } // namespace

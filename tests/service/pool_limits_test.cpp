@@ -97,6 +97,39 @@ TEST(pool_limits_test, little_is_needed) {
     EXPECT_EQ(refusal_of("remember_frames", "false"), "");
 }
 
+TEST(pool_limits_test, a_whole_number_is_one_however_it_is_written) {
+    for (const char* const written : {"10000", "1e4", "10000.0", "1.0e4", "100000e-1", "1E+4"}) {
+        EXPECT_EQ(refusal_of("capacity", written), "") << written;
+        const std::string text = R"({"pools": {"ships": {"capacity": )" + std::string(written) + "}}}";
+        EXPECT_EQ(parse_pool_limits(text, "x").at("ships").capacity, 10'000U) << written;
+    }
+    for (const char* const written : {"0", "-0", "0.0", "-0.0", "0e9"}) {
+        EXPECT_EQ(refusal_of("reuse_delay", written), "") << written;
+    }
+    EXPECT_EQ(refusal_of("capacity", "1.5"),
+              "limits.json: pools.ships.capacity: is 1.5, and must be a whole number from 1 to 4294967294");
+    EXPECT_EQ(refusal_of("capacity", "1e10"), "limits.json: pools.ships.capacity: is 10000000000.0, and must "
+                                              "be a whole number from 1 to 4294967294");
+    EXPECT_EQ(refusal_of("capacity", "-1.0"),
+              "limits.json: pools.ships.capacity: is -1.0, and must be a whole number from 1 to 4294967294");
+    EXPECT_EQ(refusal_of("reuse_delay", "1e300"),
+              "limits.json: pools.ships.reuse_delay: is 1e+300, and must be a whole number from 0 to "
+              "4294967294, or \"automatic\"");
+}
+
+TEST(pool_limits_test, what_is_refused_can_be_read) {
+    EXPECT_EQ(refusal("{\"po\\u001bols\": {}}"), "limits.json: has the key \"po\\u001bols\"; allowed: pools");
+    std::string error;
+    EXPECT_FALSE(try_parse_pool_limits("[]", "a\nb\xff", error));
+    EXPECT_EQ(error, "a\ufffdb\ufffd: is an array, and must be an object");
+    EXPECT_FALSE(try_read_pool_limits("/no/such\xff/file", error));
+    EXPECT_EQ(error, "/no/such\ufffd/file: No such file or directory");
+    EXPECT_EQ(refusal("{\"pools\xff\": {}}"),
+              "limits.json: is not JSON: [json.exception.parse_error.101] parse error at line 1, column 8: "
+              "syntax error while parsing object key - invalid string: ill-formed UTF-8 byte; last read: "
+              "'\"pools\ufffd'; expected string literal");
+}
+
 TEST(pool_limits_test, what_is_said_stands_above_the_options_and_the_rest_stays) {
     const pool_options options{.name = "ships",
                                .capacity = 1,
@@ -161,7 +194,7 @@ TEST(refused_limits, values_of_another_type) {
     EXPECT_EQ(
         refusal_of("capacity", R"("many")"),
         "limits.json: pools.ships.capacity: is \"many\", and must be a whole number from 1 to 4294967294");
-    for (const char* const value : {"1.5", "1.0", "true", "null", "[1]", R"({"a": 1})", R"("1")"}) {
+    for (const char* const value : {"1.5", "10.25", "true", "null", "[1]", R"({"a": 1})", R"("1")"}) {
         for (const char* const field :
              {"capacity", "reuse_delay", "slot_limit", "removal_queue_size", "max_threads"}) {
             EXPECT_THAT(refusal_of(field, value),

@@ -66,16 +66,16 @@ TEST_F(service_columns, a_frame_compacts_rows_and_objects) {
     EXPECT_EQ(service_.find<mover>(other)->get<health>().points, 2);
 }
 
-TEST_F(service_columns, a_row_is_locked) {
+TEST_F(service_columns, a_row_is_pinned) {
     const auto one = movers_.emplace(health{1});
     {
-        const auto locked = service_.lock<mover>(one);
-        ASSERT_TRUE(locked);
-        EXPECT_EQ(locked->get<health>().points, 1);
+        const auto pinned = service_.pin<mover>(one);
+        ASSERT_TRUE(pinned);
+        EXPECT_EQ(pinned->get<health>().points, 1);
         EXPECT_FALSE(service_.try_compact());
     }
-    EXPECT_TRUE(service_.try_lock<const mover>(one));
-    EXPECT_FALSE(service_.try_lock<int>(one));
+    EXPECT_TRUE(service_.try_pin<const mover>(one));
+    EXPECT_FALSE(service_.try_pin<int>(one));
     EXPECT_TRUE(service_.try_compact());
 }
 
@@ -88,7 +88,7 @@ TEST_F(service_columns, any_pool_names_a_row_by_its_first_element) {
     EXPECT_TRUE(any.holds<mover>());
     EXPECT_FALSE(any.holds<position>());
     std::vector<float> seen;
-    any.on_erase([&](any_handle handle, void* first) {
+    const scoped_hook hook = any.on_erase([&](any_handle handle, void* first) {
         EXPECT_EQ(handle, any_handle(one));
         seen.push_back(static_cast<position*>(first)->x);
     });
@@ -108,7 +108,7 @@ TEST_F(service_columns, a_pool_of_rows_may_have_a_policy_of_its_own) {
 
 TEST_F(service_columns, views_and_hooks_include_rows) {
     int dead = 0;
-    service_.on_erase(movers_, [&](auto, auto row) { dead += row.template get<health>().points; });
+    service_.on_erase(movers_, [&](auto, auto row) { dead += row.template get<health>().points; }).release();
     const auto one = movers_.emplace(health{5});
     EXPECT_THAT(service_.describe(one), HasSubstr("movers #"));
     EXPECT_EQ(service_.leaks().size(), 1U);

@@ -79,6 +79,21 @@ TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
         << "the removed one at first, before it ends; aa has nothing to do";
 }
 
+TEST_F(frames, a_compaction_of_the_service_or_of_one_pool_is_seen_while_it_runs) {
+    std::vector<bool> seen;
+    const auto connection = a.on_erase([&](pool<int>::handle_type, int&) {
+        seen.push_back(world.is_compacting());
+        seen.push_back(world.find_any_pool("a")->is_compacting());
+        seen.push_back(world.find_any_pool("b")->is_compacting());
+    });
+    a.erase(a.emplace(1));
+    world.compact();
+    a.erase(a.emplace(1));
+    a.compact();
+    EXPECT_THAT(seen, ElementsAre(true, true, false, true, true, false));
+    EXPECT_FALSE(world.is_compacting());
+}
+
 TEST_F(frames, idle_pools_are_left_out_and_have_their_frames_counted) {
     make_work();
     EXPECT_THAT(compacted(), SizeIs(3));
@@ -304,7 +319,7 @@ TEST_F(frames, a_guard_of_a_pool_and_then_of_the_service_beside_a_compaction) {
             const auto second = world.access();
             EXPECT_EQ(*world.find<int>(handle), 1);
         }
-        first.unlock();
+        first.reset();
     }
     world.compact();
     EXPECT_EQ(ships.items().size(), 4U);
@@ -314,8 +329,8 @@ TEST_F(frames, guards_may_end_in_another_thread) {
     auto& ships = world.add_pool<int>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     auto of_service = world.access();
-    auto of_object = ships.lock(handle);
-    auto by_service = world.lock<int>(handle);
+    auto of_object = ships.pin(handle);
+    auto by_service = world.pin<int>(handle);
     ASSERT_TRUE(of_object && by_service);
     EXPECT_EQ(&*of_object, &*by_service);
     std::jthread([&, one = std::move(of_service), two = std::move(of_object), three = std::move(by_service)] {
@@ -328,13 +343,13 @@ TEST_F(frames, guards_may_end_in_another_thread) {
     world.compact();
 }
 
-TEST_F(frames, lock_of_a_stale_handle_holds_nothing) {
+TEST_F(frames, pin_of_a_stale_handle_holds_nothing) {
     auto& ships = world.add_pool<int>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     ships.erase(handle);
-    const auto of_object = ships.lock(handle);
-    const auto by_service = world.lock<int>(handle);
-    const auto of_another_type = world.lock<double>(handle);
+    const auto of_object = ships.pin(handle);
+    const auto by_service = world.pin<int>(handle);
+    const auto of_another_type = world.pin<double>(handle);
     EXPECT_FALSE(of_object || by_service || of_another_type);
     EXPECT_TRUE(world.try_compact());
 }
@@ -386,7 +401,7 @@ TEST_F(frames, an_exception_of_an_executor_leaves_removed_pools_to_the_next_comp
         EXPECT_FALSE(world.try_compact(listener).value_or(service_compaction{}).pools != 0);
     }).join();
     EXPECT_EQ(ships.at(handle), 7);
-    guard.unlock();
+    guard.reset();
     throwing_listener listener;
     EXPECT_THROW(world.compact(listener), std::runtime_error);
     EXPECT_EQ(ships.at(handle), 7); // it lives on
@@ -438,8 +453,8 @@ TEST(service_of_another_module, gives_no_guard) {
 TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
     std::vector<std::pair<any_handle, int>> typed;
     std::vector<std::pair<any_handle, int>> untyped;
-    world.on_erase(a, [&](handle<int> handle, int& object) { typed.emplace_back(handle, object); });
-    world.on_erase(*world.find_any_pool("b"), [&](any_handle handle, void* object) {
+    world.on_erase(a, [&](handle<int> handle, int& object) { typed.emplace_back(handle, object); }).release();
+    const scoped_hook hook = world.on_erase(*world.find_any_pool("b"), [&](any_handle handle, void* object) {
         untyped.emplace_back(handle, *static_cast<int*>(object));
     });
     const any_handle in_a = a.emplace(1);
@@ -456,7 +471,7 @@ TEST(service_hooks, are_called_when_a_removed_pool_ends) {
     int calls = 0;
     service world;
     auto& ints = world.add_pool<int>("ints", small_pools);
-    world.on_erase(ints, [&](handle<int>, int&) { ++calls; });
+    world.on_erase(ints, [&](handle<int>, int&) { ++calls; }).release();
     ints.emplace(1);
     world.remove_pool("ints");
     EXPECT_EQ(calls, 0);

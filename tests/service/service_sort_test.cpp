@@ -45,7 +45,7 @@ TEST_F(sorted_in_service, routed_handles_find_the_objects_where_they_are) {
 }
 
 TEST_F(sorted_in_service, a_compaction_by_the_service_keeps_sorts_off) {
-    ints.on_erase([this](auto, int&) {
+    const scoped_hook hook = ints.on_erase([this](auto, int&) {
         EXPECT_THROW(ints.sort_by(itself), compaction_conflict);
         EXPECT_THROW(ints.sort_some_by(itself, 10), compaction_conflict);
         ++refused;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <map>
 #include <regex>
@@ -82,6 +83,13 @@ TEST(stats_table, has_a_line_for_each_pool_with_numbers_below_their_titles) {
               "long-range rockets   1    103       102      105      106      107        108       122  "
               "    112             -  "
               "  116  1.5\n");
+}
+
+TEST(stats_table, has_one_line_for_a_pool_whatever_its_name) {
+    std::string plain = to_table({.pools = {numbered("axbx[2Jx")}});
+    const std::string shown = "a\ufffdb\ufffd[2J\ufffd";
+    EXPECT_EQ(to_table({.pools = {numbered("a\nb\x1b[2J\xff")}}),
+              plain.replace(plain.find("axbx[2Jx"), 8, shown));
 }
 
 TEST(stats_table, has_its_titles_only_without_pools) {
@@ -258,6 +266,13 @@ TEST(stats_prometheus, labels_are_escaped) {
               "103");
 }
 
+// One label that is not would make the server refuse the whole scrape.
+TEST(stats_prometheus, labels_are_utf8_whatever_the_name) {
+    using namespace std::string_literals;
+    const exposition text(to_prometheus({.pools = {numbered("\xff\xc3(\0\r"s)}}));
+    EXPECT_EQ(text.value("handlepool_objects_alive", "\ufffd\ufffd(\ufffd\ufffd"), "103");
+}
+
 TEST(stats_prometheus, describes_its_metrics_also_without_pools) {
     const exposition text(to_prometheus({}));
     EXPECT_THAT(text.samples, SizeIs(1));
@@ -276,7 +291,51 @@ TEST(leak_text, has_a_paragraph_for_each_pool) {
     EXPECT_EQ(to_text({}), "");
 }
 
+TEST(leak_text, has_one_line_for_a_name) {
+    EXPECT_EQ(to_text({{.pool = "a\nb\xff", .objects = 1, .oldest = {}}}),
+              "pool 'a\ufffdb\ufffd' still holds 1 object; the oldest:\n");
+}
+
 // ---- Of a service
+
+/// What an action throws.
+template <class Action>
+std::string refusal_of(Action action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "nothing";
+}
+
+TEST(texts_of_a_service, can_be_read_whatever_the_names) {
+    const std::string name = "a\nb\x1b[2J\xff";
+    const std::string shown = "a\ufffdb\ufffd[2J\ufffd";
+    service world;
+    auto& pool = world.add_pool<int>(name, {.capacity = 1, .pool_id = 9});
+    const auto one = pool.emplace(1);
+    EXPECT_EQ(pool.name(), name) << "which stays as it is";
+    EXPECT_EQ(world.describe(one), shown + " #0 generation 1: alive");
+    EXPECT_EQ(to_text(world.leaks()), "pool '" + shown + "' still holds 1 object; the oldest:\n  " + shown +
+                                          " #0 generation 1: alive\n");
+    EXPECT_EQ(refusal_of([&] { world.add_pool<int>(name, {.capacity = 1}); }),
+              "handlepool: the service has a pool '" + shown + "' already");
+    EXPECT_EQ(refusal_of([&] { world.add_pool<int>(name + "2", {.capacity = 0}); }),
+              "pool '" + shown +
+                  "2': capacity = 0 is not allowed; allowed are 1 to 4294967294 by the handle's "
+                  "layout");
+    EXPECT_EQ(refusal_of([&] {
+                  for (int i = 0; i != 10'000; ++i) {
+                      pool.emplace(i);
+                  }
+              }),
+              "pool '" + shown +
+                  "' is exhausted: its capacity is 1 objects (places of erased objects come "
+                  "back with the next compaction)");
+    EXPECT_EQ(refusal_of([&] { static_cast<void>(pool.at({})); }),
+              "pool '" + shown + "': the null handle names no object");
+}
 
 TEST(stats_of_a_service, are_those_of_its_pools_in_the_order_in_which_they_were_added) {
     service world;

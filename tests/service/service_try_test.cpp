@@ -60,7 +60,7 @@ TEST(try_add_pool, looks_at_the_options_as_the_limits_change_them) {
     EXPECT_EQ(world.unused_limits().size(), 1U) << "no pool has taken them";
 }
 
-TEST(service_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
+TEST(service_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     int calls = 0; // these outlive the service, whose pools call their hooks at their end, too
     any_handle kept;
     service world;
@@ -68,17 +68,17 @@ TEST(service_try_lock, is_empty_where_lock_would_wait_or_find_nothing) {
     kept = ships.emplace(7);
     const any_handle erased = ships.emplace(8);
     ships.erase(handle<ship>::from_value(erased.value()));
-    EXPECT_FALSE(world.try_lock<ship>(erased));
-    EXPECT_FALSE(world.try_lock<int>(kept)) << "of another type";
-    world.on_erase(ships, [&](auto, ship&) {
+    EXPECT_FALSE(world.try_pin<ship>(erased));
+    EXPECT_FALSE(world.try_pin<int>(kept)) << "of another type";
+    const scoped_hook hook = world.on_erase(ships, [&](auto, ship&) {
         ++calls;
-        EXPECT_FALSE(world.try_lock<ship>(kept));
+        EXPECT_FALSE(world.try_pin<ship>(kept));
     });
     world.compact();
     EXPECT_EQ(calls, 1);
-    const auto locked = world.try_lock<ship>(kept);
-    ASSERT_TRUE(locked);
-    EXPECT_EQ(locked->crew, 7);
+    const auto pinned = world.try_pin<ship>(kept);
+    ASSERT_TRUE(pinned);
+    EXPECT_EQ(pinned->crew, 7);
     EXPECT_FALSE(world.try_compact());
 }
 

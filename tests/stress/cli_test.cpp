@@ -82,7 +82,7 @@ arguments operator+(arguments line, const arguments& more) {
 }
 
 TEST_F(command_line, help_has_examples) {
-    for (const char* const command : {"", "run", "replay", "churn", "report", "record"}) {
+    for (const char* const command : {"", "run", "replay", "churn", "report", "record", "recover"}) {
         const support::run_result result =
             run_stress(*command == '\0' ? arguments{"--help"} : arguments{command, "--help"});
         EXPECT_EQ(result.status, 0);
@@ -104,6 +104,7 @@ TEST_F(command_line, a_subcommand_is_needed) {
     expect_error({"explode"}, HasSubstr("not expected: explode"));
     expect_error({"replay"}, HasSubstr("trace is required"));
     expect_error({"record"}, HasSubstr("program is required"));
+    expect_error({"recover"}, HasSubstr("log is required"));
 }
 
 TEST_F(command_line, unknown_options_are_named) {
@@ -466,6 +467,16 @@ TEST_F(command_line, a_report_that_cannot_be_written) {
         {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
+}
+
+TEST_F(command_line, a_result_larger_than_a_file_may_be) {
+    const support::run_result result = support::run_program(
+        {"sh", "-c", "ulimit -f 1; exec \"$@\" >/dev/null", "sh", HANDLEPOOL_STRESS_PROGRAM, "churn",
+         "--alive", "100", "--frames", "2", "--json", path("result.json")});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.errors,
+              "handlepool-stress: --json: " + path("result.json") + " cannot be written: File too large\n");
+    EXPECT_EQ(files(), 0U);
 }
 
 TEST_F(command_line, files_come_all_or_none) {

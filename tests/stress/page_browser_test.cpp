@@ -1,4 +1,4 @@
-// Opens a page in a browser without a screen, as wide as on a phone and on a desk, light and dark, and
+// Opens a page in a browser without a screen, as wide as on a phone, a tablet and a desk, light and dark, and
 // measures what is there.
 
 #include "page_sample.hpp"
@@ -26,10 +26,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Measures page.html in two frames, and leaves the result in its own document.
+// Measures page.html in three frames, and leaves the result in its own document.
 constexpr std::string_view measuring_page = R"html(<!DOCTYPE html>
 <meta charset="utf-8">
 <iframe src="page.html" style="border: 0; width: 390px; height: 844px"></iframe>
+<iframe src="page.html" style="border: 0; width: 768px; height: 1024px"></iframe>
 <iframe src="page.html" style="border: 0; width: 1280px; height: 900px"></iframe>
 <pre id="measured"></pre>
 <script>
@@ -89,11 +90,23 @@ const measure = frame => {
       })),
     };
   });
+  // Without scrolling. The names of columns are at the top, or with each value.
+  const is_shown = cell => !cell.closest('thead') || view.getComputedStyle(cell.closest('thead')).clipPath === 'none';
+  const cells = all('.wide td, .wide th').filter(is_shown);
+  const has_head = table => is_shown(table.querySelector('thead th'));
+  const in_sight = cell => {
+    const box = cell.getBoundingClientRect(), place = cell.closest('.wide').getBoundingClientRect();
+    return box.width > 0 && box.left >= place.left && box.right <= place.right && cell.scrollWidth <= cell.clientWidth;
+  };
+  const is_named = cell => has_head(cell.closest('table')) ||
+                           view.getComputedStyle(cell, '::before').content.replace(/["' ]/g, '').length > 3;
   const texts = all('body *').filter(element => own_text(element) && !element.closest('title, desc, .unseen'));
   return {
     inner_width: view.innerWidth, scroll_width: page.documentElement.scrollWidth, figures,
     background: luminance(channels(view.getComputedStyle(page.body).backgroundColor)),
     faint: texts.filter(text => text_contrast(text) < 4.5).map(text => text.textContent.slice(0, 40)),
+    cells: cells.length, cut: cells.filter(cell => !in_sight(cell)).map(cell => cell.textContent.slice(0, 40)),
+    unnamed: all('.overview td:not(:nth-child(2))').filter(cell => !is_named(cell)).length,
     scripts: page.scripts.length, title: page.title,
     requests: view.performance.getEntriesByType('resource').length,
     headings: all('h3').map(heading => heading.innerText),
@@ -126,7 +139,7 @@ std::string browser() {
 
 enum class colour_scheme { dark = 0, light = 1 };
 
-// What the measuring page has found, first for the phone, then for the desk.
+// What the measuring page has found, first for the phone, last for the desk.
 nlohmann::json measured_in_browser(const std::string& page, colour_scheme scheme) {
     const support::scratch_directory scratch;
     std::ofstream(scratch.path() / "page.html") << page;
@@ -217,6 +230,9 @@ void check_view(const nlohmann::json& view, std::size_t charts_of_each_kind, col
         EXPECT_EQ(charts[chart], charts_of_each_kind) << chart;
     }
     EXPECT_EQ(charts.size(), 5);
+    EXPECT_GT(view["cells"], 30);
+    EXPECT_THAT(view["cut"], IsEmpty());
+    EXPECT_EQ(view["unnamed"], 0);
     EXPECT_THAT(view["faint"], IsEmpty());
     EXPECT_EQ(view["background"] < 0.2, scheme == colour_scheme::dark);
     EXPECT_EQ(view["scripts"], 0);
@@ -226,9 +242,10 @@ void check_view(const nlohmann::json& view, std::size_t charts_of_each_kind, col
 
 TEST_P(page_in_browser, charts_are_there_and_fit) {
     const nlohmann::json views = measured_in_browser(hard_page(), GetParam());
-    ASSERT_EQ(views.size(), 2);
+    ASSERT_EQ(views.size(), 3);
     EXPECT_EQ(views[0]["inner_width"], 390);
-    EXPECT_EQ(views[1]["inner_width"], 1280);
+    EXPECT_EQ(views[1]["inner_width"], 768);
+    EXPECT_EQ(views[2]["inner_width"], 1280);
     for (const nlohmann::json& view : views) {
         check_view(view, 2, GetParam());
         EXPECT_EQ(view["headings"].size(), 3);

@@ -167,6 +167,15 @@ TEST(page_input, missing_keys_are_named) {
               "some.json: /scenarios/1/compaction_microseconds has no \"p99\"");
 }
 
+TEST(page_input, whole_numbers_may_have_a_point_or_an_exponent) {
+    nlohmann::json sample = sample_result("a");
+    sample["frames"] = 1e4; // which is written as 10000.0
+    EXPECT_EQ(result_in(sample).frames, 10'000U);
+    EXPECT_EQ(error_with("/frames", 0x1p60),
+              "some.json: /scenarios/1/frames is 1.152921504606847e+18, but must "
+              "be a whole number from 0 to 18446744073709551615");
+}
+
 TEST(page_input, wrong_types_are_rejected_with_their_place) {
     const std::string whole = "must be a whole number from 0 to 18446744073709551615";
     EXPECT_EQ(error_with("/frames", -1), "some.json: /scenarios/1/frames is -1, but " + whole);

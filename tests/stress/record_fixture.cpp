@@ -3,15 +3,19 @@
 
 #include "record_fixture.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <thread>
 
@@ -112,7 +116,105 @@ void fork_children(const char* self) {
     allocate_and_free(fixture::parent_size, 100);
 }
 
-int run(std::string_view what, const char* self) {
+// A recorder that is killed leaves a program that goes on.
+void outlive_recorder(const char* marker) {
+    allocate_and_free(fixture::parent_size, 100);
+    const pid_t recorder = ::getppid();
+    ::kill(recorder, SIGKILL);
+    while (::getppid() == recorder) {
+        std::this_thread::yield();
+    }
+    allocate_and_free(fixture::parent_size, 100);
+    std::fclose(std::fopen(marker, "w"));
+}
+
+// Nothing that a program may give up may be what its recording needs.
+void give_everything_up() {
+    for (int file = 3; file < 1024; ++file) {
+        ::close(file);
+    }
+    if (::chroot("/proc") != 0 || ::chdir("/") != 0 || ::setuid(65534) != 0) {
+        std::abort(); // needs root
+    }
+    allocate_and_free(fixture::many_size, fixture::many_objects);
+}
+
+void grow_in_threads() {
+    std::array<std::thread, 4> threads;
+    for (std::thread& thread : threads) {
+        thread = std::thread([] { allocate_and_free(fixture::many_size, fixture::many_objects); });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+// Sizes without a rule: their trace can hardly be compressed.
+void grow_without_a_rule() {
+    std::array<void*, 256> objects{};
+    std::uint32_t random = 1;
+    for (int i = 0; i < 4 * fixture::many_objects; ++i) {
+        random = random * 1'664'525 + 1'013'904'223;
+        void*& object = objects[random >> 24];
+        std::free(object);
+        object = used(std::malloc((random >> 8) % 60'000));
+    }
+}
+
+// The log in `directory` loses what lies behind its first events. To write there is as on a full disk.
+void shrink_log(const char* directory) {
+    for (const auto& each : std::filesystem::directory_iterator(directory)) {
+        std::filesystem::resize_file(each.path(), fixture::shrunk_log_bytes);
+    }
+    grow_in_threads();
+}
+
+// Becomes itself, as a child, by each of the functions.
+void replace_self(std::string_view how, const char* self) {
+    allocate_and_free(fixture::parent_size, 100);
+    char* const arguments[] = {const_cast<char*>(self), const_cast<char*>("child"), nullptr};
+    char* const nothing[] = {nullptr};
+    if (how == "execve") {
+        ::execve(self, arguments, nothing);
+    } else if (how == "execv") {
+        ::execv(self, arguments);
+    } else if (how == "execvp") {
+        ::execvp(self, arguments);
+    } else if (how == "execvpe") {
+        ::execvpe(self, arguments, nothing);
+    } else if (how == "execl") {
+        ::execl(self, self, "child", nullptr);
+    } else if (how == "execlp") {
+        ::execlp(self, self, "child", nullptr);
+    } else if (how == "execle") {
+        ::execle(self, self, "child", nullptr, nothing);
+    } else if (how == "fexecve") {
+        ::fexecve(::open(self, O_RDONLY | O_CLOEXEC), arguments, nothing);
+    } else if (how == "execveat") {
+        ::execveat(AT_FDCWD, self, arguments, nothing, 0);
+    }
+    std::abort();
+}
+
+// Neither a call that fails nor a child that becomes another program, be it in its parent's memory, is the
+// end of this one.
+void replace_in_vain(const char* self) {
+    if (::execl("/nonexistent", "nonexistent", nullptr) != -1 || errno != ENOENT) {
+        std::abort();
+    }
+    const pid_t child = ::vfork();
+    if (child == 0) {
+        ::execl(self, self, "child", nullptr);
+        ::_exit(1);
+    }
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || status != 0) {
+        std::abort();
+    }
+    allocate_and_free(fixture::parent_size, 100);
+}
+
+int run(std::string_view what, const char* self, const char* more) {
     if (what == "cross") {
         cross_threads();
     } else if (what == "many") {
@@ -121,6 +223,20 @@ int run(std::string_view what, const char* self) {
         call_every_function();
     } else if (what == "fork") {
         fork_children(self);
+    } else if (what == "grow") {
+        grow_in_threads();
+    } else if (what == "grow_without_a_rule") {
+        grow_without_a_rule();
+    } else if (what == "give_up") {
+        give_everything_up();
+    } else if (what == "outlive") {
+        outlive_recorder(more);
+    } else if (what == "replace") {
+        replace_self(more, self);
+    } else if (what == "replace_in_vain") {
+        replace_in_vain(self);
+    } else if (what == "shrink_log") {
+        shrink_log(more);
     } else if (what == "child") {
         return std::getenv("LD_PRELOAD") != nullptr;
     } else {
@@ -141,6 +257,15 @@ int run(std::string_view what, const char* self) {
     if (what == "kill") {
         ::raise(SIGKILL);
     }
+    if (what == "kill_group") {
+        ::kill(0, SIGKILL);
+    }
+    if (what == "end_recorder") {
+        ::kill(::getppid(), std::atoi(more));
+        while (true) {
+            ::pause();
+        }
+    }
     return 0;
 }
 
@@ -154,5 +279,5 @@ struct early {
 
 int main(int argc, char** argv) {
     allocate_and_free(fixture::child_size, argc > 1 && std::strcmp(argv[1], "child") == 0 ? 100 : 0);
-    return run(argc > 1 ? argv[1] : "", argv[0]);
+    return run(argc > 1 ? argv[1] : "", argv[0], argc > 2 ? argv[2] : "");
 }

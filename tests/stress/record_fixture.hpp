@@ -10,6 +10,8 @@ inline constexpr int crossing_objects = 20'000;
 inline constexpr int rounds = 20;
 inline constexpr int threads_in_round = 8;
 inline constexpr int churned_objects = 500;
+inline constexpr int many_objects = 30'000;        // 60,000 events, which take 1.9 MB
+inline constexpr int shrunk_log_bytes = 66 * 4096; // what is taken when a program begins
 
 // Sizes in bytes, each for one purpose.
 inline constexpr std::size_t crossing_size = 10'007;
@@ -24,6 +26,7 @@ inline constexpr std::size_t aligned_alloc_size = 20'032;
 inline constexpr std::size_t kept_size = 20'063;
 inline constexpr std::size_t parent_size = 20'071;
 inline constexpr std::size_t child_size = 20'089;
+inline constexpr std::size_t many_size = 20'107;
 inline constexpr std::size_t early_size = 20'101;
 
 } // namespace handlepool::stress::fixture

@@ -1,5 +1,6 @@
 // Recording of real programs, most of them record_fixture.cpp.
 
+#include "record/converter.hpp"
 #include "record/recorder.hpp"
 #include "record_fixture.hpp"
 #include "trace.hpp"
@@ -231,7 +232,10 @@ protected:
     }
 
     trace convert_all(const record_options& options) const {
-        return convert(std::span(raw_).first(size_), 1000, 1500, options);
+        converter events(1000, options);
+        events.add(std::span(raw_).first(size_ / 2));
+        events.add(std::span(raw_).subspan(size_ / 2, size_ - size_ / 2));
+        return events.finish(1500);
     }
 
     std::array<raw_log::event, 8> raw_{};

@@ -353,8 +353,9 @@ TEST(text, of_numbers) {
 }
 
 TEST(record_report, has_the_figures) {
-    const record_options options{.command = {"program", "argument"}, .output = "some.zst"};
-    record_result recorded{.exit_status = 0,
+    const record_options options{.output = "some.zst"};
+    record_result recorded{.command = {"program", "argument"},
+                           .exit_status = 0,
                            .summary = {.events = 10,
                                        .threads = 2,
                                        .allocations = 6,
@@ -365,13 +366,22 @@ TEST(record_report, has_the_figures) {
                            .dropped_frees = 8,
                            .inferred_frees = 9,
                            .truncated = true};
-    const nlohmann::json expected{{"command", "record"}, {"program", {"program", "argument"}},
-                                  {"trace", "some.zst"}, {"events", 10},
-                                  {"threads", 2},        {"allocations", 6},
-                                  {"frees", 4},          {"cross_thread_frees", 1},
-                                  {"alive_peak", 3},     {"seconds", 0.25},
-                                  {"dropped_frees", 8},  {"inferred_frees", 9},
-                                  {"truncated", true},   {"exit_status", 0},
+    const nlohmann::json expected{{"command", "record"},
+                                  {"program", {"program", "argument"}},
+                                  {"trace", "some.zst"},
+                                  {"events", 10},
+                                  {"threads", 2},
+                                  {"allocations", 6},
+                                  {"frees", 4},
+                                  {"cross_thread_frees", 1},
+                                  {"alive_peak", 3},
+                                  {"seconds", 0.25},
+                                  {"dropped_frees", 8},
+                                  {"inferred_frees", 9},
+                                  {"truncated", true},
+                                  {"had_room", true},
+                                  {"replaced_by", nullptr},
+                                  {"exit_status", 0},
                                   {"signal", nullptr}};
     EXPECT_EQ(to_json(recorded, options), expected);
     EXPECT_EQ(to_text(recorded, options),
@@ -385,6 +395,20 @@ TEST(record_report, has_the_figures) {
                 HasSubstr("program: was killed by signal 9; its trace was written\n"));
     EXPECT_TRUE(to_json(recorded, options)["exit_status"].is_null());
     EXPECT_EQ(to_json(recorded, options)["signal"], SIGKILL);
+    recorded.signal.reset(); // recovered
+    EXPECT_EQ(
+        to_text(recorded, options),
+        "some.zst: 10 events of 2 threads in 0.25 s, as far as it was left; 6 allocations, 4 frees, 1 of "
+        "them by another thread, 3 objects alive at the peak\n");
+    recorded.had_room = false;
+    recorded.replaced_by = "another";
+    EXPECT_EQ(to_text(recorded, options),
+              "some.zst: 10 events of 2 threads in 0.25 s, cut; 6 allocations, 4 frees, 1 of them by another "
+              "thread, 3 objects alive at the peak\n"
+              "program: the recording ended early, because the disk had no room for more events\n"
+              "program: replaced itself by another, which was not recorded; record that program itself\n");
+    EXPECT_EQ(to_json(recorded, options)["had_room"], false);
+    EXPECT_EQ(to_json(recorded, options)["replaced_by"], "another");
 }
 
 } // namespace

@@ -127,6 +127,9 @@ public:
         return false;
     }
 
+    /// Does a compaction run, or wait for guards?
+    bool running() const noexcept { return state_.load(std::memory_order::relaxed) != open_to_all; }
+
 private:
     // States. A compaction that wants to close the gate waits for guards.
     static constexpr std::uint32_t open_to_all = 0;

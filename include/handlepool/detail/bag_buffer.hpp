@@ -97,21 +97,21 @@ public:
     }
 
     std::uint32_t key(std::size_t position) const noexcept { return keys()[position]; }
-    std::uint32_t word(std::size_t position) const noexcept { return words()[position]; }
+    std::uint32_t word_at(std::size_t position) const noexcept { return words()[position]; }
     property_kind kind(std::size_t position) const noexcept {
         return static_cast<property_kind>(kinds()[position]);
     }
     /// Of a string or an array.
     std::span<const std::byte> content(std::size_t position) const noexcept {
-        const std::uint32_t place = word(position);
+        const std::uint32_t place = word_at(position);
         return {memory_ + (place >> 16), place & 0xffff};
     }
     std::string_view text(std::size_t position) const noexcept {
-        const std::uint32_t place = word(position);
+        const std::uint32_t place = word_at(position);
         return {as<char>(memory_ + (place >> 16)), place & 0xffff};
     }
     std::span<const float> numbers(std::size_t position) const noexcept {
-        const std::uint32_t place = word(position);
+        const std::uint32_t place = word_at(position);
         return {as<float>(memory_ + (place >> 16)), (place & 0xffff) / sizeof(float)};
     }
     bag_entry entry(std::size_t position) const noexcept;

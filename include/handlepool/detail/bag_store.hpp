@@ -46,11 +46,11 @@ public:
 
     /// Reserves address space for bags of this many slots, in this many bytes. Throws reservation_failed and
     /// std::bad_alloc.
-    bag_store(std::size_t slots, std::size_t bytes);
+    bag_store(std::size_t slot_limit, std::size_t bytes);
 
     // ---- All bags
 
-    std::size_t slots() const noexcept { return table_.size(); }
+    std::size_t slot_limit() const noexcept { return table_.size(); }
     std::size_t bytes() const noexcept { return bytes_; }
 
     /// No slot from here on has a bag.
@@ -121,7 +121,7 @@ private:
     const std::byte* memory_of(entry of) const noexcept { return std::as_const(*arena_)[of.bag]; }
     property_view no_bag() const noexcept;
 
-    outcome check(const bag_owner& owner) const noexcept;
+    outcome validate(const bag_owner& owner) const noexcept;
     /// Gives the owner a new bag, in a block of this class that `fill(memory, capacity)` has written.
     template <class Fill>
     outcome replace(const bag_owner& owner, block_class size, Fill fill);

@@ -5,8 +5,8 @@
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/working_list.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/memory_use.hpp>
+#include <handlepool/scoped_hook.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -31,11 +31,11 @@ public:
 
     /// Throws like hook_list::add, and reservation_failed.
     template <class Hook>
-    hook_connection add_hook(Hook hook, std::size_t most_newborns) {
+    scoped_hook add_hook(Hook hook, std::size_t most_newborns) {
         if (!slots_) {
             slots_.emplace(memory_purpose::of_pool(pool_).part(" compaction births"), most_newborns);
         }
-        return hooks_.add(std::move(hook));
+        return hooks_.add(std::move(hook), hook_order::early);
     }
     hooks_type& hooks() noexcept { return hooks_; }
 
@@ -52,10 +52,10 @@ public:
     void report(parts_type& parts) {
         for (std::size_t i = 0; i != count_; ++i) {
             const slot_index slot = (*slots_)[i];
-            const auto tag = parts.slots.tag(slot); // (4)
+            const auto tag = parts.table.tag(slot); // (4)
             if (layout::is_alive(tag)) {
-                hooks_.call(parts.slots.handle_of(slot, tag),
-                            parts.objects.at(parts.slots.location_of(slot)));
+                hooks_.call(parts.table.handle_of(slot, tag),
+                            parts.objects.at(parts.table.location_of(slot)));
             }
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/mutex.hpp>
 #include <handlepool/detail/virtual_memory.hpp>
 #include <handlepool/memory_use.hpp>
@@ -126,7 +126,7 @@ private:
     /// other threads don't wait for this one.
     range next_to_populate() noexcept;
 
-    std::size_t used() const noexcept { return min(fresh_, memory_.size()); }
+    std::size_t used() const noexcept { return least(fresh_, memory_.size()); }
     /// No byte from here on has memory.
     std::size_t end_of_touched() const noexcept;
     std::byte* base() noexcept { return static_cast<std::byte*>(memory_.data()); }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -8,7 +8,7 @@
 namespace handlepool::detail {
 
 /// The budget of a compaction that leaves nothing to the next one.
-inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t unlimited = (std::numeric_limits<std::size_t>::max)();
 
 /// Divides a budget among several who take from it one after the other: each gets what it wants, unless that
 /// would leave those after it less than they want or than an equal share. All are asked first; when they want
@@ -24,12 +24,14 @@ public:
     std::size_t equal() const noexcept { return equal_; }
 
     /// One of them wants so much.
-    void expect(std::size_t wanted) noexcept { promised_ += min(wanted, min(equal_, left_ - promised_)); }
+    void announce(std::size_t wanted) noexcept {
+        promised_ += least(wanted, least(equal_, left_ - promised_));
+    }
 
     /// How much the next of them gets.
     std::size_t take(std::size_t wanted) noexcept {
-        promised_ -= min(promised_, min(wanted, equal_));
-        const std::size_t taken = min(wanted, left_ - promised_);
+        promised_ -= least(promised_, least(wanted, equal_));
+        const std::size_t taken = least(wanted, left_ - promised_);
         left_ -= taken;
         return taken;
     }
@@ -56,7 +58,7 @@ void share_among(std::size_t count, std::size_t first, std::size_t budget, Wante
     }
     budget_shares shares(budget, takers);
     for (std::size_t i = 0; i != count; ++i) {
-        shares.expect(wanted(i, shares.equal()));
+        shares.announce(wanted(i, shares.equal()));
     }
     for (std::size_t i = 0; i != count; ++i) {
         const std::size_t next = (first + i) % count;

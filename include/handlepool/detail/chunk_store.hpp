@@ -1,9 +1,9 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
@@ -55,7 +55,7 @@ public:
 
     /// Of `max_threads` producers at the most.
     chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
-                std::size_t max_threads = std::numeric_limits<std::size_t>::max())
+                std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
           free_(
               what_for.part(" chunks"),
@@ -71,8 +71,8 @@ public:
 
     /// Producer: takes the chain's next position. Nothing when no chunk is left, or after `tries` lost
     /// exchanges. Wait-free with bounded tries, else lock-free.
-    std::optional<std::uint32_t> take(chain& queue,
-                                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+    std::optional<std::uint32_t>
+    take(chain& queue, std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         if (!has_position(queue) && !extend(queue, tries)) [[unlikely]] {
             return std::nullopt;
         }
@@ -88,7 +88,7 @@ public:
     /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
     /// take().
     HANDLEPOOL_NOINLINE bool extend(chain& queue,
-                                    std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+                                    std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         const std::optional<std::uint32_t> chunk = take_chunk(tries);
         if (chunk) {
             append(queue, *chunk);
@@ -99,7 +99,7 @@ public:
     /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). Nothing when none
     /// is left, or after `tries` lost exchanges. Like take().
     std::optional<std::uint32_t>
-    take_chunk(std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+    take_chunk(std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         std::uint32_t chunk = 0;
         return free_.claim(&chunk, 1, free_.limit(), tries) == 0 ? std::nullopt : std::optional(chunk);
     }
@@ -207,7 +207,7 @@ public:
     void put_in_service(std::size_t chunks, std::size_t most) noexcept {
         std::array<std::uint32_t, 64> fresh;
         while (chunks_in_service() < chunks) {
-            const std::size_t wanted = min(chunks - chunks_in_service(), min(most, fresh.size()));
+            const std::size_t wanted = least(chunks - chunks_in_service(), least(most, fresh.size()));
             const std::size_t count = free_.claim_fresh(fresh.data(), wanted);
             if (count == 0) {
                 return;

@@ -2,9 +2,9 @@
 
 #include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
 #include <handlepool/detail/object_places.hpp>
@@ -31,15 +31,15 @@ struct object_type<columns<Cs...>> {
 
     static constexpr std::size_t alignment() noexcept {
         std::size_t strictest = 1;
-        ((strictest = max(strictest, alignof(Cs))), ...);
+        ((strictest = greatest(strictest, alignof(Cs))), ...);
         return strictest;
     }
     static constexpr std::size_t stride() noexcept { return offset_of(sizeof...(Cs)); }
 
     /// The element of a column in the memory of such a row.
-    template <std::size_t I>
+    template <std::size_t Index>
     static void* element(void* row) noexcept {
-        return static_cast<std::byte*>(row) + offset_of(I);
+        return static_cast<std::byte*>(row) + offset_of(Index);
     }
 
 private:
@@ -65,9 +65,9 @@ struct read_access<columns<Cs...>> {
 };
 
 /// The elements of one column, which are objects like any others.
-template <std::size_t I, class C, class Policy>
-class column_array : public object_array<C, Policy, I * cache_line> {
-    using array = object_array<C, Policy, I * cache_line>;
+template <std::size_t Index, class C, class Policy>
+class column_array : public object_array<C, Policy, Index * cache_line> {
+    using array = object_array<C, Policy, Index * cache_line>;
     static constexpr bool has_content = !(std::is_empty_v<C> && std::is_trivially_copyable_v<C>);
 
 public:
@@ -186,22 +186,22 @@ public:
     std::uint32_t end_of_huge_page(std::uint32_t first, std::uint32_t last,
                                    std::uint32_t place) const noexcept {
         std::uint32_t end = place;
-        ((end = max(end, column<Is>().end_of_huge_page(first, last, place))), ...);
+        ((end = greatest(end, column<Is>().end_of_huge_page(first, last, place))), ...);
         return end;
     }
 
     memory_use memory() const noexcept { return memory_of(column<Is>()...); }
 
 private:
-    template <std::size_t I>
-    using column_type = column_array<I, type_at<I, Cs...>, Policy>;
+    template <std::size_t Index>
+    using column_type = column_array<Index, type_at<Index, Cs...>, Policy>;
 
-    template <std::size_t I>
-    column_type<I>& column() noexcept {
+    template <std::size_t Index>
+    column_type<Index>& column() noexcept {
         return *this;
     }
-    template <std::size_t I>
-    const column_type<I>& column() const noexcept {
+    template <std::size_t Index>
+    const column_type<Index>& column() const noexcept {
         return *this;
     }
 

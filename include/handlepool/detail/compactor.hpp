@@ -3,9 +3,9 @@
 #include <handlepool/detail/birth_list.hpp>
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/packer.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -54,11 +54,11 @@ public:
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
     /// Only while the gate is closed.
     template <class Hook>
-    hook_connection add_erase_hook(Hook hook) {
-        return reaper_.hooks().add(std::move(hook));
+    scoped_hook add_erase_hook(Hook hook, hook_order order) {
+        return reaper_.hooks().add(std::move(hook), order);
     }
     template <class Hook>
-    hook_connection add_birth_hook(Hook hook) {
+    scoped_hook add_birth_hook(Hook hook) {
         return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
     bool has_erase_hooks() noexcept { return !reaper_.hooks().empty(); }
@@ -118,7 +118,7 @@ public:
             begin(executor, compaction_phase::sweep);
             const bool alone =
                 has_erase_hooks() || in_one_pass<Executor>(budget, [this] { return waiting_removals(); });
-            const std::size_t piece = alone ? max<std::size_t>(policy::compaction_grain, 1) : unlimited;
+            const std::size_t piece = alone ? greatest<std::size_t>(policy::compaction_grain, 1) : unlimited;
             stats.swept = sweep_slots(piece, budget, [&] {
                 // After the search: see takings.
                 takings_.collect(deliver);
@@ -176,7 +176,7 @@ public:
         const std::uint64_t destroyed = this->destroyed();
         // Signed: an object may be destroyed before its thread has counted it.
         return static_cast<std::size_t>(
-            max<std::int64_t>(0, static_cast<std::int64_t>(parts_.erased() - destroyed)));
+            greatest<std::int64_t>(0, static_cast<std::int64_t>(parts_.erased() - destroyed)));
     }
     std::size_t waiting_newborns() const noexcept {
         const std::uint64_t left = left_nursery(); // before those created, which are no fewer
@@ -276,7 +276,7 @@ private:
         }
         const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
         const std::size_t removals =
-            min(waiting_records(), max(half, budget - min(budget, waiting_newborns())));
+            least(waiting_records(), greatest(half, budget - least(budget, waiting_newborns())));
         return {removals, budget - removals};
     }
 
@@ -302,11 +302,11 @@ private:
     std::size_t sweep_slots(std::size_t piece, std::size_t most, Destroy destroy) {
         std::size_t next = sweep_next_;
         const std::size_t left = sweep_end_ - next;
-        const std::size_t looks = max(most, fewest_objects);
+        const std::size_t looks = greatest(most, fewest_objects);
         const std::size_t end = next + (looks < left / slots_an_object ? looks * slots_an_object : left);
         std::size_t destroyed = 0;
         while (next != end && destroyed < most) {
-            const std::size_t last = next + min(piece, end - next);
+            const std::size_t last = next + least(piece, end - next);
             next = reaper_.find_unrecorded(next, last, most - destroyed);
             destroyed += destroy();
         }

@@ -70,6 +70,20 @@ namespace handlepool::detail {
 /// Are violations of a contract looked for at run time, and answered with a message and abort()?
 inline constexpr bool checked = HANDLEPOOL_CHECKED != 0;
 
+/// Is the program built with exceptions? Without them, what would be thrown ends the program.
+#ifdef __cpp_exceptions
+inline constexpr bool exceptions = true;
+#else
+inline constexpr bool exceptions = false;
+#endif
+
+/// Is the program built with the debug mode of libstdc++, whose containers are others?
+#ifdef _GLIBCXX_DEBUG
+inline constexpr bool debug_containers = true;
+#else
+inline constexpr bool debug_containers = false;
+#endif
+
 /// Is the program built with AddressSanitizer?
 inline constexpr bool address_sanitizer = HANDLEPOOL_ADDRESS_SANITIZER != 0;
 

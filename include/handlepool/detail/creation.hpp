@@ -134,12 +134,12 @@ public:
         parts_.newborns.append(lane_.newborns, count, positions_);
         add(lane_.created, count); // before anybody can erase one
         // Captured by value: the compiler must take it that the loop's stores change what is referred to.
-        const auto publish = [parts = &parts_, slots = slots_.data(), count,
+        const auto publish = [parts = &parts_, taken = slots_.data(), count,
                               made](std::size_t i, nursery_position position) {
             if (i + slots_ahead < count) {
-                parts->slots.prefetch_slot(slot_index{slots[i + slots_ahead]});
+                parts->table.prefetch_slot(slot_index{taken[i + slots_ahead]});
             }
-            made(i, parts->publish(slot_index{slots[i]}, parts->objects.location_of(position)));
+            made(i, parts->publish(slot_index{taken[i]}, parts->objects.location_of(position)));
         };
         parts_.newborns.for_each_position(positions_, count, publish);
     }

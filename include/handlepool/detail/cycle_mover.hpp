@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/scratch_array.hpp>
@@ -42,14 +42,15 @@ public:
     template <class Executor>
     std::size_t run(Executor& executor, scratch_array<std::uint32_t>& sources) noexcept {
         std::size_t moved = 0;
-        for (std::uint32_t place = 0; place != count_; ++place) {
+        const std::uint32_t count = count_;
+        for (std::uint32_t place = 0; place != count; ++place) {
             moved += sources[place] == place ? 0U : 1U;
         }
         if (moved != 0 && cuts_ > 1) {
             move_chains(executor, sources);
         }
         // Cycles without a cut.
-        for (std::uint32_t place = 0; place != count_; ++place) {
+        for (std::uint32_t place = 0; place != count; ++place) {
             if (sources[place] != place) {
                 take_out(place, 0);
                 const std::uint32_t hole =
@@ -116,7 +117,7 @@ private:
             prefetch_object(object_ahead);
             slot_ahead = advance(slot_ahead);
             const slot_index soon = parts_.objects.owner(dense_position{slot_ahead});
-            parts_.slots.prefetch_slot(soon);
+            parts_.table.prefetch_slot(soon);
 
             const slot_index slot = parts_.objects.owner(dense_position{source});
             parts_.objects.relocate(location{source}, location{hole});
@@ -145,7 +146,7 @@ private:
         return static_cast<std::byte*>(taken_out_) + which * parts_.objects.type().stride();
     }
     std::size_t alignment() const noexcept {
-        return max(parts_.objects.type().alignment(), std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__});
+        return greatest(parts_.objects.type().alignment(), std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__});
     }
 
     parts_type& parts_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/radix_sort.hpp>
 
 #include <cstddef>
@@ -32,7 +32,7 @@ void merge(const Entry* left, const Entry* left_end, const Entry* right, const E
     // From both ends, which a processor does at the same time, and without branches, which it could only
     // guess. No end is reached, whatever the order says.
     while (true) {
-        const std::size_t steps = static_cast<std::size_t>(min(left_end - left, right_end - right)) / 2;
+        const std::size_t steps = static_cast<std::size_t>(least(left_end - left, right_end - right)) / 2;
         if (steps < few) {
             break;
         }
@@ -102,6 +102,16 @@ void sort_all(Entry* entries, Entry* spare, std::size_t count, std::uint32_t fir
     merge_sort(spare, entries, count, before, true);
 }
 
+/// Is the second of two entries, in the order of their positions, not to come before the first?
+template <class Entry, class Before>
+bool in_sequence(const Entry& a, const Entry& b, const Before& before) {
+    if constexpr (requires { before.in_sequence(a, b); }) {
+        return before.in_sequence(a, b);
+    } else {
+        return before(a, b);
+    }
+}
+
 /// How many entries, from the first of at least one on, are in order. Calls `entry_at(i)` once for each of
 /// them and for the next, in their order.
 template <class Before, class EntryAt>
@@ -109,12 +119,45 @@ std::size_t ordered_prefix(std::size_t count, const Before& before, EntryAt entr
     auto last = entry_at(std::size_t{0});
     for (std::size_t i = 1; i != count; ++i) {
         const auto next = entry_at(i);
-        if (!before(last, next)) {
+        if (!in_sequence(last, next, before)) {
             return i;
         }
         last = next;
     }
     return count;
+}
+
+/// Merges the first `kept` entries with `count` others, for which there is room after them; both are sorted.
+/// Asks few questions where the others are few: from the end, each looks for its place in longer and longer
+/// steps.
+template <class Entry, class Before>
+void merge_into(Entry* entries, std::size_t kept, const Entry* others, std::size_t count,
+                const Before& before) {
+    for (; count != 0; --count) {
+        const Entry next = others[count - 1];
+        std::size_t low = 0;
+        std::size_t high = kept; // from here on they come after it
+        for (std::size_t step = 1; high != 0; step *= 2) {
+            const std::size_t probe = high > step ? high - step : 0;
+            if (!before(next, entries[probe])) {
+                low = probe + 1;
+                break;
+            }
+            high = probe;
+        }
+        while (low != high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (before(next, entries[middle])) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        for (; kept != high; --kept) {
+            entries[kept - 1 + count] = entries[kept - 1];
+        }
+        entries[kept + count - 1] = next;
+    }
 }
 
 /// Sorts entries that are nearly in order in linear time, others as fast as sort_all; `spare` has room for as
@@ -173,10 +216,26 @@ void sort_adaptively(Entry* entries, Entry* spare, std::size_t count, std::size_
         return;
     }
     merge_sort(spare, spare + dropped, dropped, before);
-    for (std::size_t out = count; dropped != 0;) {
-        entries[--out] =
-            kept != 0 && before(spare[dropped - 1], entries[kept - 1]) ? entries[--kept] : spare[--dropped];
+    merge_into(entries, kept, spare, dropped, before);
+}
+
+/// The same where a first part, of at least one, is likely to be sorted, and the others belong anywhere in
+/// it.
+template <class Entry, class Before>
+void sort_appended(Entry* entries, Entry* spare, std::size_t count, std::size_t ordered,
+                   std::size_t first_part, const Before& before) {
+    if (ordered < first_part) {
+        sort_adaptively(entries, spare, first_part, ordered, before);
     }
+    const std::size_t others = count - first_part;
+    if (others == 0 || ordered == count) {
+        return;
+    }
+    sort_adaptively(entries + first_part, spare, others, 1, before);
+    for (std::size_t i = 0; i != others; ++i) {
+        spare[i] = entries[first_part + i];
+    }
+    merge_into(entries, first_part, spare, others, before);
 }
 
 } // namespace handlepool::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/compactor.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -11,7 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace handlepool::detail {
@@ -33,7 +33,7 @@ public:
 
     /// Any thread. Lock-free.
     bool erase(value_type handle) noexcept {
-        if (!parts_.slots.kill(handle)) {
+        if (!parts_.table.kill(handle)) {
             return false;
         }
         lane_type* const mine = parts_.lanes.mine();
@@ -52,13 +52,13 @@ public:
     /// `sink(object)` is called by compaction.
     template <class Sink>
     bool take(value_type handle, Sink sink) {
-        if (!parts_.slots.is_alive(handle)) {
+        if (!parts_.table.is_alive(handle)) {
             return false;
         }
         auto& takings = compactor_.takings_of_threads();
         auto* const mine = new taking_by<Sink>(layout::without_user(handle), std::move(sink));
         takings.announce(*mine);
-        const bool killed = parts_.slots.kill_announced(handle);
+        const bool killed = parts_.table.kill_announced(handle);
         if (killed) {
             count_erased(parts_.lanes.mine());
         }
@@ -66,27 +66,27 @@ public:
         return killed;
     }
 
-    /// Erases the objects for which `predicate(object)` is true. With another executor than the inline one,
-    /// it must not throw.
+    /// Erases the objects for which `predicate(object)` is true. Throws what that throws; then some are
+    /// erased.
     template <executor Executor, class Predicate>
     std::size_t erase_if(Executor& executor, Predicate predicate) {
-        constexpr bool may_throw = std::is_same_v<Executor, inline_executor>;
         typename policy::template atomic<std::size_t> erased{0};
-        const auto erase_some = [&](auto for_each) noexcept(!may_throw) {
+        const auto erase_some = [&](auto for_each) {
             std::size_t some = 0;
             for_each([&](value_type handle, pointer object) {
                 some += predicate(object) && erase(handle) ? 1U : 0U;
             });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
-        executor.for_ranges(parts_.objects.size(), policy::compaction_grain,
-                            [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
-                                erase_some([&](auto visit) { parts_.for_living_in(first, last, visit); });
-                            });
+        for_ranges_or_throw<policy>(executor, parts_.objects.size(), policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        erase_some(
+                                            [&](auto visit) { parts_.for_living_in(first, last, visit); });
+                                    });
         if (placement::stable || compactor_.waiting_newborns() != 0) {
-            executor.for_ranges(
-                parts_.slots_in_service(), policy::compaction_grain,
-                [&](std::size_t first, std::size_t last) noexcept(!may_throw) {
+            for_ranges_or_throw<policy>(
+                executor, parts_.slots_in_service(), policy::compaction_grain,
+                [&](std::size_t first, std::size_t last) {
                     erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
                 });
         }
@@ -98,8 +98,8 @@ public:
         std::size_t cleared = 0;
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
             // Again when its handle was revoked.
-            while (layout::is_alive(tag) && !parts_.slots.kill(parts_.slots.handle_of(slot, tag))) {
-                tag = parts_.slots.tag(slot);
+            while (layout::is_alive(tag) && !parts_.table.kill(parts_.table.handle_of(slot, tag))) {
+                tag = parts_.table.tag(slot);
             }
             cleared += layout::is_alive(tag) ? 1U : 0U;
         });
@@ -114,14 +114,14 @@ public:
     template <class Sink>
     std::size_t drain(Sink& sink) {
         // While the gate is closed no slot is freed: each of them has one object at the most to take.
-        const std::size_t slots = parts_.slots_in_service();
-        scratch_array<value_type> taken(slots);
+        const std::size_t in_service = parts_.slots_in_service();
+        scratch_array<value_type> taken(in_service);
         std::size_t count = 0;
         const auto take = [&](value_type handle, pointer) {
             // Again when its handle was revoked.
-            while (layout::is_alive(layout::tag_of(handle)) && !parts_.slots.kill(handle)) {
-                const slot_index slot = parts_.slots.slot_of(handle);
-                handle = parts_.slots.handle_of(slot, parts_.slots.tag(slot));
+            while (layout::is_alive(layout::tag_of(handle)) && !parts_.table.kill(handle)) {
+                const slot_index slot = parts_.table.slot_of(handle);
+                handle = parts_.table.handle_of(slot, parts_.table.tag(slot));
             }
             if (layout::is_alive(layout::tag_of(handle))) {
                 count_erased(parts_.lanes.mine());
@@ -129,7 +129,7 @@ public:
             }
         };
         parts_.for_living_in(0, parts_.objects.size(), take);
-        parts_.for_living_newborns_in(0, slots, take);
+        parts_.for_living_newborns_in(0, in_service, take);
         inline_executor executor;
         compactor_.run(executor, unlimited, [&](auto end) {
             for (std::size_t i = 0; i != count; ++i) {

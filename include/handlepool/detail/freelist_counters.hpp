@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/freelist.hpp>
 
 #include <atomic>
@@ -28,7 +28,7 @@ public:
     std::size_t get() const noexcept { return smallest_.load(std::memory_order::relaxed); }
 
 private:
-    typename Policy::template atomic<std::size_t> smallest_{std::numeric_limits<std::size_t>::max()};
+    typename Policy::template atomic<std::size_t> smallest_{(std::numeric_limits<std::size_t>::max)()};
 };
 
 /// The counters of a freelist, 64 bits wide, which never wrap: how many indices were put in service
@@ -76,7 +76,7 @@ public:
         // smaller, never larger than what waits
         const std::uint64_t tail = tail_.load(std::memory_order::acquire);
         const std::uint64_t head = head_.load(std::memory_order::relaxed);
-        return static_cast<std::size_t>(max<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
+        return static_cast<std::size_t>(greatest<std::int64_t>(0, static_cast<std::int64_t>(tail - head)));
     }
     std::size_t fresh() const noexcept {
         return static_cast<std::size_t>(fresh_.load(std::memory_order::relaxed));
@@ -117,11 +117,11 @@ freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::si
         if (room <= 0) {
             return 0;
         }
-        std::size_t count = min(wanted, static_cast<std::size_t>(room));
+        std::size_t count = least(wanted, static_cast<std::size_t>(room));
 
         const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
         if (reusable > 0) {
-            count = look(head, min(count, static_cast<std::size_t>(reusable)));
+            count = look(head, least(count, static_cast<std::size_t>(reusable)));
             // (15) release: pairs with (14), and with (16): what was looked at is written again after this
             // claim
             if (head_.compare_exchange_weak(head, head + count, std::memory_order::release,
@@ -134,7 +134,7 @@ freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::si
             if (fresh >= options_.index_limit) {
                 return 0;
             }
-            count = min(count, static_cast<std::size_t>(options_.index_limit - fresh));
+            count = least<std::size_t>(count, options_.index_limit - fresh);
             // (11) release: pairs with (10)
             if (fresh_.compare_exchange_weak(fresh, fresh + count, std::memory_order::release,
                                              std::memory_order::relaxed)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/reaper.hpp>
@@ -21,12 +21,12 @@ std::size_t close_holes_in_order(pool_parts<T, Config>& parts, reaper<T, Config>
     }
     std::uint32_t to = raw(holes.hole(0));
     for (std::size_t i = 1; i != holes.hole_count(); ++i) {
-        to = min(to, raw(holes.hole(i)));
+        to = least(to, raw(holes.hole(i)));
     }
     std::size_t moved = 0;
     for (std::uint32_t from = to, size = parts.objects.size(); from != size; ++from) {
         if (from + slots_ahead < size) {
-            parts.slots.prefetch_slot(parts.objects.owner(dense_position{from + slots_ahead}));
+            parts.table.prefetch_slot(parts.objects.owner(dense_position{from + slots_ahead}));
         }
         const slot_index slot = parts.objects.owner(dense_position{from});
         if (slot != slot_index::none) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/hook_connection.hpp>
+#include <handlepool/scoped_hook.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
 
 private:
     typename Policy::template atomic<bool> on_{true};
-    typename Policy::template atomic<std::uint32_t> holders_{1}; // its connection, and its hook
+    typename Policy::template atomic<std::uint32_t> holders_{1}; // its scoped_hook, and its hook
 };
 
 /// A user's hook as a pool calls it: `call(hook, handle, object)`, of a handle's value and a pointer.
@@ -51,8 +51,9 @@ typed_hook<Handle, Hook, Call> make_typed_hook(Hook hook, Call call) {
     return {std::move(hook), std::move(call)};
 }
 
-/// What is called for each object that is born, or for each that ends, in the order in which it was added.
-/// Not std::function, whose header takes longer to compile than the pool.
+/// What is called for each object that is born, or for each that ends: early hooks and then late ones, each
+/// in the order in which they were added. Not std::function, whose header takes longer to compile than the
+/// pool.
 ///
 /// Whoever has closed the gate uses the list. The switches alone are touched by other threads.
 template <class Policy, class Value, class Pointer>
@@ -72,15 +73,15 @@ public:
 
     /// Throws std::bad_alloc, and what moving the hook throws; then nothing has changed.
     template <class Hook>
-    hook_connection add(Hook hook) {
-        node** last = &first_;
-        while (*last != nullptr) {
-            last = &(*last)->next;
+    scoped_hook add(Hook hook, hook_order order) {
+        node** where = &first_;
+        while (*where != nullptr && (*where)->order <= order) {
+            where = &(*where)->next;
         }
         auto* const shared = new switch_type;
-        hook_connection connection(*shared);
-        *last = new node_of<Hook>(*shared, std::move(hook));
-        return connection;
+        scoped_hook holder(*shared);
+        *where = new node_of<Hook>(*shared, std::move(hook), order, *where);
+        return holder;
     }
 
     void call(Value handle, Pointer object) const {
@@ -115,7 +116,10 @@ private:
     using switch_type = hook_switch_of<Policy>;
 
     struct node {
-        explicit node(switch_type& shared) noexcept : own(shared) { own.hold(); }
+        node(switch_type& shared, hook_order when, node* behind) noexcept
+            : own(shared), order(when), next(behind) {
+            own.hold();
+        }
         virtual ~node() {
             own.turn_off();
             own.release();
@@ -126,12 +130,14 @@ private:
         virtual void announce(Value handle) noexcept = 0;
 
         switch_type& own;
-        node* next = nullptr;
+        const hook_order order;
+        node* next;
     };
 
     template <class Hook>
     struct node_of final : node {
-        node_of(switch_type& shared, Hook&& moved) : node(shared), hook(std::move(moved)) {}
+        node_of(switch_type& shared, Hook&& moved, hook_order when, node* behind)
+            : node(shared, when, behind), hook(std::move(moved)) {}
         void call(Value handle, Pointer object) override { hook(handle, object); }
         void announce([[maybe_unused]] Value handle) noexcept override {
             if constexpr (requires { hook.announce(handle); }) {

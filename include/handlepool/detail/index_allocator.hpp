@@ -19,9 +19,7 @@ struct returned_totals {
     std::uint64_t given_back = 0;
     std::uint64_t claimed = 0;
 
-    std::size_t waiting() const noexcept {
-        return given_back > claimed ? static_cast<std::size_t>(given_back - claimed) : 0;
-    }
+    std::size_t waiting() const noexcept { return given_back > claimed ? given_back - claimed : 0; }
     friend bool operator==(returned_totals, returned_totals) = default;
 };
 
@@ -171,7 +169,7 @@ public:
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
     /// as in use; they go out whatever `in_use_limit` says, because they were within it before.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = std::numeric_limits<std::size_t>::max()) noexcept {
+                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         while (true) {
             const auto before = returned_.seen();
             if (before.waiting() != 0) {

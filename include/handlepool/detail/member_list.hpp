@@ -1,6 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/own_handle.hpp>
 #include <handlepool/detail/slot_pages.hpp>
 #include <handlepool/handle.hpp>
@@ -41,7 +42,7 @@ public:
     member_list(member_list&& other) noexcept
         : positions_(std::move(other.positions_)),
           handles_(std::exchange(other.handles_, {})),
-          pool_id_(other.pool_id_) {}
+          pool_id_(std::exchange(other.pool_id_, std::nullopt)) {}
     member_list& operator=(member_list other) noexcept {
         swap(other);
         return *this;
@@ -148,5 +149,28 @@ private:
     std::vector<handle_type> handles_;
     std::optional<std::uint32_t> pool_id_;
 };
+
+/// Erases the members of a container for which `ends(position)` is true, and returns how many. What it calls
+/// may change the container: whoever is a member all the time is asked.
+template <class Container, class Ends>
+std::size_t erase_members_if(Container& container, Ends ends) {
+    std::size_t erased = 0;
+    // From the end, where removing moves those that were asked.
+    for (std::size_t i = container.size(); i != 0; i = least(i - 1, container.size())) {
+        const auto each = container.handles()[i - 1];
+        if (ends(i - 1) && container.erase(each)) {
+            ++erased;
+        }
+    }
+    return erased;
+}
+
+/// For one more value, which then needs no memory. Throws std::bad_alloc.
+template <class Value>
+void make_room(std::vector<Value>& values) {
+    if (values.size() == values.capacity()) {
+        values.reserve(2 * values.size() + 1);
+    }
+}
 
 } // namespace handlepool::detail

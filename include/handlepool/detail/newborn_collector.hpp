@@ -39,7 +39,7 @@ public:
         }
         share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.lanes[i].newborns;
-            if (!parts_.newborns.drain_ready(queue, most, parts_.slots, take) || queue.pending <= most) {
+            if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
         });
@@ -55,7 +55,7 @@ public:
                                 for (std::size_t i = first; i != last; ++i) {
                                     pending_range& one = pending_[i];
                                     one.ready =
-                                        parts_.newborns.scan_published(one.first, one.last, parts_.slots);
+                                        parts_.newborns.scan_published(one.first, one.last, parts_.table);
                                 }
                             });
         for (std::size_t i = 0; i != ranges;) {

@@ -5,9 +5,9 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/held_groups.hpp>
 #include <handlepool/detail/index_allocator.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -86,7 +86,7 @@ public:
     using batch_type = newborn_batch;
 
     nursery(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
-            std::size_t max_threads = std::numeric_limits<std::size_t>::max())
+            std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : chunks_(what_for, chunks, chunk_size, max_threads),
           owners_(what_for, chunks_.positions(), 0),
           links_(what_for.part(" vacated positions").rarely(), chunks_.positions(), 0) {}
@@ -126,7 +126,7 @@ public:
     /// std::bad_alloc; then nothing has changed. Lock-free.
     bool take(chain& lane, std::size_t count, newborn_batch& batch) {
         const std::size_t rest = lane.positions.put_end - lane.positions.put;
-        const std::size_t in_lane_chunk = min(count, rest);
+        const std::size_t in_lane_chunk = least(count, rest);
         std::size_t further = count - in_lane_chunk;
         if (lane.vacant != link::none) {
             batch.vacated.reserve(further);
@@ -174,7 +174,7 @@ public:
         std::size_t object = 0;
         const auto visit_run = [&object, count, visit](std::uint32_t first, std::size_t most) {
             const std::size_t begin = object;
-            object += min(count - begin, most);
+            object += least(count - begin, most);
             for (std::size_t i = begin, end = object; i != end; ++i) {
                 visit(i, nursery_position{first + static_cast<std::uint32_t>(i - begin)});
             }
@@ -265,12 +265,12 @@ public:
     /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
     /// number of ranges at the same time.
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
-                                 const slot_table<Config>& slots) noexcept {
+                                 const slot_table<Config>& table) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
-            slots.prefetch_slot(slots.slot_of(owner(nursery_position{position})));
+            table.prefetch_slot(table.slot_of(owner(nursery_position{position})));
         }
         for (std::uint32_t position = first; position != last; ++position) {
-            if (!pass(position, slots)) {
+            if (!pass(position, table)) {
                 return position - first;
             }
         }
@@ -285,7 +285,7 @@ public:
             chunks_.follow(lane.positions);
             const std::uint32_t first = lane.positions.get;
             const auto ready =
-                static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+                static_cast<std::uint32_t>(least<std::size_t>(count, lane.positions.get_end - first));
             take(nursery_position{first}, ready);
             lane.positions.get = first + ready;
             count -= ready;
@@ -304,11 +304,11 @@ public:
     /// not empty, and in those that were pending when the lane's chain was last looked at. Returns whether it
     /// left out positions for that limit alone.
     template <class Take>
-    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Take take) {
+    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& table, Take take) {
         return drain_ready(
-            lane, min<std::size_t>(most, lane.pending), limit_positions,
+            lane, least<std::size_t>(most, lane.pending), limit_positions,
             [&](std::uint32_t first, std::uint32_t last) {
-                const std::uint32_t ready = scan_published(first, last, slots);
+                const std::uint32_t ready = scan_published(first, last, table);
                 take(nursery_position{first}, ready);
                 lane.positions.get = first + ready;
                 return ready;
@@ -478,7 +478,7 @@ protected:
     /// The end of a run's first `left` positions, which it counts down.
     static std::uint32_t limit_positions(std::uint32_t first, std::uint32_t last,
                                          std::size_t& left) noexcept {
-        const auto count = static_cast<std::uint32_t>(min<std::size_t>(last - first, left));
+        const auto count = static_cast<std::uint32_t>(least<std::size_t>(last - first, left));
         left -= count;
         return first + count;
     }
@@ -518,8 +518,8 @@ protected:
         const auto last = nursery_position{static_cast<std::uint32_t>(touched * chunk_size())};
         const std::size_t end = (raw(objects.end_of_huge_page(last)) + chunk_size() - 1) / chunk_size();
         if (end != touched) {
-            chunks_.put_in_service(min(end, chunks_.chunks()), chunks_to_hold(chunks_.chunks()));
-            memory_.touch(min(end, chunks_.chunks_in_service()));
+            chunks_.put_in_service(least(end, chunks_.chunks()), chunks_to_hold(chunks_.chunks()));
+            memory_.touch(least(end, chunks_.chunks_in_service()));
             drained_ = drained_ + (memory_.touched() - touched);
         }
     }
@@ -533,8 +533,8 @@ protected:
         auto& free = chunks_.given_back();
         for (std::size_t end = last; end != first;) {
             const std::size_t word = (end - 1) / word_size;
-            const std::size_t begin =
-                max(max(first, word * word_size), end - min(end, chunks_to_hold(chunks_.chunks())));
+            const std::size_t begin = greatest(greatest(first, word * word_size),
+                                               end - least(end, chunks_to_hold(chunks_.chunks())));
             const std::uint64_t taken = free.claim_word(word, bits_between(begin, end));
             for_each_run(word * word_size, taken, [&](std::size_t run, std::size_t run_end) {
                 discard_chunks(objects, run, run_end);
@@ -576,9 +576,9 @@ protected:
 
     /// Compaction: is the object at a position published, or the position done with? A vacated one is from
     /// here on.
-    bool pass(std::uint32_t position, const slot_table<Config>& slots) noexcept {
+    bool pass(std::uint32_t position, const slot_table<Config>& table) noexcept {
         const value_type handle = owner(nursery_position{position});
-        return names_object(handle) ? reached(slots.tag(slots.slot_of(handle)), handle) // (4)
+        return names_object(handle) ? reached(table.tag(table.slot_of(handle)), handle) // (4)
                                     : handle == gone || (handle != empty && pass_vacated(position, handle));
     }
 

@@ -152,7 +152,7 @@ private:
 
     /// Saturates instead of overflowing; a reservation of that size fails anyway.
     static constexpr std::size_t product(std::size_t count, std::size_t stride) noexcept {
-        constexpr std::size_t most = std::numeric_limits<std::size_t>::max() - free_bytes;
+        constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)() - free_bytes;
         return count > most / stride ? most : count * stride;
     }
 

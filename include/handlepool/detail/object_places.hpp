@@ -19,7 +19,7 @@ public:
     object_places(std::byte* first, std::size_t /*stride*/) noexcept : first_(first) {}
 
     T* at(location where) const noexcept {
-        return std::launder(reinterpret_cast<T*>(first_ + raw(where) * sizeof(T)));
+        return std::launder(static_cast<T*>(static_cast<void*>(first_ + raw(where) * sizeof(T))));
     }
     HANDLEPOOL_ALWAYS_INLINE void prefetch_to_read(location where) const noexcept {
         prefetch_object_to_read(first_, raw(where), sizeof(T));

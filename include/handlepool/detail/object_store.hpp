@@ -1,8 +1,8 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/object_array.hpp>
 #include <handlepool/detail/object_type.hpp>
@@ -95,7 +95,7 @@ public:
             }
         }
         size_.store(size, std::memory_order::relaxed);
-        used_ = max<std::uint32_t>(used_, size);
+        used_ = greatest<std::uint32_t>(used_, size);
     }
 
     /// Sees to it that there is memory for `more` objects after the last one of the dense store, if the
@@ -105,9 +105,9 @@ public:
         if constexpr (memory_by_touch) {
             return left;
         } else {
-            const auto wanted = static_cast<std::uint32_t>(min<std::size_t>(more, left));
+            const auto wanted = static_cast<std::uint32_t>(least<std::size_t>(more, left));
             // An eighth more, so that a growing store does not ask each time.
-            std::uint32_t room = wanted == 0 ? 0 : min<std::uint32_t>(wanted + size() / 8, left);
+            std::uint32_t room = wanted == 0 ? 0 : least<std::uint32_t>(wanted + size() / 8, left);
             while (room != 0 && !make_ready(location{size()}, room)) {
                 room = room > wanted ? wanted : room / 2;
             }
@@ -157,13 +157,13 @@ private:
         unpoison_objects(location{first}, last - first);
         array::discard(first, last);
         if (first < used_) {
-            poison_objects(location{first}, min<std::uint32_t>(used_, last) - first);
+            poison_objects(location{first}, least<std::uint32_t>(used_, last) - first);
         }
     }
 
     std::uint32_t first_of_huge() const noexcept { return capacity_ + capacity_ / 8; }
     std::uint32_t last_of_huge() const noexcept {
-        return static_cast<std::uint32_t>(min<std::size_t>(2 * std::size_t{capacity_}, locations_));
+        return static_cast<std::uint32_t>(least<std::size_t>(2 * std::size_t{capacity_}, locations_));
     }
 
     std::uint32_t capacity_;

@@ -10,13 +10,9 @@
 
 namespace handlepool::detail {
 
-/// Raises std::invalid_argument: the handle, or its pool, can't be that of a member.
-[[noreturn]] inline void refuse_member(std::string container, const std::string& what) {
-    raise(std::invalid_argument(container.append(": ").append(what)));
-}
-
+/// Raises std::invalid_argument: what can't be a member.
 [[noreturn]] inline void refuse_member(const char* container, const std::string& what) {
-    raise(std::invalid_argument(std::string(container) + ": " + what + " can't be a member"));
+    raise(std::invalid_argument(std::string(container) + ": " + what));
 }
 
 /// Raises std::invalid_argument unless this is the pool whose objects a container has, or there is none yet.
@@ -36,15 +32,12 @@ void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, con
     if (!handle) {
         refuse_member(container, "the null handle can't be a member");
     }
-    if (!handle) {
-        refuse_member(container, "the null handle");
-    }
     if (!Layout::fits(handle.value())) {
-        refuse_member(container, "a handle with bits that its layout doesn't use");
+        refuse_member(container, "a handle with bits that its layout doesn't use can't be a member");
     }
     if (!Layout::can_be_alive(handle.tag())) {
         refuse_member(container, "a handle of generation " + std::to_string(handle.generation()) +
-                                     ", which names no object,");
+                                     ", which names no object, can't be a member");
     }
     require_pool(own, handle.pool_id(), container);
 }

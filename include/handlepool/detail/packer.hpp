@@ -2,9 +2,9 @@
 
 #include <handlepool/detail/birth_list.hpp>
 #include <handlepool/detail/hole_closer.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/newborn_collector.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
@@ -49,9 +49,9 @@ public:
             for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
                 pending += parts_.newborns.pending(parts_.lanes[i].newborns);
             }
-            const std::size_t wanted = min(budget, pending);
-            const std::size_t in_holes = min(wanted, holes.hole_count());
-            return min(budget, holes.hole_count() + parts_.objects.make_room(wanted - in_holes));
+            const std::size_t wanted = least(budget, pending);
+            const std::size_t in_holes = least(wanted, holes.hole_count());
+            return least(budget, holes.hole_count() + parts_.objects.make_room(wanted - in_holes));
         }
     }
 
@@ -77,8 +77,9 @@ public:
                 if (noted) {
                     note_birth(handle, frame);
                 }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
                 apply({parts_.objects.location_of(position), place_of(placed, holes),
-                       parts_.slots.slot_of(handle)});
+                       parts_.table.slot_of(handle)});
                 ++placed;
             }
             count = placed;
@@ -103,8 +104,9 @@ public:
                 if (noted) {
                     note_birth(handle, frame);
                 }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
                 moves_[count] = {parts_.objects.location_of(position), place_of(count, holes),
-                                 parts_.slots.slot_of(handle)};
+                                 parts_.table.slot_of(handle)};
                 ++count;
             }
         });
@@ -192,7 +194,7 @@ private:
     /// Does somebody want to know of births?
     bool is_noted() noexcept { return history_.remembers() || !births_.hooks().empty(); }
     void note_birth(value_type handle, std::uint64_t frame) noexcept {
-        const slot_index slot = parts_.slots.slot_of(handle);
+        const slot_index slot = parts_.table.slot_of(handle);
         history_.born(slot, layout::tag_of(handle), frame);
         births_.record(slot);
     }
@@ -219,7 +221,7 @@ private:
                                 for (std::size_t i = first; i != last; ++i) {
                                     if (i + objects_ahead < last) {
                                         const move& next = moves_[i + objects_ahead];
-                                        parts_.slots.prefetch_slot(next.slot);
+                                        parts_.table.prefetch_slot(next.slot);
                                         parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
                                         parts_.objects.prefetch_owner(next.to);
                                     }

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <handlepool/detail/entry_sort.hpp>
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 
 #include <cstddef>
@@ -12,19 +13,20 @@ namespace handlepool::detail {
 /// Sorts entries by the threads of an executor: blocks by themselves, then pairs of sorted sequences are
 /// merged, until one is left. Each merge is divided into pieces of a block's length, by the numbers of
 /// entries that each piece takes from the two sequences: so the last merge is parallel, too.
-template <class Entry, class Before>
+template <class Policy, class Entry, class Before>
 class parallel_sort {
 public:
     /// Blocks are not shorter than `grain`. Throws std::bad_alloc.
     parallel_sort(std::size_t count, std::size_t grain, Before before)
         : count_(count),
-          block_(max(grain, (count + most_blocks - 1) / most_blocks)),
+          block_(greatest(grain, (count + most_blocks - 1) / most_blocks)),
           blocks_((count + block_ - 1) / block_),
           before_(before),
           splits_(blocks_ + 1) {}
 
     /// Sorts `entries`, with room for as many in `spare`; returns where they are afterwards, one of the two,
-    /// or null when they were in order: then they are unchanged. The order must not throw.
+    /// or null when they were in order: then they are unchanged. Throws what the order throws, and leaves
+    /// them in any order then.
     template <class Executor>
     Entry* run(Executor& executor, Entry* entries, Entry* spare) {
         if (sort_blocks(executor, entries, spare)) {
@@ -32,12 +34,11 @@ public:
         }
         for (std::size_t width = block_; width < count_; width *= 2) {
             find_splits(entries, width);
-            executor.for_ranges(blocks_, 1,
-                                [this, entries, spare, width](std::size_t first, std::size_t last) noexcept {
-                                    for (std::size_t piece = first; piece != last; ++piece) {
-                                        merge_piece(entries, spare, width, piece);
-                                    }
-                                });
+            for_ranges_or_throw<Policy>(executor, blocks_, 1, [=, this](std::size_t first, std::size_t last) {
+                for (std::size_t piece = first; piece != last; ++piece) {
+                    merge_piece(entries, spare, width, piece);
+                }
+            });
             std::swap(entries, spare);
         }
         return entries;
@@ -55,16 +56,16 @@ private:
     };
     pair_of_sequences pair_at(std::size_t place, std::size_t width) const noexcept {
         const std::size_t left = place / (2 * width) * (2 * width);
-        return {left, min(left + width, count_), min(left + 2 * width, count_)};
+        return {left, least(left + width, count_), least(left + 2 * width, count_)};
     }
 
     /// Returns whether all were in order before.
     template <class Executor>
     bool sort_blocks(Executor& executor, Entry* entries, Entry* spare) {
-        executor.for_ranges(blocks_, 1, [this, entries, spare](std::size_t first, std::size_t last) noexcept {
+        for_ranges_or_throw<Policy>(executor, blocks_, 1, [=, this](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i != last; ++i) {
                 Entry* const block = entries + i * block_;
-                const std::size_t size = min(block_, count_ - i * block_);
+                const std::size_t size = least(block_, count_ - i * block_);
                 const std::size_t ordered =
                     ordered_prefix(size, before_, [block](std::size_t at) { return block[at]; });
                 splits_[i] = ordered == size ? 1 : 0; // was it in order?
@@ -74,7 +75,8 @@ private:
             }
         });
         for (std::size_t i = 0; i != blocks_; ++i) {
-            if (splits_[i] == 0 || (i != 0 && !before_(entries[i * block_ - 1], entries[i * block_]))) {
+            if (splits_[i] == 0 ||
+                (i != 0 && !in_sequence(entries[i * block_ - 1], entries[i * block_], before_))) {
                 return false;
             }
         }
@@ -89,11 +91,11 @@ private:
             const std::size_t out = place - both.left;
             const std::size_t right_size = both.end - both.right;
             std::size_t low = out > right_size ? out - right_size : 0;
-            std::size_t high = min(out, both.right - both.left);
+            std::size_t high = least(out, both.right - both.left);
             if (out != 0) {
                 // Where an order contradicts itself, the pieces must divide the sequences all the same.
-                low = max(low, splits_[piece - 1]);
-                high = min(high, splits_[piece - 1] + block_);
+                low = greatest(low, splits_[piece - 1]);
+                high = least(high, splits_[piece - 1] + block_);
             }
             while (low < high) {
                 const std::size_t middle = low + (high - low) / 2;
@@ -110,7 +112,7 @@ private:
     void merge_piece(const Entry* entries, Entry* out, std::size_t width, std::size_t piece) const {
         const std::size_t place = piece * block_;
         const pair_of_sequences both = pair_at(place, width);
-        const std::size_t end = min(place + block_, both.end);
+        const std::size_t end = least(place + block_, both.end);
         const std::size_t left_first = splits_[piece];
         const std::size_t left_last = end == both.end ? both.right - both.left : splits_[piece + 1];
         merge(entries + both.left + left_first, entries + both.left + left_last,

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr std::size_t poison_unit = 8;
 constexpr bool can_poison(std::size_t size) noexcept {
     // It begins at a multiple of the largest power of two in its size, so that fewer bytes of it than a unit
     // without that power come before the first whole unit.
-    const std::size_t step = min(size & (~size + 1), poison_unit);
+    const std::size_t step = least(size & (~size + 1), poison_unit);
     return address_sanitizer && size >= 2 * poison_unit - step;
 }
 

@@ -6,7 +6,7 @@
 #include <handlepool/detail/row_place.hpp>
 #include <handlepool/detail/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
-#include <handlepool/hook_connection.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <cstddef>
@@ -59,8 +59,10 @@ public:
         return {handles.begin(), handles.end()};
     }
     pool_stats stats() const override { return pool_.stats(); }
-    hook_connection on_erase(hook called) override { return pool_.on_erase(untyped(std::move(called))); }
-    hook_connection on_birth(hook called) override { return pool_.on_birth(untyped(std::move(called))); }
+    scoped_hook on_erase(hook called, hook_order order) override {
+        return pool_.on_erase(untyped(std::move(called)), order);
+    }
+    scoped_hook on_birth(hook called) override { return pool_.on_birth(untyped(std::move(called))); }
 
     compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
     std::optional<compaction_stats> try_compact(executor_ref executor) override {
@@ -70,6 +72,7 @@ public:
         return pool_.compact_some(budget, executor);
     }
     bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
+    bool is_compacting() const noexcept override { return pool_.core_.is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
     void skip_frame() noexcept override { pool_.skip_frame(); }
 

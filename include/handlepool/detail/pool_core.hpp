@@ -6,9 +6,9 @@
 #include <handlepool/detail/contract.hpp>
 #include <handlepool/detail/creation.hpp>
 #include <handlepool/detail/eraser.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_plan.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pool_config.hpp>
 #include <handlepool/detail/pool_id_holder.hpp>
 #include <handlepool/detail/pool_listing.hpp>
@@ -19,8 +19,8 @@
 #include <handlepool/detail/sorter.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/hook_connection.hpp>
 #include <handlepool/pool_options.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
 #include <array>
@@ -59,7 +59,7 @@ public:
     /// Destroys all objects, which may still use the pool.
     ~pool_core() {
         // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
-        expect(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
+        expects(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
         destroy_all();
         id_.set_next_generation(next_generation());
         // Volatile, or the compiler drops the store: the lifetime ends here.
@@ -174,7 +174,7 @@ public:
 
     value_type revoke(value_type handle) noexcept {
         expect_in_use();
-        return parts_.slots.revoke(handle);
+        return parts_.table.revoke(handle);
     }
 
     bool erase(value_type handle) noexcept {
@@ -193,7 +193,7 @@ public:
                 // An erase is an exchange, which no later one overtakes: without this each would wait for its
                 // slot.
                 if (i + slots_ahead < count) {
-                    parts_.slots.prefetch_slot(parts_.slots.slot_of(Handle(first[i + slots_ahead]).value()));
+                    parts_.table.prefetch_slot(parts_.table.slot_of(Handle(first[i + slots_ahead]).value()));
                 }
                 erased += erase(Handle(first[i]).value()) ? 1U : 0U;
             }
@@ -225,7 +225,7 @@ public:
 
     bool contains(value_type handle) const noexcept {
         expect_in_use();
-        return parts_.slots.is_alive(handle);
+        return parts_.table.is_alive(handle);
     }
 
     std::size_t size() const noexcept {
@@ -261,12 +261,12 @@ public:
 
     pointer find(value_type handle) const noexcept {
         expect_in_use();
-        return parts_.slots.find(handle, parts_.objects.places());
+        return parts_.table.find(handle, parts_.objects.places());
     }
     template <class Lookup>
     Lookup look_up() const noexcept {
         expect_in_use();
-        return Lookup(parts_.slots.look_up(), parts_.objects.places());
+        return Lookup(parts_.table.look_up(), parts_.objects.places());
     }
 
     pointer at(value_type handle) const {
@@ -280,9 +280,9 @@ public:
     /// The handle is known to be alive.
     pointer living(value_type handle) const noexcept {
         if constexpr (checked) {
-            expect(contains(handle), name_, "operator[] was given a stale handle");
+            expects(contains(handle), name_, "operator[] was given a stale handle");
         }
-        return parts_.objects.at(parts_.slots.location_of(parts_.slots.slot_of(handle)));
+        return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
     }
 
     /// Objects that are all alive, and all different; else nothing.
@@ -347,7 +347,7 @@ public:
     /// Is there a living object?
     bool is_alive_at(std::size_t position) const noexcept {
         const slot_index slot = placement::owner_of(parts_, position);
-        return slot != slot_index::none && layout::is_alive(parts_.slots.tag_relaxed(slot));
+        return slot != slot_index::none && layout::is_alive(parts_.table.tag_relaxed(slot));
     }
     /// The handle of the object there; zero in a hole.
     value_type owner_of(std::size_t position) const noexcept {
@@ -373,8 +373,8 @@ public:
             return 0;
         }
         // The object may have another handle by now; or it is not published yet.
-        const slot_index slot = parts_.slots.slot_of(owner);
-        return parts_.newborns.reached(parts_.slots.tag_relaxed(slot), owner) ? handle_in_slot(slot) : owner;
+        const slot_index slot = parts_.table.slot_of(owner);
+        return parts_.newborns.reached(parts_.table.tag_relaxed(slot), owner) ? handle_in_slot(slot) : owner;
     }
 
     guard_type access() {
@@ -431,6 +431,10 @@ public:
         expect_in_use();
         return gate_.pinned();
     }
+    bool is_compacting() const noexcept {
+        expect_in_use();
+        return gate_.running();
+    }
     bool idle() const noexcept {
         expect_in_use();
         return compactor_.idle();
@@ -445,14 +449,14 @@ public:
 
     /// `hook(handle, object)`, with a value and a pointer.
     template <class Hook>
-    hook_connection add_erase_hook(Hook hook) {
+    scoped_hook add_erase_hook(Hook hook, hook_order order) {
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
-        return compactor_.add_erase_hook(std::move(hook));
+        return compactor_.add_erase_hook(std::move(hook), order);
     }
     template <class Hook>
-    hook_connection add_birth_hook(Hook hook) {
+    scoped_hook add_birth_hook(Hook hook) {
         expect_in_use();
         gate_.close_or_throw();
         const closed_gate closed(gate_);
@@ -531,7 +535,7 @@ private:
         // Until the object is destroyed the slot's tag is at most one past the object's.
         return slot == slot_index::none
                    ? 0
-                   : parts_.slots.handle_of(slot, parts_.slots.last_object(parts_.slots.tag_relaxed(slot)));
+                   : parts_.table.handle_of(slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
     }
 
     handle_report report_of(value_type handle, handle_state now) const {
@@ -542,7 +546,8 @@ private:
     std::uint32_t next_generation() const noexcept {
         std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
-            highest = max<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
+            highest =
+                greatest<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
         });
         return (highest + 1) & ~1U;
     }
@@ -563,7 +568,7 @@ private:
 
     void expect_in_use() const noexcept {
         if constexpr (checked) {
-            expect(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+            expects(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
         }
     }
 
@@ -582,7 +587,7 @@ private:
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
     eraser<T, Config> eraser_{parts_, compactor_};
-    sorter<T, Config> sorter_{parts_};
+    sorter<T, Config> sorter_{parts_, name_};
     access_gate<lane_type> gate_;
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;

@@ -90,7 +90,7 @@ private:
         if (!by_name_.contains(name)) {
             return false;
         }
-        error = "handlepool: the service has a pool '" + std::string(name) + "' already";
+        error = "handlepool: the service has a " + quoted_pool(name) + " already";
         return true;
     }
 

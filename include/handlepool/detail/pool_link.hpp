@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
-#include <handlepool/hook_connection.hpp>
+#include <handlepool/scoped_hook.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace handlepool::detail {
 
-/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)`, and some
-/// time before, in most cases, its `prefetch(handle)`. Its hooks hold the address of a word that names the
-/// container, which may move.
+/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)` after the
+/// program's hooks, and some time before, in most cases, its `prefetch(handle)`. Its hooks hold the address
+/// of a word that names the container, which may move.
 template <class Container>
 class pool_link {
 public:
@@ -20,7 +20,7 @@ public:
     template <class Pool>
     void attach(Pool& pool, Container& container) {
         auto whom = std::make_unique<Container*>(&container);
-        hook_ = pool.on_erase(end_hook<Pool>{whom.get(), &pool});
+        hook_ = pool.on_erase(end_hook<Pool>{whom.get(), &pool}, hook_order::late);
         whom_ = std::move(whom);
         remember(pool);
     }
@@ -29,7 +29,7 @@ public:
     void attach(Pool& pool, Container& container, What what) {
         auto whom = std::make_unique<Container*>(&container);
         Container** const to = whom.get();
-        scoped_hook erase = pool.on_erase(end_hook<Pool>{to, &pool});
+        scoped_hook erase = pool.on_erase(end_hook<Pool>{to, &pool}, hook_order::late);
         births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
             (*to)->born(handle, object, what);
         });

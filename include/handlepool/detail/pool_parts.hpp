@@ -1,6 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/begun_order.hpp>
 #include <handlepool/detail/dense_iterator.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
 #include <handlepool/detail/lane.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
@@ -64,8 +66,8 @@ struct placement_parts<Config, dense_placement> {
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>
     static void for_each(Executor& executor, const Parts& parts, Visit visit) {
-        executor.for_ranges(
-            parts.objects.size(), Parts::policy::compaction_grain,
+        for_ranges_or_throw<typename Parts::policy>(
+            executor, parts.objects.size(), Parts::policy::compaction_grain,
             [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
                 for (std::size_t i = first; i != last; ++i) {
                     visit(parts.objects.at(location{static_cast<std::uint32_t>(i)}));
@@ -91,11 +93,11 @@ struct pool_parts {
                const object_type<T>& type = {})
         : geometry(sizes),
           fresh_tag(first_tag),
-          slots(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
+          table(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
           objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
                   type),
           lanes(pool.part(" lanes"), sizes.max_threads),
-          allocator(pool.part(" freelist"), sizes, slots, lanes),
+          allocator(pool.part(" freelist"), sizes, table, lanes),
           newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, sizes.max_threads),
           removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
                    sizes.removal_queue_size, sizes.max_threads) {}
@@ -111,7 +113,7 @@ struct pool_parts {
     void for_each_slot(Visit visit) const {
         for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
             const slot_index slot{static_cast<std::uint32_t>(index)};
-            visit(slot, slots.tag(slot));
+            visit(slot, table.tag(slot));
         }
     }
 
@@ -121,13 +123,13 @@ struct pool_parts {
         for (std::size_t i = first; i != last; ++i) {
             const dense_position position{static_cast<std::uint32_t>(i)};
             if (i + slots_ahead < last) {
-                slots.prefetch_slot(
+                table.prefetch_slot(
                     objects.owner(dense_position{static_cast<std::uint32_t>(i + slots_ahead)}));
             }
             const slot_index slot = objects.owner(position);
-            const tag_type tag = slot == slot_index::none ? tag_type{} : slots.tag(slot);
+            const tag_type tag = slot == slot_index::none ? tag_type{} : table.tag(slot);
             if (layout::is_alive(tag)) {
-                visit(slots.handle_of(slot, tag), objects.at(objects.location_of(position)));
+                visit(table.handle_of(slot, tag), objects.at(objects.location_of(position)));
             }
         }
     }
@@ -137,10 +139,10 @@ struct pool_parts {
     void for_living_newborns_in(std::size_t first, std::size_t last, Visit visit) const {
         for (std::size_t i = first; i != last; ++i) {
             const slot_index slot{static_cast<std::uint32_t>(i)};
-            const tag_type tag = slots.tag(slot);
-            const location where = slots.location_of(slot);
+            const tag_type tag = table.tag(slot);
+            const location where = table.location_of(slot);
             if (layout::is_alive(tag) && !objects.is_dense(where)) {
-                visit(slots.handle_of(slot, tag), objects.at(where));
+                visit(table.handle_of(slot, tag), objects.at(where));
             }
         }
     }
@@ -156,25 +158,25 @@ struct pool_parts {
 
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
     value_type publish(slot_index slot, location where) noexcept {
-        const tag_type tag = slots.next_tag(slot, fresh_tag);
-        const value_type handle = slots.handle_of(slot, tag);
+        const tag_type tag = table.next_tag(slot, fresh_tag);
+        const value_type handle = table.handle_of(slot, tag);
         newborns.own(objects.nursery_position_of(where), handle);
-        slots.publish(slot, tag, where);
+        table.publish(slot, tag, where);
         return handle;
     }
 
     /// The same for a slot that was reserved.
     void publish_reserved(slot_index slot, location where) noexcept {
-        const tag_type tag = slots.next_tag(slot, fresh_tag);
-        newborns.own(objects.nursery_position_of(where), slots.handle_of(slot, tag));
-        slots.publish_reserved(slot, tag, where);
+        const tag_type tag = table.next_tag(slot, fresh_tag);
+        newborns.own(objects.nursery_position_of(where), table.handle_of(slot, tag));
+        table.publish_reserved(slot, tag, where);
     }
 
     /// Compaction: makes the object that was moved to a position the slot's. The location is a plain store,
     /// whether the object is being erased or not: an erase touches the tag alone.
     void own(dense_position position, slot_index slot) noexcept {
         objects.set_owner(position, slot);
-        slots.set_location(slot, objects.location_of(position));
+        table.set_location(slot, objects.location_of(position));
     }
 
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
@@ -183,16 +185,17 @@ struct pool_parts {
         for (std::size_t i = 0, last = lanes.count(); i < last; ++i) {
             lanes[i].reset();
         }
-        slots.reset();
+        table.reset();
         objects.reset();
         newborns.reset();
         removals.reset();
         allocator.reset(used_up);
+        order.forget();
         erased_without_lane.store(0, std::memory_order::relaxed);
     }
 
     memory_use memory_beside_objects() const noexcept {
-        return memory_of(slots, lanes, allocator, newborns, removals) + objects.memory_of_owners();
+        return memory_of(table, lanes, allocator, newborns, removals) + objects.memory_of_owners();
     }
 
     // How many objects ahead of the one that is visited its slot is asked for.
@@ -200,12 +203,13 @@ struct pool_parts {
 
     pool_geometry geometry;
     typename policy::template plain<tag_type> fresh_tag;
-    slot_table<Config> slots;
+    slot_table<Config> table;
     object_store<T, policy> objects;
     lane_table<policy> lanes;
     slot_allocator<Config> allocator;
     typename placement::places newborns;
     removal_queue<Config> removals;
+    begun_order order;
     /// Objects erased by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane{0};
 };

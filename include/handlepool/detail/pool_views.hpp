@@ -22,7 +22,7 @@ std::size_t count_alive(const pool_parts<T, Config>& parts) noexcept {
     const std::uint64_t erased = parts.erased();
     const std::uint64_t created =
         parts.lanes.sum([](const auto& lane) { return lane.created.load(std::memory_order::relaxed); });
-    return created > erased ? static_cast<std::size_t>(created - erased) : 0;
+    return created > erased ? created - erased : 0;
 }
 
 /// What is known of a handle.
@@ -41,11 +41,11 @@ handle_report examine(typename Config::layout::value_type handle, handle_state s
                         .own_pool_id = layout::pool_id_of(parts.fresh_tag),
                         .first_generation = layout::generation_of(parts.fresh_tag),
                         .slots_in_service = parts.slots_in_service()};
-    if (index < parts.slots.size()) {
-        const slot_index slot = parts.slots.slot_of(handle);
-        found.slot_generation = layout::generation_of(parts.slots.tag_relaxed(slot));
-        found.cancelled = parts.slots.tag_relaxed(slot) == parts.slots.erased(tag) &&
-                          parts.slots.location_of(slot) == parts.slots.cancelled;
+    if (index < parts.table.size()) {
+        const slot_index slot = parts.table.slot_of(handle);
+        found.slot_generation = layout::generation_of(parts.table.tag_relaxed(slot));
+        found.cancelled = parts.table.tag_relaxed(slot) == parts.table.erased(tag) &&
+                          parts.table.location_of(slot) == parts.table.cancelled;
         if (const auto& history = compactions.history(); history.remembers()) {
             const std::uint64_t now = compactions.runs();
             // What no compaction has seen yet was created, or erased, since the last one.
@@ -71,7 +71,7 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
             alive.push_back({.frames = frames,
                              .generation = layout::generation_of(tag),
                              .index = raw(slot),
-                             .handle = parts.slots.handle_of(slot, tag)});
+                             .handle = parts.table.handle_of(slot, tag)});
         }
     });
     keep_oldest(alive, most);
@@ -86,8 +86,8 @@ std::vector<Handle> find_oldest(std::size_t most, const pool_parts<T, Config>& p
 template <class T, class Config>
 pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reserved,
                    const pool_parts<T, Config>& parts, const compactor<T, Config>& compactions) {
-    const auto difference = [](std::uint64_t more, std::uint64_t less) {
-        return more > less ? static_cast<std::size_t>(more - less) : 0;
+    const auto difference = [](std::uint64_t more, std::uint64_t less) -> std::size_t {
+        return more > less ? more - less : 0;
     };
     pool_stats view;
     view.name = name;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/agreement.hpp>
 #include <handlepool/detail/config.hpp>
 
 #include <exception>
@@ -32,16 +33,12 @@ std::exception_ptr thrown_by(Action&& action) noexcept {
 
 #else
 
-/// Like end_program. Only a library built without exceptions has it, so that a program without them does not
-/// link with one that throws.
-[[noreturn]] HANDLEPOOL_EXPORT void end_program_without_exceptions(const char* message) noexcept;
-
 // In an inline namespace, so that the linker can't merge them with the versions that throw.
 inline namespace without_exceptions {
 
 template <class Error>
 [[noreturn]] void raise(Error&& error) {
-    end_program_without_exceptions(error.what());
+    end_program(error.what());
 }
 
 template <class Action>

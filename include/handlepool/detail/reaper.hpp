@@ -3,9 +3,9 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/hook_list.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/slot_history.hpp>
@@ -117,16 +117,16 @@ public:
         std::size_t index = first;
         for (; index != last && found != most; ++index) {
             if (index + owners_ahead < last) {
-                prefetch_owner(parts_.slots.location_of(numbered(index + owners_ahead)));
+                prefetch_owner(parts_.table.location_of(numbered(index + owners_ahead)));
             }
             const slot_index slot = numbered(index);
-            const tag_type tag = parts_.slots.tag(slot); // (4)
+            const tag_type tag = parts_.table.tag(slot); // (4)
             if (tag == 0 || layout::is_alive(tag)) {
                 continue;
             }
-            const tag_type last_tag = parts_.slots.last_object(tag);
+            const tag_type last_tag = parts_.table.last_object(tag);
             if (remains_of(slot, last_tag) != location::nowhere) {
-                removals_[found++] = parts_.slots.handle_of(slot, last_tag);
+                removals_[found++] = parts_.table.handle_of(slot, last_tag);
             }
         }
         removal_count_ = found;
@@ -151,7 +151,7 @@ public:
         removals_.filled(removal_count_);
         reaped done;
         for (std::size_t begin = 0; begin != removal_count_;) {
-            const std::size_t count = min<std::size_t>(batch, removal_count_ - begin);
+            const std::size_t count = least<std::size_t>(batch, removal_count_ - begin);
             const auto found = [this, begin](std::size_t i) { return value_type{removals_[begin + i]}; };
             // The slots and the owners were just looked at.
             if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
@@ -217,7 +217,9 @@ private:
         }
         share_among(
             parts_.lanes.count(), first_lane, budget,
-            [this](std::size_t i, std::size_t most) { return min(parts_.lanes[i].removals.waiting(), most); },
+            [this](std::size_t i, std::size_t most) {
+                return least(parts_.lanes[i].removals.waiting(), most);
+            },
             [&](std::size_t i, std::size_t most) {
                 parts_.removals.drain(parts_.lanes[i].removals, take, most);
             });
@@ -228,7 +230,7 @@ private:
     template <class Record>
     void prefetch(Record record, std::size_t count) const noexcept {
         for (std::size_t i = 0; i != count; ++i) {
-            parts_.slots.prefetch_slot(parts_.slots.slot_of(record(i)));
+            parts_.table.prefetch_slot(parts_.table.slot_of(record(i)));
         }
         prefetch_objects(record, count);
     }
@@ -251,7 +253,7 @@ private:
 
     void prefetch_object(value_type handle) const noexcept {
         hooks_.announce(handle);
-        const location where = parts_.slots.location_of(parts_.slots.slot_of(handle));
+        const location where = parts_.table.location_of(parts_.table.slot_of(handle));
         prefetch_owner(where);
         if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
             parts_.objects.prefetch_object(where);
@@ -268,7 +270,7 @@ private:
 
     /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
     HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
-        const location where = parts_.slots.location_of(slot); // carried by (8), (47) or (4)
+        const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)
         // The slot may be reserved; or free and its location an old one, and then no place in use has this
         // owner.
         if (!is_place(where)) {
@@ -294,11 +296,11 @@ private:
     /// like what calls it in a loop: the calls took a quarter of a removal's time.
     template <class End>
     HANDLEPOOL_ALWAYS_INLINE location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
-        const slot_index slot = parts_.slots.slot_of(handle);
+        const slot_index slot = parts_.table.slot_of(handle);
         const tag_type tag = layout::tag_of(handle);
         // A record that comes after a sweep has found its object must not destroy another. Then the slot's
         // tag has moved on, or nothing remains.
-        if (parts_.slots.tag_relaxed(slot) != parts_.slots.erased(tag)) {
+        if (parts_.table.tag_relaxed(slot) != parts_.table.erased(tag)) {
             return location::nowhere;
         }
         const location where = remains_of(slot, tag);
@@ -326,7 +328,7 @@ private:
         if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
             ++done.retired;
         } else {
-            parts_.allocator.release(parts_.slots.slot_of(handle));
+            parts_.allocator.release(parts_.table.slot_of(handle));
         }
         if (parts_.objects.is_dense(where)) {
             holes_[hole_count_++] = parts_.objects.dense_position_of(where);
@@ -337,7 +339,7 @@ private:
 
     void destroy_collected(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
         for (std::size_t begin = first; begin != last;) {
-            const std::size_t end = begin + min(batch, last - begin);
+            const std::size_t end = begin + least(batch, last - begin);
             prefetch([this, begin](std::size_t i) { return value_type{removals_[begin + i]}; }, end - begin);
             for (; begin != end; ++begin) {
                 locations_[begin] = destroy(removals_[begin], frame);

@@ -2,9 +2,9 @@
 
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -51,7 +51,7 @@ public:
     using chain = removal_chain<policy>;
 
     removal_queue(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
-                  std::size_t limit, std::size_t max_threads = std::numeric_limits<std::size_t>::max())
+                  std::size_t limit, std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : limit_(limit),
           chunks_(what_for, chunks, chunk_size, max_threads),
           records_(what_for, chunks_.positions(), 0) {}
@@ -88,11 +88,11 @@ public:
     template <class Take>
     void drain(chain& lane, Take take, std::size_t most = unlimited) {
         std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
-        for (std::uint64_t left = min<std::uint64_t>(lane.seen - drained, most); left != 0;) {
+        for (std::uint64_t left = least<std::uint64_t>(lane.seen - drained, most); left != 0;) {
             chunks_.follow(lane.records);
             const std::uint32_t first = lane.records.get;
             const auto count =
-                static_cast<std::uint32_t>(min<std::uint64_t>(left, lane.records.get_end - first));
+                static_cast<std::uint32_t>(least<std::uint64_t>(left, lane.records.get_end - first));
             lane.records.get = first + count;
             drained += count;
             left -= count;

@@ -26,7 +26,7 @@ enum class if_it_fails { keep, burn };
 template <class T, class Config>
 void burn_handle(pool_parts<T, Config>& parts, typename Config::layout::value_type handle) noexcept {
     using layout = typename Config::layout;
-    parts.slots.burn(handle);
+    parts.table.burn(handle);
     if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
         parts.allocator.retire(1);
     } else {
@@ -47,7 +47,7 @@ public:
     fulfilment(parts_type& parts, lane_type& mine, value_type handle,
                if_it_fails then) noexcept(memory_by_touch)
         : parts_(parts), lane_(mine), handle_(handle), then_(then) {
-        if (!parts_.slots.take_reservation(handle_, slots_type::being_fulfilled)) {
+        if (!parts_.table.take_reservation(handle_, slots_type::being_fulfilled)) {
             refusal_ = fulfil_outcome::not_reserved;
             return;
         }
@@ -94,7 +94,7 @@ private:
 
     void give_up() noexcept {
         if (then_ == if_it_fails::keep) {
-            parts_.slots.reserve(slot(), Config::layout::tag_of(handle_));
+            parts_.table.reserve(slot(), Config::layout::tag_of(handle_));
         } else {
             add(lane_.settled, 1);
             burn_handle(parts_, handle_);
@@ -129,9 +129,9 @@ public:
         if (slot == slot_index::none) {
             return 0;
         }
-        const tag_type tag = parts_.slots.next_tag(slot, parts_.fresh_tag);
+        const tag_type tag = parts_.table.next_tag(slot, parts_.fresh_tag);
         add(mine.reserved, 1); // before anybody can fulfil it
-        parts_.slots.reserve(slot, tag);
+        parts_.table.reserve(slot, tag);
         return slots_type::handle_of(slot, tag);
     }
 
@@ -166,7 +166,7 @@ public:
     /// Burns a handle that is reserved, and gives its slot back. False when it is not. `mine` is null when
     /// the calling thread has no lane.
     bool cancel(lane_type* mine, value_type handle) noexcept {
-        if (!parts_.slots.take_reservation(handle, slots_type::cancelled)) {
+        if (!parts_.table.take_reservation(handle, slots_type::cancelled)) {
             return false;
         }
         if (mine != nullptr) {
@@ -179,7 +179,7 @@ public:
     }
 
     handle_state state(value_type handle) const noexcept {
-        return parts_.slots.state(handle, parts_.fresh_tag, [this](location where, value_type whose) {
+        return parts_.table.state(handle, parts_.fresh_tag, [this](location where, value_type whose) {
             return !parts_.objects.is_dense(where) &&
                    parts_.newborns.owner(parts_.objects.nursery_position_of(where)) == whose;
         });
@@ -193,14 +193,14 @@ public:
         }) + settled_without_lane_.load(std::memory_order::relaxed);
         const std::uint64_t reserved = parts_.lanes.sum(
             [](const lane_type& one) { return one.reserved.load(std::memory_order::relaxed); });
-        return reserved > settled ? static_cast<std::size_t>(reserved - settled) : 0;
+        return reserved > settled ? reserved - settled : 0;
     }
 
     /// The first tag that no handle of the slot has, given out for an object or reserved. Only while nobody
     /// else uses the pool.
     tag_type unused_tag(slot_index slot, tag_type tag) const noexcept {
-        const tag_type next = parts_.slots.next_tag(slot, parts_.fresh_tag);
-        return parts_.slots.location_of(slot) == slots_type::reservation(next) ? slots_type::erased(next)
+        const tag_type next = parts_.table.next_tag(slot, parts_.fresh_tag);
+        return parts_.table.location_of(slot) == slots_type::reservation(next) ? slots_type::erased(next)
                                                                                : tag;
     }
 

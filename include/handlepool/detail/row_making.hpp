@@ -30,24 +30,24 @@ struct row_arguments<columns<Cs...>, Args...> {
          ...);
 
     /// Index of a column's argument; sizeof...(Args), or more, when it has none.
-    template <std::size_t I>
+    template <std::size_t Index>
     static constexpr std::size_t of_column =
-        by_type ? index_of<type_at<I, Cs...>, std::remove_cvref_t<Args>...>() : I;
+        by_type ? index_of<type_at<Index, Cs...>, std::remove_cvref_t<Args>...>() : Index;
 
-    template <std::size_t I>
+    template <std::size_t Index>
     static constexpr bool can_make() {
-        using element = type_at<I, Cs...>;
-        if constexpr (of_column<I> < sizeof...(Args)) {
-            return made_from<element, type_at<of_column<I>, Args...>>;
+        using element = type_at<Index, Cs...>;
+        if constexpr (of_column<Index> < sizeof...(Args)) {
+            return made_from<element, type_at<of_column<Index>, Args...>>;
         } else {
             return std::default_initializable<element>;
         }
     }
-    template <std::size_t I>
+    template <std::size_t Index>
     static constexpr bool can_make_nothrow() {
-        using element = type_at<I, Cs...>;
-        if constexpr (of_column<I> < sizeof...(Args)) {
-            return is_nothrow_made_from<element, type_at<of_column<I>, Args...>>();
+        using element = type_at<Index, Cs...>;
+        if constexpr (of_column<Index> < sizeof...(Args)) {
+            return is_nothrow_made_from<element, type_at<of_column<Index>, Args...>>();
         } else {
             return std::is_nothrow_default_constructible_v<element>;
         }
@@ -83,11 +83,11 @@ private:
     struct unfinished_row<std::index_sequence<Is...>> {
         ~unfinished_row() { (destroy_if_made<sizeof...(Is) - 1 - Is>(), ...); }
 
-        template <std::size_t I>
+        template <std::size_t Index>
         void destroy_if_made() noexcept {
-            using element = type_at<I, Cs...>;
-            if (I < count) {
-                std::destroy_at(static_cast<element*>(place.memory<element>(I)));
+            using element = type_at<Index, Cs...>;
+            if (Index < count) {
+                std::destroy_at(static_cast<element*>(place.memory<element>(Index)));
             }
         }
 
@@ -95,13 +95,13 @@ private:
         std::size_t count = 0;
     };
 
-    template <std::size_t I>
+    template <std::size_t Index>
     static void make_element(row_place place, const std::tuple<Args...>& all) {
-        using element = type_at<I, Cs...>;
-        void* const memory = place.memory<element>(I);
-        if constexpr (of_column<I> < sizeof...(Args)) {
-            make_at<element>(memory,
-                             std::forward<type_at<of_column<I>, Args...>>(std::get<of_column<I>>(all)));
+        using element = type_at<Index, Cs...>;
+        void* const memory = place.memory<element>(Index);
+        if constexpr (of_column<Index> < sizeof...(Args)) {
+            make_at<element>(
+                memory, std::forward<type_at<of_column<Index>, Args...>>(std::get<of_column<Index>>(all)));
         } else if constexpr (std::is_empty_v<element> && std::is_trivially_default_constructible_v<element>) {
             ::new (memory) element; // nothing to initialize: the memory is not touched
         } else {

@@ -21,7 +21,11 @@ public:
 
     scratch_array(scratch_array&& other) noexcept
         : values_(std::exchange(other.values_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    scratch_array& operator=(scratch_array&&) = delete;
+    scratch_array& operator=(scratch_array&& other) noexcept {
+        std::swap(values_, other.values_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
 
     std::size_t size() const noexcept { return size_; }
     Value* data() noexcept { return values_; }
@@ -31,7 +35,7 @@ public:
 private:
     static Value* allocate(std::size_t size) {
         // Saturates instead of overflowing: then there is no such memory.
-        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+        constexpr std::size_t most = (std::numeric_limits<std::size_t>::max)();
         return size == 0 ? nullptr
                          : static_cast<Value*>(
                                ::operator new(size > most / sizeof(Value) ? most : size * sizeof(Value)));

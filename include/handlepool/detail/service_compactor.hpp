@@ -4,8 +4,8 @@
 #include <handlepool/detail/access_gate.hpp>
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/message.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/pin.hpp>
 #include <handlepool/detail/pool_directory.hpp>
 #include <handlepool/executor_ref.hpp>
@@ -127,7 +127,7 @@ service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait,
         pools.size(), static_cast<std::size_t>(frames()), budget,
         [&](std::size_t i, std::size_t most) {
             // Even if nothing waits that is counted, places of newborns may be left.
-            return pools[i]->idle() ? 0 : min(max<std::size_t>(pools[i]->waiting(), 1), most);
+            return pools[i]->idle() ? 0 : least(greatest<std::size_t>(pools[i]->waiting(), 1), most);
         },
         compact_next);
     frames_.store(frames() + 1, std::memory_order::relaxed);

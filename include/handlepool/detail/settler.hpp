@@ -77,7 +77,7 @@ private:
         } else {
             drain([this, frame](nursery_position place) {
                 const value_type handle = parts_.newborns.owner(place);
-                const slot_index slot = parts_.slots.slot_of(handle);
+                const slot_index slot = parts_.table.slot_of(handle);
                 history_.born(slot, layout::tag_of(handle), frame);
                 births_.record(slot);
             });

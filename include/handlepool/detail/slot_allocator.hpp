@@ -3,9 +3,9 @@
 #include <handlepool/detail/config.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
@@ -27,10 +27,10 @@ class slot_allocator {
 public:
     using policy = typename Config::policy;
 
-    slot_allocator(const memory_purpose& what_for, const pool_geometry& geometry, slot_table<Config>& slots,
+    slot_allocator(const memory_purpose& what_for, const pool_geometry& geometry, slot_table<Config>& table,
                    const lane_table<policy>& lanes)
         : geometry_(geometry),
-          slots_(slots),
+          slots_(table),
           lanes_(lanes),
           free_(what_for, {.index_limit = geometry.slot_limit,
                            .waiting_limit = geometry.object_limit,
@@ -123,7 +123,7 @@ public:
 private:
     HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
         const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
-        const std::size_t wanted = min<std::size_t>(max<std::size_t>(share, 1), policy::claim_size);
+        const std::size_t wanted = least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
         const slot_index first =
             mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
         return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
@@ -139,7 +139,7 @@ private:
             const returned_totals returned_before = free_.returned();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
-            const std::size_t claimed = claim(out, 1, min(idle, geometry_.lane_slack));
+            const std::size_t claimed = claim(out, 1, least(idle, geometry_.lane_slack));
             if (claimed != 0 ||
                 (held() == idle && retired() == retired_before && free_.returned() == returned_before)) {
                 return claimed;

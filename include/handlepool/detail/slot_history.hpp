@@ -16,9 +16,9 @@ namespace handlepool::detail {
 template <class Policy>
 class slot_history {
 public:
-    slot_history(const memory_purpose& what_for, std::size_t slots, std::size_t expected) {
-        if (slots != 0) {
-            lives_.emplace(what_for, slots, expected);
+    slot_history(const memory_purpose& what_for, std::size_t slot_limit, std::size_t expected) {
+        if (slot_limit != 0) {
+            lives_.emplace(what_for, slot_limit, expected);
         }
     }
 

@@ -30,7 +30,7 @@ public:
     using layout = typename Config::layout;
     using value_type = typename layout::value_type;
 
-    slot_lookup(const slot_entry<Config>* slots, std::size_t size) noexcept : slots_(slots), size_(size) {}
+    slot_lookup(const slot_entry<Config>* table, std::size_t size) noexcept : slots_(table), size_(size) {}
 
     /// Is the index in range, and the generation odd? Other handles never resolve.
     bool could_live(value_type handle) const noexcept {

@@ -2,22 +2,24 @@
 
 #include <handlepool/detail/apply_to.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/scratch_array.hpp>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
-/// What is sorted in place of the objects: an *entry* for each, with the object's position in the dense store
-/// and perhaps its key. A *criterion* makes entries and knows which of two comes before the other. Of equal
-/// ones it is the one with the lower position: so every algorithm finds the same order, a stable one.
+/// What is sorted in place of the objects: an *entry* for each, with the object's position and perhaps its
+/// key. A *criterion* makes entries, in any order and by several threads, and knows which of two is less.
+/// Of equal ones the one with the lower position comes first: so every algorithm finds the same order, a
+/// stable one.
 ///
 /// `Read` returns the object at a position for functions that must not change it, and can ask for its memory
-/// ahead. After make() of the first
-/// `count` positions, made(count) is called.
+/// ahead.
 namespace handlepool::detail {
 
 /// Without a key.
@@ -27,6 +29,16 @@ struct position_entry {
     std::uint32_t position() const noexcept { return where; }
 };
 
+/// What a message calls the comparisons that a criterion makes.
+struct comparison_names {
+    std::string_view a_with_a;
+    std::string_view a_with_b;
+    std::string_view b_with_a;
+};
+inline constexpr comparison_names comparisons_of_objects{"compare(a, a)", "compare(a, b)", "compare(b, a)"};
+inline constexpr comparison_names comparisons_of_keys{"key(a) < key(a)", "key(a) < key(b)",
+                                                      "key(b) < key(a)"};
+
 /// By comparing the objects.
 template <class Compare, class Read>
 class by_comparison {
@@ -34,15 +46,14 @@ public:
     using entry = position_entry;
     /// Can entries be made without asking the objects?
     static constexpr bool reads = false;
+    static constexpr const comparison_names& names = comparisons_of_objects;
 
     by_comparison(Compare& compare, Read read, std::size_t) : compare_(compare), read_(read) {}
 
     entry make(std::uint32_t position) const noexcept { return {position}; }
-    void made(std::size_t) noexcept {}
 
-    bool before(entry a, entry b) const {
-        return a.where < b.where ? !apply_to(compare_, read_(b.where), read_(a.where))
-                                 : static_cast<bool>(apply_to(compare_, read_(a.where), read_(b.where)));
+    bool less(entry a, entry b) const {
+        return static_cast<bool>(apply_to(compare_, read_(a.where), read_(b.where)));
     }
     void prefetch(entry one) const noexcept { read_.prefetch(one.where); }
 
@@ -81,15 +92,17 @@ public:
         std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(word); }
     };
     static constexpr bool reads = true;
+    static constexpr const comparison_names& names = comparisons_of_keys;
 
     by_short_number(Key& key, Read read, std::size_t) : key_(key), read_(read) {}
 
     entry make(std::uint32_t position) const {
         return {std::uint64_t{ordered_bits(apply_to(key_, read_(position)))} << 32 | position};
     }
-    void made(std::size_t) noexcept {}
 
-    bool before(entry a, entry b) const noexcept { return a.word < b.word; }
+    bool less(entry a, entry b) const noexcept { return a.word >> 32 < b.word >> 32; }
+    /// The position is a part of the word.
+    static bool before(entry a, entry b) noexcept { return a.word < b.word; }
 
 private:
     Key& key_;
@@ -107,39 +120,46 @@ public:
         std::uint32_t position() const noexcept { return where; }
     };
     static constexpr bool reads = true;
+    static constexpr const comparison_names& names = comparisons_of_keys;
 
     by_small_key(Key& key, Read read, std::size_t) : key_(key), read_(read) {}
 
     entry make(std::uint32_t position) const {
         return {static_cast<Value>(apply_to(key_, read_(position))), position};
     }
-    void made(std::size_t) noexcept {}
 
-    bool before(const entry& a, const entry& b) const {
-        return a.where < b.where ? !(b.key < a.key) : static_cast<bool>(a.key < b.key);
-    }
+    bool less(const entry& a, const entry& b) const { return static_cast<bool>(a.key < b.key); }
 
 private:
     Key& key_;
     Read read_;
 };
 
-/// By keys of any other type, which stand beside the entries.
+/// By keys of any other type, which stand beside the entries. They are copies, also of what the function
+/// returns by reference, which may refer to something that the next call changes.
 template <class Value, class Key, class Read>
 class by_large_key {
 public:
     using entry = position_entry;
     static constexpr bool reads = true;
+    static constexpr const comparison_names& names = comparisons_of_keys;
 
     /// Throws std::bad_alloc.
     by_large_key(Key& key, Read read, std::size_t count)
         : key_(key),
           read_(read),
+          made_(count),
           values_(
-              static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t{alignof(Value)}))) {}
+              static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t{alignof(Value)}))) {
+        for (std::size_t i = 0; i != count; ++i) {
+            made_[i] = false;
+        }
+    }
     ~by_large_key() {
-        while (made_ != 0) {
-            values_[--made_].~Value();
+        for (std::size_t i = 0; i != made_.size(); ++i) {
+            if (made_[i]) {
+                values_[i].~Value();
+            }
         }
         ::operator delete(values_, std::align_val_t{alignof(Value)});
     }
@@ -147,23 +167,19 @@ public:
     by_large_key(const by_large_key&) = delete;
     by_large_key& operator=(const by_large_key&) = delete;
 
-    /// When it may throw, it is called in the order of the positions.
     entry make(std::uint32_t position) {
         ::new (static_cast<void*>(values_ + position)) Value(apply_to(key_, read_(position)));
+        made_[position] = true;
         return {position};
     }
-    void made(std::size_t count) noexcept { made_ = count; }
 
-    bool before(entry a, entry b) const {
-        return a.where < b.where ? !(values_[b.where] < values_[a.where])
-                                 : static_cast<bool>(values_[a.where] < values_[b.where]);
-    }
+    bool less(entry a, entry b) const { return static_cast<bool>(values_[a.where] < values_[b.where]); }
     void prefetch(entry one) const noexcept { detail::prefetch(values_, one.where); }
 
 private:
     Key& key_;
     Read read_;
-    std::size_t made_ = 0;
+    scratch_array<bool> made_; // which of the keys live: any may be the one that throws
     Value* values_;
 };
 
@@ -175,7 +191,19 @@ public:
 
     explicit order_of(const Criterion& criterion) noexcept : criterion_(&criterion) {}
 
-    bool operator()(const entry& a, const entry& b) const { return criterion_->before(a, b); }
+    bool operator()(const entry& a, const entry& b) const {
+        if constexpr (requires { Criterion::before(a, b); }) {
+            return Criterion::before(a, b);
+        } else {
+            return a.position() < b.position() ? !criterion_->less(b, a) : criterion_->less(a, b);
+        }
+    }
+
+    /// May an entry be followed by one with a higher position? Where the order contradicts itself, either
+    /// answer will do: so what was sorted by it is in sequence.
+    bool in_sequence(const entry& a, const entry& b) const {
+        return !criterion_->less(b, a) || (!is_order && criterion_->less(a, b));
+    }
 
     /// Asks for what the comparison of an entry will read, where that is not in the entry.
     void prefetch(const entry& one) const noexcept
@@ -185,6 +213,9 @@ public:
     }
 
 private:
+    // Numbers can't contradict themselves.
+    static constexpr bool is_order = requires(const entry& a) { Criterion::before(a, a); };
+
     const Criterion* criterion_;
 };
 

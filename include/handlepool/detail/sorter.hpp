@@ -1,9 +1,13 @@
 #pragma once
 
 #include <handlepool/detail/apply_to.hpp>
+#include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/cycle_mover.hpp>
 #include <handlepool/detail/entry_sort.hpp>
+#include <handlepool/detail/for_ranges_or_throw.hpp>
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/numbers.hpp>
+#include <handlepool/detail/order_check.hpp>
 #include <handlepool/detail/parallel_sort.hpp>
 #include <handlepool/detail/pool_parts.hpp>
 #include <handlepool/detail/scratch_array.hpp>
@@ -15,12 +19,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace handlepool::detail {
 
 /// Sorts the dense store: first it finds the order, while all objects stay where they are, then it moves
-/// them. All memory is there before the first move, so that whatever fails leaves the old order.
+/// them, or a part of them. All memory is there before the first move, so that whatever fails leaves the old
+/// order.
+///
+/// An order that a budget leaves unfinished is remembered. The next part sorts the objects as if they stood
+/// in it, with those that came since at its end:
+///
+///     store           c2 a1 c1 b1        of the same letter the one with the lower number is older
+///     order           a1 b1 c2 c1        c2 stood before c1
+///     moved so far    a1 c2 c1 b1        place 0 is right, as far as two moves reach
+///     sorted next     a1 b1 c2 c1        already in sequence, and stable from part to part
+///
+/// So of a store that nobody changes each part finds the same order. One that `budget` moves don't finish
+/// leaves at least budget / 2 places more with the right object, rounded down, and the last one finishes
+/// `budget` of them: n objects are in order after ceil((n - budget) / floor(budget / 2)) + 1 parts.
+///
+/// What is in order by the comparison must also be finished, or equal objects would be left in a wrong order.
+/// So where the moves of a window would put all objects among their equals before they are in their places,
+/// one that is not among its equals keeps its place, and so does the object in the place where it belongs:
+/// two places that the last part, which has at least two moves, puts in order.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness.
@@ -30,177 +54,321 @@ public:
     using parts_type = pool_parts<T, Config>;
     using policy = typename Config::policy;
 
-    explicit sorter(parts_type& parts) : parts_(parts) {}
+    sorter(parts_type& parts, std::string_view pool) : parts_(parts), pool_(pool) {}
 
     /// Sorts all objects by `compare`, or by the keys that `key` reads.
     template <class Executor, class Compare>
     sort_stats sort(Executor& executor, Compare& compare) {
-        return sort_all<by_comparison<Compare, reader>>(executor, compare);
+        return run<by_comparison<Compare, reader>>(executor, compare, reader{parts_}, unlimited);
     }
     template <class Executor, class Key>
     sort_stats sort_by(Executor& executor, Key& key) {
-        return sort_all<by_key<Key, reader>>(executor, key);
+        return run<by_key<Key, reader>>(executor, key, reader{parts_}, unlimited);
     }
 
     /// The same with at most `budget` moves, going on where the last call stopped.
     template <class Executor, class Compare>
     sort_stats sort_some(Executor& executor, Compare& compare, std::size_t budget) {
-        return sort_part<by_comparison<Compare, reader>>(executor, compare, budget);
+        const objects_in_order last = objects_of_order();
+        return run<by_comparison<Compare, ordered_reader>>(executor, compare, ordered_reader{{parts_}, last},
+                                                           budget);
     }
     template <class Executor, class Key>
     sort_stats sort_some_by(Executor& executor, Key& key, std::size_t budget) {
-        return sort_part<by_key<Key, reader>>(executor, key, budget);
+        const objects_in_order last = objects_of_order();
+        return run<by_key<Key, ordered_reader>>(executor, key, ordered_reader{{parts_}, last}, budget);
     }
 
 private:
     using positions = scratch_array<std::uint32_t>;
 
-    // In other threads than the caller's nothing may throw.
     template <class Executor>
     static constexpr bool is_inline = std::is_same_v<std::remove_cv_t<Executor>, inline_executor>;
     // Chains of moves that threads take from.
     static constexpr std::size_t most_chains = 64;
 
+    /// The positions of all objects, of which the first are those of an order that was begun; none when there
+    /// is no such order.
+    struct objects_in_order {
+        positions where;
+        std::size_t known = 0;
+    };
+
+    /// Reads the objects as they stand.
     struct reader {
         const parts_type& parts;
 
-        read_access_t<T> operator()(std::uint32_t position) const noexcept {
-            if constexpr (std::is_void_v<T>) {
-                return parts.objects.at(location{position});
-            } else {
-                return *parts.objects.at(location{position});
-            }
+        static constexpr bool as_they_stand() noexcept { return true; }
+        static constexpr std::size_t known(std::size_t count) noexcept { return count; }
+        static constexpr std::uint32_t position(std::uint32_t number) noexcept { return number; }
+
+        read_access_t<T> operator()(std::uint32_t number) const noexcept { return at(number); }
+        void prefetch(std::uint32_t number) const noexcept {
+            parts.objects.prefetch_object(location{number});
         }
-        void prefetch(std::uint32_t position) const noexcept {
-            parts.objects.prefetch_object(location{position});
+        read_access_t<T> at(std::uint32_t where) const noexcept {
+            if constexpr (std::is_void_v<T>) {
+                return parts.objects.at(location{where});
+            } else {
+                return *parts.objects.at(location{where});
+            }
         }
     };
 
-    template <class Criterion, class Executor, class Function>
-    sort_stats sort_all(Executor& executor, Function& function) {
+    /// Reads them in an order, unless there is none.
+    struct ordered_reader : reader {
+        const objects_in_order& begun;
+
+        bool as_they_stand() const noexcept { return begun.known == 0; }
+        std::size_t known(std::size_t count) const noexcept { return as_they_stand() ? count : begun.known; }
+        std::uint32_t position(std::uint32_t number) const noexcept {
+            return as_they_stand() ? number : begun.where[number];
+        }
+
+        read_access_t<T> operator()(std::uint32_t number) const noexcept {
+            return this->at(position(number));
+        }
+        void prefetch(std::uint32_t number) const noexcept { reader::prefetch(position(number)); }
+    };
+
+    /// What was found: the entries in their order, and for each place where the object is that belongs there.
+    template <class Entry>
+    struct order_found {
+        explicit order_found(std::size_t count) : entries(count), sorted(entries.data()) {}
+
+        scratch_array<Entry> entries;
+        scratch_array<Entry> spare{0};
+        positions sources{0};
+        const Entry* sorted; // one of the first two
+    };
+
+    template <class Criterion, class Executor, class Function, class Read>
+    sort_stats run(Executor& executor, Function& function, const Read& read, std::size_t budget) {
         const std::uint64_t start = policy::now();
         sort_stats stats;
-        if (std::optional<positions> sources = find_order<Criterion>(executor, function)) {
-            stats.moved = mover(executor).run(executor, *sources);
-        }
-        return finish(stats, start);
-    }
-
-    template <class Criterion, class Executor, class Function>
-    sort_stats sort_part(Executor& executor, Function& function, std::size_t budget) {
-        const std::uint64_t start = policy::now();
-        sort_stats stats;
-        if (std::optional<positions> sources = find_order<Criterion>(executor, function)) {
-            // The store may have become smaller.
-            const std::uint32_t first = next_ < parts_.objects.size() ? std::uint32_t{next_} : 0;
-            const sort_window window(*sources, first, budget);
-            positions leaving(window.incoming());
-            cycle_mover<T, Config> moves = mover(executor);
-            window.restrict(*sources, leaving);
-            stats.moved = moves.run(executor, *sources);
-            stats.in_order = window.is_whole();
-            next_ = window.end();
-        }
-        return finish(stats, start);
-    }
-
-    template <class Executor>
-    cycle_mover<T, Config> mover(Executor&) {
-        const std::uint32_t count = parts_.objects.size();
-        return cycle_mover<T, Config>(
-            parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
-    }
-
-    sort_stats finish(sort_stats stats, std::uint64_t start) const noexcept {
         stats.size = parts_.objects.size();
+        if (stats.size < 2) {
+            parts_.order.forget();
+        } else {
+            Criterion criterion(function, read, stats.size);
+            if (auto order = find_order(executor, criterion, read, stats.size)) {
+                move_toward(executor, criterion, *order, budget, stats);
+            } else {
+                parts_.order.forget();
+            }
+        }
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
     }
 
-    /// For each place, where the object is that belongs there; nothing when all are in order.
-    template <class Criterion, class Executor, class Function>
-    std::optional<positions> find_order(Executor& executor, Function& function) {
-        const std::size_t count = parts_.objects.size();
-        if (count < 2) {
-            return std::nullopt;
-        }
-        Criterion criterion(function, reader{parts_}, count);
+    // ---- Finding the order
+
+    /// Nothing when the objects stand in order. Throws std::bad_alloc, and what the criterion throws.
+    template <class Executor, class Criterion, class Read>
+    auto find_order(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
         if constexpr (is_inline<Executor>) {
-            return find_order_inline(criterion, count);
+            return find_order_inline(criterion, read, count);
         } else {
-            return find_order_by_threads(executor, criterion, count);
+            return find_order_by_threads(executor, criterion, read, count);
         }
     }
 
-    template <class Criterion>
-    std::optional<positions> find_order_inline(Criterion& criterion, std::size_t count) {
-        using entry = typename Criterion::entry;
+    template <class Criterion, class Read>
+    std::optional<order_found<typename Criterion::entry>>
+    find_order_inline(Criterion& criterion, const Read& read, std::size_t count) {
         const order_of<Criterion> before(criterion);
         const auto make = [&](std::size_t at) { return criterion.make(static_cast<std::uint32_t>(at)); };
         std::size_t ordered = 0;
         if constexpr (!Criterion::reads) {
             // Objects in order need no memory.
             ordered = ordered_prefix(count, before, make);
-            if (ordered == count) {
+            if (ordered == count && read.as_they_stand()) {
+                expect_order(criterion, read, count, make);
                 return std::nullopt;
             }
         }
-        scratch_array<entry> entries(count);
+        order_found<typename Criterion::entry> found(count);
         std::size_t made = 0;
         const auto make_next = [&](std::size_t at) {
-            entries[at] = make(at);
-            criterion.made(made = at + 1);
-            return entries[at];
+            found.entries[at] = make(at);
+            made = at + 1;
+            return found.entries[at];
         };
         if constexpr (Criterion::reads) {
             // While the keys are read, which spares a second pass.
             ordered = ordered_prefix(count, before, make_next);
-            if (ordered == count) {
-                return std::nullopt;
-            }
         }
         while (made != count) {
             make_next(made);
         }
-        scratch_array<entry> spare(count);
-        sort_adaptively(entries.data(), spare.data(), count, ordered, before);
-        positions sources(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            sources[i] = entries[i].position();
+        if (ordered != count) {
+            found.spare = scratch_array<typename Criterion::entry>(count);
+            sort_appended(found.entries.data(), found.spare.data(), count, ordered, read.known(count),
+                          before);
         }
-        return sources;
+        expect_order(criterion, read, count, [&](std::size_t i) { return found.entries[i]; });
+        if (ordered == count && read.as_they_stand()) {
+            return std::nullopt;
+        }
+        found.sources = positions(count);
+        for (std::size_t i = 0; i != count; ++i) {
+            found.sources[i] = read.position(found.entries[i].position());
+        }
+        return found;
     }
 
-    template <class Executor, class Criterion>
-    std::optional<positions> find_order_by_threads(Executor& executor, Criterion& criterion,
-                                                   std::size_t count) {
+    template <class Executor, class Criterion, class Read>
+    std::optional<order_found<typename Criterion::entry>>
+    find_order_by_threads(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
         using entry = typename Criterion::entry;
         const order_of<Criterion> before(criterion);
-        scratch_array<entry> entries(count);
-        scratch_array<entry> spare(count);
-        positions sources(count);
-        parallel_sort<entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
-        executor.for_ranges(count, policy::compaction_grain,
-                            [&](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    entries[i] = criterion.make(static_cast<std::uint32_t>(i));
-                                }
-                            });
-        criterion.made(count);
-        const entry* const sorted = work.run(executor, entries.data(), spare.data());
-        if (sorted == nullptr) {
+        order_found<entry> found(count);
+        found.spare = scratch_array<entry>(count);
+        found.sources = positions(count);
+        parallel_sort<policy, entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
+        for_ranges_or_throw<policy>(executor, count, policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        for (std::size_t i = first; i != last; ++i) {
+                                            found.entries[i] = criterion.make(static_cast<std::uint32_t>(i));
+                                        }
+                                    });
+        const entry* const sorted = work.run(executor, found.entries.data(), found.spare.data());
+        found.sorted = sorted == nullptr ? found.entries.data() : sorted;
+        expect_order(criterion, read, count, [&](std::size_t i) { return found.sorted[i]; });
+        if (sorted == nullptr && read.as_they_stand()) {
             return std::nullopt;
         }
         executor.for_ranges(count, policy::compaction_grain,
                             [&](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
-                                    sources[i] = sorted[i].position();
+                                    found.sources[i] = read.position(found.sorted[i].position());
                                 }
                             });
-        return sources;
+        return found;
+    }
+
+    template <class Criterion, class Read, class EntryAt>
+    void expect_order(const Criterion& criterion, const Read& read, std::size_t count, EntryAt entry_at) {
+        expect_strict_weak_order(
+            criterion, count, entry_at, [&](const auto& entry) { return read.position(entry.position()); },
+            pool_);
+    }
+
+    // ---- Moving the objects
+
+    /// Moves them, or begins to. Throws std::bad_alloc, and what the criterion throws.
+    template <class Executor, class Criterion, class Found>
+    void move_toward(Executor& executor, const Criterion& criterion, Found& order, std::size_t budget,
+                     sort_stats& stats) {
+        const std::uint32_t count = parts_.objects.size();
+        cycle_mover<T, Config> moves(
+            parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
+        if (!has_more_misplaced_than(budget, order.sources)) {
+            stats.moved = moves.run(executor, order.sources);
+            parts_.order.forget();
+            return;
+        }
+        positions numbers = numbers_of(order.sources);
+        positions steps(count);
+        // The store may have become smaller.
+        sort_window window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
+        window.restrict(order.sources, steps);
+        const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
+            return criterion.less(order.sorted[a], order.sorted[b]);
+        };
+        stats.in_order = will_be_in_order(window, steps, is_less);
+        if (stats.in_order) {
+            if (const auto kept = out_of_order(window, is_less)) {
+                window.keep(*kept, order.sources);
+                window.restrict(order.sources, steps);
+                stats.in_order = false;
+            }
+        }
+        parts_.order.replace(std::move(numbers), count);
+        next_ = window.end();
+        stats.moved = moves.run(executor, steps);
+    }
+
+    static bool has_more_misplaced_than(std::size_t budget, const positions& sources) noexcept {
+        std::size_t misplaced = 0;
+        for (std::size_t place = 0; place != sources.size() && misplaced <= budget; ++place) {
+            misplaced += sources[place] == place ? 0U : 1U;
+        }
+        return misplaced > budget;
+    }
+
+    /// Will the store be in order after these moves? `is_less(a, b)` compares the objects of two places.
+    template <class IsLess>
+    static bool will_be_in_order(const sort_window& window, const positions& steps, IsLess is_less) {
+        std::uint32_t last = window.place_of(steps[0]);
+        for (std::size_t i = 1; i != steps.size(); ++i) {
+            const std::uint32_t next = window.place_of(steps[i]);
+            if (next < last && is_less(next, last)) {
+                return false;
+            }
+            last = next;
+        }
+        return true;
+    }
+
+    /// The place of an object that is not among its equals now, and the place where it belongs; none when the
+    /// store is in order. The last of them that the window would come to.
+    template <class IsLess>
+    static std::optional<sort_window::pair_of_places> out_of_order(const sort_window& window,
+                                                                   IsLess is_less) {
+        for (std::uint32_t left = window.count(); left-- != 0;) {
+            const std::uint32_t here = window.place_after(left);
+            const std::uint32_t there = window.place_of(here);
+            if (here != there && is_less(least(here, there), greatest(here, there))) {
+                return sort_window::pair_of_places{here, there};
+            }
+        }
+        return std::nullopt;
+    }
+
+    // ---- Remembering an order
+
+    /// For each slot, the number of its object in the order in which the objects at these positions are.
+    positions numbers_of(const positions& where) const {
+        positions numbers(parts_.slots_in_service());
+        for (std::size_t i = 0; i != numbers.size(); ++i) {
+            numbers[i] = begun_order::no_number;
+        }
+        for (std::uint32_t i = 0; i != where.size(); ++i) {
+            numbers[raw(parts_.objects.owner(dense_position{where[i]}))] = i;
+        }
+        return numbers;
+    }
+
+    /// The positions of the objects of the order that was begun, and then those of the others.
+    objects_in_order objects_of_order() const {
+        const std::uint32_t count = parts_.order.size() == 0 ? 0 : parts_.objects.size();
+        positions position_of(parts_.order.size());
+        for (std::size_t i = 0; i != position_of.size(); ++i) {
+            position_of[i] = begun_order::no_number;
+        }
+        positions where(count);
+        std::size_t first_other = count;
+        for (std::uint32_t position = count; position-- != 0;) {
+            const std::uint32_t number =
+                parts_.order.number_of(parts_.objects.owner(dense_position{position}));
+            if (number == begun_order::no_number) {
+                where[--first_other] = position;
+            } else {
+                position_of[number] = position;
+            }
+        }
+        std::size_t known = 0;
+        for (std::size_t i = 0; i != position_of.size(); ++i) {
+            if (position_of[i] != begun_order::no_number) {
+                where[known++] = position_of[i];
+            }
+        }
+        return {std::move(where), known};
     }
 
     parts_type& parts_;
+    std::string_view pool_;
     typename policy::template plain<std::uint32_t> next_{0}; // where sort_some goes on
 };
 

@@ -44,7 +44,7 @@ struct placement_parts<Config, stable_placement> {
     template <class Parts>
     static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
         const nursery_position place{static_cast<std::uint32_t>(position)};
-        return parts.newborns.is_settled(place) ? parts.slots.slot_of(parts.newborns.owner(place))
+        return parts.newborns.is_settled(place) ? parts.table.slot_of(parts.newborns.owner(place))
                                                 : slot_index::none;
     }
     template <class Parts>
@@ -55,8 +55,8 @@ struct placement_parts<Config, stable_placement> {
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>
     static void for_each(Executor& executor, const Parts& parts, Visit visit) {
-        executor.for_ranges(
-            parts.newborns.groups(), Parts::policy::compaction_grain / places::group_size + 1,
+        for_ranges_or_throw<typename Parts::policy>(
+            executor, parts.newborns.groups(), Parts::policy::compaction_grain / places::group_size + 1,
             [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
                 for (std::size_t group = first; group != last; ++group) {
                     parts.newborns.for_each_settled(group, [&](nursery_position place) {

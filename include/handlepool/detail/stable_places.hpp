@@ -1,8 +1,8 @@
 #pragma once
 
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
 #include <handlepool/detail/pool_geometry.hpp>
@@ -52,8 +52,8 @@ public:
           taken_(what_for.part(" bits of places taken"), groups, 0),
           owned_(what_for.part(" groups that are owned"), words_for(groups), 0),
           touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
-          room_((groups - min(groups, nursery_chunks_of_lane * max_threads)) / 2),
-          most_owned_(max<std::size_t>(room_ / 2, 1)) {}
+          room_((groups - least(groups, nursery_chunks_of_lane * max_threads)) / 2),
+          most_owned_(greatest<std::size_t>(room_ / 2, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
         base::memory_at, base::own, base::owner, base::positions, base::prefetch_owner, base::reached;
@@ -173,11 +173,11 @@ public:
     /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
     /// nursery. Notes which of them newborns have. For any number of ranges at the same time.
     std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
-                                 const slot_table<Config>& slots) noexcept {
+                                 const slot_table<Config>& table) noexcept {
         std::uint64_t newborns = 0;
         std::uint32_t end = last;
         for_each_offered(first, last, [&](std::uint32_t place) {
-            const bool passed = base::pass(place, slots);
+            const bool passed = base::pass(place, table);
             end = passed ? last : place;
             newborns |= passed && base::names_object(owner(nursery_position{place})) ? bit_of(place) : 0;
             return passed;
@@ -194,7 +194,7 @@ public:
             base::chunks_.follow(lane.positions);
             const std::uint32_t first = lane.positions.get;
             const auto ready =
-                static_cast<std::uint32_t>(min<std::size_t>(count, lane.positions.get_end - first));
+                static_cast<std::uint32_t>(least<std::size_t>(count, lane.positions.get_end - first));
             settle_ready(lane, first, ready, born);
             count -= ready;
         }
@@ -202,14 +202,14 @@ public:
     }
     /// Compaction: see nursery. Of `most`, places that were not offered count as none.
     template <class Born>
-    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& slots, Born born) {
+    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& table, Born born) {
         return base::drain_ready(
-            lane, min<std::size_t>(most, lane.pending),
+            lane, least<std::size_t>(most, lane.pending),
             [this, all = most == unlimited](std::uint32_t first, std::uint32_t last, std::size_t& left) {
                 return all ? base::limit_positions(first, last, left) : limit_offered(first, last, left);
             },
             [&](std::uint32_t first, std::uint32_t last) {
-                const std::uint32_t ready = scan_published(first, last, slots);
+                const std::uint32_t ready = scan_published(first, last, table);
                 settle_ready(lane, first, ready, born);
                 return ready;
             },
@@ -402,14 +402,14 @@ protected:
             });
             return ++groups < most && places <= few_places;
         });
-        lane.held.want_beside_one(groups - min<std::size_t>(groups, 1));
+        lane.held.want_beside_one(groups - least<std::size_t>(groups, 1));
         return true;
     }
 
     /// The groups that a lane may claim at once, if more than one. All lanes together, however many there
     /// are, hold less in advance than the half of the room that compaction leaves to them: see claim_share().
     std::size_t most_groups(const chain& lane) const noexcept {
-        return min<std::size_t>(
+        return least<std::size_t>(
             claim_share(policy::claim_groups * room_, lane.lane + std::size_t{1}, policy::claim_divisor),
             policy::claim_groups);
     }

@@ -19,7 +19,7 @@ constexpr std::size_t index_of() noexcept {
     return index;
 }
 
-template <std::size_t I, class T>
+template <std::size_t Index, class T>
 struct indexed_type {
     using type = T;
 };
@@ -28,12 +28,12 @@ struct indexed_types;
 template <std::size_t... Is, class... Ts>
 struct indexed_types<std::index_sequence<Is...>, Ts...> : indexed_type<Is, Ts>... {};
 
-template <std::size_t I, class T>
-indexed_type<I, T> select_type(indexed_type<I, T>);
+template <std::size_t Index, class T>
+indexed_type<Index, T> select_type(indexed_type<Index, T>);
 
 /// The type of this index.
-template <std::size_t I, class... Ts>
+template <std::size_t Index, class... Ts>
 using type_at =
-    typename decltype(select_type<I>(indexed_types<std::index_sequence_for<Ts...>, Ts...>{}))::type;
+    typename decltype(select_type<Index>(indexed_types<std::index_sequence_for<Ts...>, Ts...>{}))::type;
 
 } // namespace handlepool::detail

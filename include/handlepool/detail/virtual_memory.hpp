@@ -104,7 +104,7 @@ private:
     };
 
     // Of a reservation; more is refused before the system is asked.
-    static constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 4;
+    static constexpr std::size_t most_bytes = (std::numeric_limits<std::size_t>::max)() / 4;
 
     /// Bytes at the beginning of a range for which huge pages are asked.
     static std::size_t huge_bytes(std::size_t size, std::size_t expected) noexcept;

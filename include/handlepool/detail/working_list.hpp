@@ -1,7 +1,7 @@
 #pragma once
 
+#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/min_max.hpp>
 #include <handlepool/detail/working_set.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -22,7 +22,7 @@ public:
     const Element& operator[](std::size_t i) const noexcept { return elements_[elements_.size() - 1 - i]; }
 
     /// The first `count` elements were used in this frame.
-    void filled(std::size_t count) noexcept { used_ = max<std::size_t>(used_, count); }
+    void filled(std::size_t count) noexcept { used_ = greatest<std::size_t>(used_, count); }
 
     /// Gives memory that is not needed frame after frame back to the system.
     void end_frame() noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/min_max.hpp>
+#include <handlepool/detail/least.hpp>
 
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ public:
     explicit working_set(std::size_t spare) : spare_(spare) {}
 
     /// Elements before `last` may have memory now.
-    void touch(std::size_t last) noexcept { touched_ = max<std::size_t>(touched_, last); }
+    void touch(std::size_t last) noexcept { touched_ = greatest<std::size_t>(touched_, last); }
 
     /// A frame has ended that used so many elements. Returns those whose memory is to go: the last ones that
     /// have some, and no more than the frame used or `spare`, so that they cost no more than the frame did.
@@ -37,9 +37,9 @@ public:
             return {last, last};
         }
         const std::size_t kept = used_twice() * 5 / 4 + spare_;
-        const std::size_t most = max<std::size_t>(used, spare_);
-        const std::size_t first = last <= kept ? last : max(kept, last - min(last, most));
-        touched_ = min(round_up(first), last);
+        const std::size_t most = greatest<std::size_t>(used, spare_);
+        const std::size_t first = last <= kept ? last : greatest(kept, last - least(last, most));
+        touched_ = least(round_up(first), last);
         return {touched_, last};
     }
 
@@ -66,8 +66,8 @@ private:
         std::size_t most = 0;
         std::size_t second = 0;
         for (const std::size_t used : used_) {
-            second = max(second, min(most, used));
-            most = max(most, used);
+            second = greatest(second, least(most, used));
+            most = greatest(most, used);
         }
         return second;
     }

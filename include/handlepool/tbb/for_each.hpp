@@ -1,13 +1,13 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/least.hpp>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/partitioner.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -43,7 +43,7 @@ struct line_range {
         return part.begin() * objects_in_whole_lines<T>();
     }
     std::size_t last(const tbb::blocked_range<std::size_t>& part) const {
-        return std::min(part.end() * objects_in_whole_lines<T>(), objects);
+        return detail::least(part.end() * objects_in_whole_lines<T>(), objects);
     }
 
     std::size_t objects;
@@ -118,7 +118,7 @@ Value reduce(Pool& pool, const Value& identity, const Add& add, const Join& join
     const detail::line_range<element> range(items.size());
     // Splitting stops at the grain, whatever the threads do: at some 16 KiB.
     constexpr std::size_t group = detail::objects_in_whole_lines<element>() * sizeof(element);
-    constexpr std::size_t grain = std::max<std::size_t>(16384 / group, 1);
+    constexpr std::size_t grain = detail::greatest<std::size_t>(16384 / group, 1);
     return tbb::parallel_deterministic_reduce(
         tbb::blocked_range<std::size_t>(range.groups.begin(), range.groups.end(), grain), identity,
         [&](const tbb::blocked_range<std::size_t>& part, Value sum) {

@@ -139,7 +139,7 @@ private:
     }
     void run_task(task& one);
     void compact();
-    void fail(std::string name, std::exception_ptr thrown);
+    void note_failure(std::string name, std::exception_ptr thrown);
     frame_report report_of(clock::time_point begin, clock::time_point end);
 
     std::function<service_compaction(executor_ref)> compact_;
@@ -167,7 +167,7 @@ inline void frame_graph::run_task(task& one) {
     }
     one.begin = clock::now();
     if (const std::exception_ptr thrown = detail::thrown_by(one.body)) {
-        fail(one.name, thrown);
+        note_failure(one.name, thrown);
     }
     one.end = clock::now();
     if (timeline_ != nullptr) {
@@ -186,7 +186,7 @@ inline void frame_graph::compact() {
 }
 
 /// Only the first failure is kept.
-inline void frame_graph::fail(std::string name, std::exception_ptr thrown) {
+inline void frame_graph::note_failure(std::string name, std::exception_ptr thrown) {
     const std::scoped_lock lock(failure_mutex_);
     if (!failure_) {
         failure_ = std::move(thrown);
@@ -225,7 +225,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
             }
         });
         if (thrown) {
-            fail("a node of another kind", thrown);
+            note_failure("a node of another kind", thrown);
             graph_.reset();
         }
         const clock::time_point end = clock::now();

@@ -1,7 +1,24 @@
-"""Typed places in the memory of the program that is debugged."""
+"""Typed places in the memory of the program that is debugged, and how its texts are shown."""
+
+import json
+import re
 
 
 MOST_AT_ONCE = 1 << 16  # bytes, of what may be large
+
+
+CONTROLS = "[\x00-\x1f\x7f-\x9f]"
+
+
+def printable(text):
+    """A name, as detail/text.hpp prints it: it is any bytes, and a terminal obeys control characters."""
+    return re.sub(CONTROLS, "\ufffd", text.decode("utf-8", "replace"))
+
+
+def quoted(text):
+    """As JSON has it."""
+    escaped = json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False)
+    return re.sub(CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
 class Unreadable(Exception):
@@ -119,14 +136,14 @@ class Target:
         return self.number(address, 8)
 
     def text(self, address, most=256):
-        """The characters up to the zero."""
+        """The bytes up to the zero."""
         found = bytearray()
         while len(found) < most:
             byte = self.read(address + len(found), 1)
             if byte == b"\0":
                 break
             found += byte
-        return found.decode("utf-8", "replace")
+        return bytes(found)
 
 
 class Place:

@@ -1,6 +1,6 @@
 """Pools of any kind: the living ones of the process, and what is in them."""
 
-from .memory import Array, NoSuchMember, Place, Unreadable, optional
+from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable
 
 IN_USE = 0x6C6F6F70  # pool_core::in_use_mark
 FIRST_NO_PLACE = 0x80000000  # of locations
@@ -16,7 +16,7 @@ class Listed:
         self.id = place["id"].number()
         self.core = place["core"].pointer()
         self.function_of_type = place["function_of_type"].pointer()
-        self.name = place.memory.text(place["name"].pointer())
+        self.name = printable(place.memory.text(place["name"].pointer()))
         self.next = place["next"].pointer()
 
     def type(self, target):
@@ -140,7 +140,7 @@ class Pool:
 
     def _slots(self):
         if self._cached_slots is None:
-            self._cached_slots = Array(self._parts["slots"]["slots_"])
+            self._cached_slots = Array(self._parts["table"]["slots_"])
         return self._cached_slots
 
     def slot(self, index):

@@ -3,7 +3,7 @@
 import struct
 
 from .handles import Layout, short_name
-from .memory import Array, Place, Unreadable, Vector
+from .memory import Array, Place, Unreadable, Vector, quoted
 
 FORMAT = 0xBA01  # bag_format
 UNIT = 4  # bag_unit
@@ -70,7 +70,7 @@ class _Names:
             keys = self._find(key)
         except Unreadable:
             keys = []
-        return " / ".join(f'"{each}"' for each in keys) or f"path #{key:08x}"
+        return " / ".join(quoted(each) for each in keys) or f"path #{key:08x}"
 
     def _find(self, wanted):
         """Of a std::map of libstdc++'s; of another library's, no name is known.
@@ -100,7 +100,7 @@ class _Names:
     def _string(place):
         """A std::string of libstdc++'s: the characters' address and their number come first."""
         data, size = place.memory.pointer(place.address), place.memory.pointer(place.address + 8)
-        return place.memory.read(data, min(size, 256)).decode("utf-8", "replace")
+        return place.memory.read(data, min(size, 256))
 
 
 class BagView:

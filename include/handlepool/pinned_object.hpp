@@ -10,29 +10,30 @@
 
 namespace handlepool {
 
-/// An object together with the guard that keeps it where it is: what lock() of a pool or a service returns.
-/// Empty when the handle was stale. It may be moved, to another thread too, held by a suspended coroutine,
-/// and ended in any thread. All functions are wait-free and constant.
+/// An object together with the guard that keeps compactions from moving or destroying it: what pin() of a
+/// pool or a service returns. Empty when the handle was stale. It is not a lock of the object, which other
+/// threads may pin, write and erase meanwhile. It may be moved, to another thread too, held by a suspended
+/// coroutine, and ended in any thread. All functions are wait-free and constant.
 template <class T, class Policy>
-class [[nodiscard]] locked_object {
+class [[nodiscard]] pinned_object {
     using pointer = typename detail::object_access<T>::pointer;
     using reference = typename detail::object_access<T>::reference;
 
 public:
     /// Empty.
-    locked_object() noexcept = default;
+    pinned_object() noexcept = default;
 
     /// Takes over what `other` has.
-    locked_object(locked_object&& other) noexcept
+    pinned_object(pinned_object&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     /// The same from an object that is not const.
     template <class Other>
         requires std::convertible_to<typename detail::object_access<Other>::pointer,
                                      typename detail::object_access<T>::pointer>
-    locked_object(locked_object<Other, Policy>&& other) noexcept
+    pinned_object(pinned_object<Other, Policy>&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     /// Ends its guard, and takes over what `other` has.
-    locked_object& operator=(locked_object&& other) noexcept {
+    pinned_object& operator=(pinned_object&& other) noexcept {
         guard_ = std::move(other.guard_);
         object_ = std::exchange(other.object_, nullptr);
         return *this;
@@ -51,14 +52,14 @@ public:
     }
 
     /// Ends the guard early; it is empty then. Any thread.
-    void unlock() noexcept {
+    void reset() noexcept {
         object_ = nullptr;
-        guard_.unlock();
+        guard_.reset();
     }
 
 private:
     template <class Other, class OtherPolicy>
-    friend class locked_object;
+    friend class pinned_object;
     template <class Other, class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
     friend class pool;
     template <class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
@@ -67,7 +68,7 @@ private:
     friend class basic_service;
 
     /// `object` may be null, and then the guard ends here.
-    locked_object(pointer object, access_guard<Policy> guard) noexcept : object_(object) {
+    pinned_object(pointer object, access_guard<Policy> guard) noexcept : object_(object) {
         if (object_ != nullptr) {
             guard_ = std::move(guard);
         }

@@ -1,0 +1,16 @@
+#pragma once
+
+namespace handlepool::detail {
+
+/// The lesser and the greater of two numbers: std::min and std::max, without the twenty thousand lines of
+/// <algorithm>.
+template <class Number>
+constexpr Number least(Number a, Number b) noexcept {
+    return b < a ? b : a;
+}
+template <class Number>
+constexpr Number greatest(Number a, Number b) noexcept {
+    return a < b ? b : a;
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,122 @@
+// A program that replaces itself, as a version manager's shim does, ends its recording: the functions that do
+// so leave the name of the other program in the log, and pass the call on.
+
+#include "preload_log.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstddef>
+
+namespace {
+
+using handlepool::stress::preload::program_was_not_replaced;
+using handlepool::stress::preload::program_will_be_replaced;
+
+// The functions behind this library. They are looked up when it is loaded: a program may call its own from a
+// signal's handler, or in a child that shares its memory.
+struct {
+    int (*execve)(const char*, char* const*, char* const*);
+    int (*execvpe)(const char*, char* const*, char* const*);
+    int (*fexecve)(int, char* const*, char* const*);
+    int (*execveat)(int, const char*, char* const*, char* const*, int);
+} real;
+
+template <class Function>
+Function* resolved(Function*& function, const char* name) {
+    if (function == nullptr) {
+        function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+    }
+    return function;
+}
+
+[[gnu::constructor]] void resolve_all() {
+    resolved(real.execve, "execve");
+    resolved(real.execvpe, "execvpe");
+    resolved(real.fexecve, "fexecve");
+    resolved(real.execveat, "execveat");
+}
+
+// Only a call that fails comes back.
+template <class Call>
+int replace(const char* file, const Call& real_call) {
+    program_will_be_replaced(file);
+    const int result = real_call();
+    program_was_not_replaced();
+    return result;
+}
+
+int replace(const char* path, char* const* arguments, char* const* variables) {
+    return replace(path, [=] { return resolved(real.execve, "execve")(path, arguments, variables); });
+}
+
+int replace_from_path(const char* file, char* const* arguments, char* const* variables) {
+    return replace(file, [=] { return resolved(real.execvpe, "execvpe")(file, arguments, variables); });
+}
+
+std::size_t count_arguments(va_list list) {
+    std::size_t count = 1;
+    while (va_arg(list, const char*) != nullptr) {
+        ++count;
+    }
+    return count;
+}
+
+} // namespace
+
+HANDLEPOOL_INTERPOSED int execve(const char* path, char* const* arguments, char* const* variables) noexcept {
+    return replace(path, arguments, variables);
+}
+
+HANDLEPOOL_INTERPOSED int execv(const char* path, char* const* arguments) noexcept {
+    return replace(path, arguments, environ);
+}
+
+HANDLEPOOL_INTERPOSED int execvp(const char* file, char* const* arguments) noexcept {
+    return replace_from_path(file, arguments, environ);
+}
+
+HANDLEPOOL_INTERPOSED int execvpe(const char* file, char* const* arguments, char* const* variables) noexcept {
+    return replace_from_path(file, arguments, variables);
+}
+
+HANDLEPOOL_INTERPOSED int fexecve(int file, char* const* arguments, char* const* variables) noexcept {
+    return replace(*arguments, [=] { return resolved(real.fexecve, "fexecve")(file, arguments, variables); });
+}
+
+HANDLEPOOL_INTERPOSED int execveat(int place, const char* path, char* const* arguments,
+                                   char* const* variables, int flags) noexcept {
+    return replace(*path == '\0' ? *arguments : path, [=] {
+        return resolved(real.execveat, "execveat")(place, path, arguments, variables, flags);
+    });
+}
+
+// The arguments of a call as a list on its stack, where libc puts them too: memory of the heap would be none
+// of the program's. `how` replaces the program, `variables` may take the argument after the null.
+#define HANDLEPOOL_EXEC_LIST(how, file, first, variables)                                                    \
+    va_list list;                                                                                            \
+    va_start(list, first);                                                                                   \
+    const std::size_t count = count_arguments(list);                                                         \
+    va_end(list);                                                                                            \
+    auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));                   \
+    va_start(list, first);                                                                                   \
+    arguments[0] = const_cast<char*>(first);                                                                 \
+    for (std::size_t i = 1; i <= count; ++i) {                                                               \
+        arguments[i] = va_arg(list, char*);                                                                  \
+    }                                                                                                        \
+    char* const* const environment = variables;                                                              \
+    va_end(list);                                                                                            \
+    return how(file, arguments, environment)
+
+HANDLEPOOL_INTERPOSED int execl(const char* path, const char* first, ...) noexcept {
+    HANDLEPOOL_EXEC_LIST(replace, path, first, environ);
+}
+
+HANDLEPOOL_INTERPOSED int execlp(const char* file, const char* first, ...) noexcept {
+    HANDLEPOOL_EXEC_LIST(replace_from_path, file, first, environ);
+}
+
+HANDLEPOOL_INTERPOSED int execle(const char* path, const char* first, ...) noexcept {
+    HANDLEPOOL_EXEC_LIST(replace, path, first, va_arg(list, char* const*));
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "raw_log.hpp"
+
+#include <cstddef>
+
+// In front of each function that programs call instead of libc's.
+#define HANDLEPOOL_INTERPOSED extern "C" [[gnu::visibility("default")]]
+
+// The recording library's side of the raw log. All may be called in any thread, at any moment, leave errno
+// alone, and do nothing in a process that isn't recorded.
+namespace handlepool::stress::preload {
+
+// Writes an event. After the log's end that is no event any more; the program goes on as ever.
+void record(raw_log::kind what, const void* address, std::size_t size);
+
+// The process is about to become another program, which will not be recorded.
+void program_will_be_replaced(const char* file);
+void program_was_not_replaced();
+
+} // namespace handlepool::stress::preload

@@ -1,0 +1,386 @@
+// Values and keys whose ends change the container that held them.
+
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+using end_pool = pool<int>;
+using end_handle = end_pool::handle_type;
+
+end_handle handle_of(std::uint64_t index, std::uint32_t generation = 1) {
+    return end_handle::from_value(default_layout::value_of(index, default_layout::make_tag(1, generation)));
+}
+
+/// A number that does something at its end, such as a rope that two ships hold.
+struct ending {
+    ending(int value, std::function<void()> last) : number(value), at_end(std::move(last)) {}
+    ~ending() {
+        if (at_end) {
+            at_end();
+        }
+    }
+    ending(const ending&) = delete;
+    ending& operator=(const ending&) = delete;
+
+    int number;
+    std::function<void()> at_end;
+};
+using end_value = std::shared_ptr<ending>;
+using end_map = handle_map<int, end_value>;
+
+end_value ends(int number, std::function<void()> at_end = {}) {
+    return std::make_shared<ending>(number, std::move(at_end));
+}
+
+/// The numbers of a map whose handles have their slots.
+std::vector<int> numbers_in(const end_map& map) {
+    std::vector<int> found;
+    map.for_each([&](end_handle handle, const end_value& value) {
+        EXPECT_TRUE(map.contains(handle));
+        EXPECT_NE(value, nullptr) << "of " << handle.index();
+        if (value != nullptr) {
+            EXPECT_EQ(handle.index() % 10, static_cast<std::uint64_t>(value->number));
+            found.push_back(value->number);
+        }
+    });
+    EXPECT_EQ(found.size(), map.size());
+    return found;
+}
+
+/// A map of 1, 2, 3 and 4, in which the end of 1 takes 2 out.
+struct map_ends : testing::Test {
+    map_ends() {
+        map.try_emplace(handle_of(1), ends(1, [this] { map.erase(handle_of(2)); }));
+        for (int i = 2; i != 5; ++i) {
+            map.try_emplace(handle_of(static_cast<std::uint64_t>(i)), ends(i));
+        }
+    }
+    end_map map;
+};
+
+TEST(map_ends_alone, erase_another_wherever_the_two_are) {
+    for (std::uint64_t one = 0; one != 4; ++one) {
+        for (std::uint64_t other = 0; other != 4; ++other) {
+            end_map map;
+            std::vector<int> rest;
+            for (int i = 0; i != 4; ++i) {
+                const auto at = static_cast<std::uint64_t>(i);
+                map.try_emplace(handle_of(at), ends(i));
+                if (at != one && at != other) {
+                    rest.push_back(i);
+                }
+            }
+            bool was_there = true;
+            map.at(handle_of(one))->at_end = [&] { was_there = map.erase(handle_of(other)); };
+            EXPECT_TRUE(map.erase(handle_of(one)));
+            EXPECT_EQ(was_there, one != other);
+            EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(rest));
+        }
+    }
+}
+
+TEST_F(map_ends, erase_another_in_a_compaction) {
+    end_pool pool({.name = "ships", .capacity = 10});
+    std::vector<end_handle> ships;
+    end_map ropes;
+    ropes.attach(pool);
+    for (int i = 0; i != 5; ++i) {
+        ships.push_back(pool.emplace(i));
+    }
+    for (int i = 0; i != 5; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const int number = static_cast<int>(ships[at].index());
+        ropes.try_emplace(ships[at], ends(number, [&, at] { ropes.erase(ships[(at + 1) % 5]); }));
+    }
+    const auto still = static_cast<int>(ships[3].index());
+    ropes.at(ships[2])->at_end = {};
+    pool.erase(ships[0]);
+    pool.compact();
+    EXPECT_THAT(numbers_in(ropes), UnorderedElementsAre(still, static_cast<int>(ships[4].index())));
+    pool.clear();
+    pool.compact();
+    EXPECT_THAT(numbers_in(ropes), IsEmpty());
+}
+
+TEST_F(map_ends, erase_another_while_some_are_erased) {
+    EXPECT_EQ(erase_if(map, [](end_handle, const end_value& value) { return value->number % 2 == 1; }), 2U);
+    EXPECT_THAT(numbers_in(map), ElementsAre(4));
+}
+
+TEST_F(map_ends, erase_all_while_some_are_erased) {
+    map.at(handle_of(4))->at_end = [&] {
+        for (std::uint64_t i = 1; i != 4; ++i) {
+            map.erase(handle_of(i));
+        }
+    };
+    int asked = 0;
+    EXPECT_EQ(erase_if(map,
+                       [&](end_handle each, const end_value&) {
+                           EXPECT_TRUE(map.contains(each));
+                           ++asked;
+                           return true;
+                       }),
+              1U);
+    EXPECT_EQ(asked, 1);
+    EXPECT_THAT(numbers_in(map), IsEmpty());
+}
+
+TEST_F(map_ends, add_while_the_map_is_cleared) {
+    map.at(handle_of(3))->at_end = [&] { map.try_emplace(handle_of(5), ends(5)); };
+    map.clear();
+    EXPECT_THAT(numbers_in(map), ElementsAre(5));
+    map.clear();
+    EXPECT_THAT(numbers_in(map), IsEmpty());
+}
+
+TEST_F(map_ends, find_no_other_while_the_map_is_cleared) {
+    int found = 0;
+    map.at(handle_of(3))->at_end = [&] {
+        for (std::uint64_t i = 1; i != 5; ++i) {
+            found += map.contains(handle_of(i)) ? 1 : 0;
+        }
+    };
+    const std::size_t memory = map.memory();
+    map.clear();
+    EXPECT_EQ(found, 0);
+    EXPECT_EQ(map.memory(), memory) << "as a vector's clear()";
+}
+
+TEST_F(map_ends, erase_another_when_a_value_is_assigned) {
+    const auto assigned = map.insert_or_assign(handle_of(1), ends(1));
+    EXPECT_FALSE(assigned.inserted);
+    EXPECT_EQ(assigned.value, map.find(handle_of(1)));
+    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(1, 3, 4));
+}
+
+TEST_F(map_ends, erase_another_when_a_stale_member_is_replaced) {
+    map.at(handle_of(4))->at_end = [&] {
+        map.erase(handle_of(1));
+        map.erase(handle_of(2));
+    };
+    const auto made = map.try_emplace(handle_of(4, 3), ends(4));
+    EXPECT_TRUE(made.inserted);
+    EXPECT_EQ(made.value, map.find(handle_of(4, 3)));
+    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(3, 4));
+}
+
+TEST_F(map_ends, erase_itself_when_it_is_replaced) {
+    map.at(handle_of(4))->at_end = [&] { map.erase(handle_of(4, 3)); };
+    EXPECT_EQ(map.try_emplace(handle_of(4, 3), ends(4)).value, nullptr);
+    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(1, 2, 3));
+}
+
+TEST_F(map_ends, erase_what_is_assigned_to_the_map) {
+    end_map other;
+    other.try_emplace(handle_of(2), ends(2));
+    other.try_emplace(handle_of(7), ends(7));
+    other.try_emplace(handle_of(8), ends(8));
+    end_map copied = other;
+    map = std::move(other);
+    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(7, 8));
+    map.try_emplace(handle_of(1), ends(1, [&] { map.erase(handle_of(8)); }));
+    map = copied;
+    EXPECT_THAT(numbers_in(map), UnorderedElementsAre(2, 7));
+}
+
+TEST(map_ends_alone, erase_each_other_when_the_map_ends) {
+    int ended = 0;
+    {
+        end_map map;
+        for (int i = 0; i != 100; ++i) {
+            const auto number = static_cast<std::uint64_t>(i);
+            map.try_emplace(handle_of(number), ends(i % 10, [&, number] {
+                                ++ended;
+                                map.erase(handle_of((number + 1) % 100));
+                                map.erase(handle_of((number + 50) % 100));
+                            }));
+        }
+        map.at(handle_of(20))->at_end = [&] { // once more, by a value that comes meanwhile
+            map.try_emplace(handle_of(200), ends(0, [&] { ended += map.erase(handle_of(201)) ? 0 : 1; }));
+        };
+    }
+    EXPECT_EQ(ended, 100);
+}
+
+TEST_F(map_ends, predicates_and_visitors_change_the_map) {
+    EXPECT_EQ(erase_if(map,
+                       [&](end_handle each, const end_value&) {
+                           map.erase(handle_of(each.index() - 1));
+                           return each == handle_of(3);
+                       }),
+              0U)
+        << "the others went before they were asked";
+    EXPECT_THAT(numbers_in(map), ElementsAre(4));
+
+    map.try_emplace(handle_of(5), ends(5));
+    map.try_emplace(handle_of(6), ends(6));
+    int calls = 0;
+    map.for_each([&](end_handle, const end_value&) {
+        ++calls;
+        map.erase(handle_of(5));
+        map.erase(handle_of(6));
+    });
+    EXPECT_EQ(calls, 1);
+    EXPECT_THAT(numbers_in(map), ElementsAre(4));
+}
+
+/// Makes members of the map while it is made itself.
+struct makes_others {
+    makes_others(handle_map<int, makes_others>* map, std::uint64_t index) : number(index) {
+        if (index < 20) {
+            map->try_emplace(handle_of(index + 1), map, index + 1);
+        }
+    }
+    std::uint64_t number;
+};
+
+TEST(map_ends_alone, values_are_made_before_the_map_changes) {
+    handle_map<int, makes_others> map;
+    EXPECT_TRUE(map.try_emplace(handle_of(1), &map, std::uint64_t{1}).inserted);
+    EXPECT_EQ(map.size(), 20U);
+    map.for_each(
+        [](end_handle handle, const makes_others& value) { EXPECT_EQ(handle.index(), value.number); });
+}
+
+TEST(set_ends, predicates_change_the_set) {
+    handle_set<int> set;
+    for (std::uint64_t i = 1; i != 5; ++i) {
+        set.insert(handle_of(i));
+    }
+    EXPECT_EQ(erase_if(set,
+                       [&](end_handle each) {
+                           EXPECT_TRUE(set.contains(each));
+                           set.erase(handle_of(1));
+                           set.erase(handle_of(2));
+                           set.insert(handle_of(5));
+                           return each == handle_of(4);
+                       }),
+              1U);
+    EXPECT_THAT(set.handles(), UnorderedElementsAre(handle_of(3), handle_of(5)));
+}
+
+struct end_key {
+    int number;
+    end_value end = {};
+
+    friend bool operator==(const end_key& one, const end_key& other) { return one.number == other.number; }
+};
+struct hash_of_key {
+    std::size_t operator()(const end_key& key) const { return static_cast<std::size_t>(key.number); }
+};
+using end_index = handle_index<int, end_key, default_layout, hash_of_key>;
+
+/// An index of 1, 2, 3 and 4, in which the end of the key 1 takes the key of the second.
+struct key_ends : testing::Test {
+    key_ends() {
+        index.emplace();
+        index->insert(handle_of(1), {1, ends(1, [this] { index->erase(handle_of(2)); })});
+        for (int i = 2; i != 5; ++i) {
+            index->insert(handle_of(static_cast<std::uint64_t>(i)), {i});
+        }
+    }
+    std::vector<int> keys() const {
+        std::vector<int> found;
+        for (const end_handle each : index->handles()) {
+            const end_key* const key = index->key_of(each);
+            EXPECT_EQ(index->find(*key), each);
+            found.push_back(key->number);
+        }
+        return found;
+    }
+    void at_end_of(std::uint64_t which, std::function<void()> action) {
+        index->key_of(handle_of(which))->end->at_end = std::move(action);
+    }
+    std::optional<end_index> index;
+};
+
+TEST_F(key_ends, take_another_key) {
+    EXPECT_TRUE(index->erase(handle_of(1)));
+    EXPECT_THAT(keys(), UnorderedElementsAre(3, 4));
+}
+
+TEST_F(key_ends, take_another_key_when_their_object_gets_another) {
+    EXPECT_TRUE(index->rekey(handle_of(1), {7}));
+    EXPECT_THAT(keys(), UnorderedElementsAre(7, 3, 4));
+}
+
+TEST_F(key_ends, take_keys_when_a_stale_handle_loses_its_key) {
+    at_end_of(1, [&] {
+        index->erase(handle_of(1, 3));
+        index->erase(handle_of(2));
+    });
+    EXPECT_TRUE(index->insert(handle_of(1, 3), {7}));
+    EXPECT_THAT(keys(), UnorderedElementsAre(3, 4));
+}
+
+TEST_F(key_ends, give_a_key_when_a_stale_handle_loses_its_key) {
+    at_end_of(1, [&] { index->insert(handle_of(1, 5), {5}); });
+    EXPECT_TRUE(index->insert(handle_of(1, 3), {7}));
+    EXPECT_THAT(keys(), UnorderedElementsAre(2, 3, 4, 5));
+}
+
+TEST_F(key_ends, find_and_give_keys_while_the_index_is_cleared) {
+    int found = 0;
+    at_end_of(1, [&] {
+        for (int i = 1; i != 5; ++i) {
+            found += index->find({i}) ? 1 : 0;
+        }
+        index->insert(handle_of(5), {5});
+    });
+    index->clear();
+    EXPECT_EQ(found, 0);
+    EXPECT_THAT(keys(), ElementsAre(5));
+}
+
+TEST_F(key_ends, take_keys_when_the_index_ends_or_is_replaced) {
+    end_index other;
+    other.insert(handle_of(2), {2});
+    other.insert(handle_of(6), {6, ends(6, [this] { index->erase(handle_of(8)); })});
+    other.insert(handle_of(8), {8});
+    *index = std::move(other);
+    EXPECT_THAT(keys(), UnorderedElementsAre(6, 8));
+    index.reset();
+}
+
+TEST_F(key_ends, take_another_key_in_a_compaction_and_in_a_prune) {
+    end_pool pool({.name = "ships", .capacity = 10});
+    index->clear();
+    index.emplace();
+    std::vector<end_handle> ships;
+    for (int i = 0; i != 4; ++i) {
+        ships.push_back(pool.emplace(i));
+    }
+    for (int i = 0; i != 4; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        index->insert(ships[at], {i, ends(i, [&, at] { index->erase(ships[(at + 2) % 4]); })});
+    }
+    pool.erase(ships[0]);
+    EXPECT_EQ(index->prune(pool), 1U);
+    EXPECT_THAT(keys(), UnorderedElementsAre(1, 3));
+    index->attach(pool, [](int object) { return end_key{object}; });
+    pool.erase(ships[3]);
+    pool.compact();
+    EXPECT_THAT(keys(), UnorderedElementsAre(1, 2)) << "those that lost their keys are born";
+}
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,136 @@
+// What containers of handles say of those that can't be members.
+
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace handlepool::test {
+namespace {
+
+using refused_handle = handle<int>;
+
+refused_handle made_up_of(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id) {
+    return refused_handle::from_value(
+        default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
+}
+
+template <class Action>
+std::string message_of(Action action) {
+    try {
+        action();
+    } catch (const std::invalid_argument& refused) {
+        return refused.what();
+    }
+    return "no exception";
+}
+
+struct set_of_numbers {
+    static constexpr const char* name = "handle_set";
+    void add(refused_handle handle) { container.insert(handle); }
+    void attach(pool<int>& to) { container.attach(to); }
+    handle_set<int> container;
+};
+struct map_of_numbers {
+    static constexpr const char* name = "handle_map";
+    void add(refused_handle handle) { container.try_emplace(handle, 1); }
+    void attach(pool<int>& to) { container.attach(to); }
+    handle_map<int, int> container;
+};
+struct index_of_numbers {
+    static constexpr const char* name = "handle_index";
+    void add(refused_handle handle) { container.insert(handle, 1); }
+    void attach(pool<int>& to) {
+        container.attach(to, [](int object) { return object; });
+    }
+    handle_index<int, int> container;
+};
+struct hierarchy_of_numbers {
+    static constexpr const char* name = "hierarchy";
+    void add(refused_handle handle) { container.insert(handle); }
+    void attach(pool<int>& to) { container.attach(to); }
+    hierarchy<int> container;
+};
+
+template <class Numbers>
+class handle_refusals : public testing::Test {
+public:
+    static std::string said(const std::string& what) { return std::string(Numbers::name) + ": " + what; }
+
+    Numbers numbers;
+};
+
+using refusing_containers =
+    testing::Types<set_of_numbers, map_of_numbers, index_of_numbers, hierarchy_of_numbers>;
+TYPED_TEST_SUITE(handle_refusals, refusing_containers);
+
+TYPED_TEST(handle_refusals, say_what_can_not_be_a_member) {
+    const auto message = [&](refused_handle handle) {
+        return message_of([&] { this->numbers.add(handle); });
+    };
+    EXPECT_EQ(message({}), this->said("the null handle can't be a member"));
+    EXPECT_EQ(message(made_up_of(1, 2, 1)),
+              this->said("a handle of generation 2, which names no object, can't be a member"));
+    this->numbers.add(made_up_of(1, 1, 4));
+    EXPECT_EQ(message(made_up_of(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
+                                                       "beside those of the pool with id 4"));
+}
+
+TYPED_TEST(handle_refusals, say_which_pool_can_not_be_attached) {
+    pool<int> other({.name = "other", .capacity = 1});
+    const std::uint32_t id = other.id() == 4 ? 5 : 4;
+    this->numbers.add(made_up_of(1, 1, id));
+    EXPECT_EQ(message_of([&] { this->numbers.attach(other); }),
+              this->said("an object of the pool with id " + std::to_string(other.id()) +
+                         " can't be a member beside those of the pool with id " + std::to_string(id)));
+}
+
+TYPED_TEST(handle_refusals, end_with_the_members_that_were_moved_away) {
+    this->numbers.add(made_up_of(1, 1, 4));
+    {
+        const auto taken = std::move(this->numbers.container);
+        EXPECT_EQ(taken.size(), 1U);
+    }
+    EXPECT_EQ(this->numbers.container.size(), 0U);
+    this->numbers.add(made_up_of(1, 1, 5));
+    EXPECT_TRUE(this->numbers.container.contains(made_up_of(1, 1, 5)));
+
+    auto assigned = TypeParam();
+    assigned.add(made_up_of(2, 1, 6));
+    assigned.container = std::move(this->numbers.container);
+    EXPECT_TRUE(assigned.container.contains(made_up_of(1, 1, 5)));
+    this->numbers.add(made_up_of(3, 1, 7));
+    EXPECT_TRUE(this->numbers.container.contains(made_up_of(3, 1, 7)));
+}
+
+TYPED_TEST(handle_refusals, end_when_an_attached_container_is_moved_away) {
+    pool<int> first({.name = "first", .capacity = 1});
+    pool<int> second({.name = "second", .capacity = 1});
+    this->numbers.attach(first);
+    const auto taken = std::move(this->numbers.container);
+    EXPECT_TRUE(taken.attached());
+    EXPECT_FALSE(this->numbers.container.attached());
+    const auto object = second.emplace(1);
+    this->numbers.add(object);
+    EXPECT_TRUE(this->numbers.container.contains(object));
+}
+
+TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {
+    using narrow = handle_layout<10, 12, 8>;
+    const auto handle = handlepool::handle<int, narrow>::from_value(
+        narrow::value_of(1, narrow::make_tag(1, 1)) | narrow::value_type{1} << 31);
+    handle_set<int, narrow> set;
+    EXPECT_EQ(message_of([&] { set.insert(handle); }),
+              "handle_set: a handle with bits that its layout doesn't use can't be a member");
+}
+
+} // namespace
+} // namespace handlepool::test

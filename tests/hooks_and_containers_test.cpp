@@ -1,0 +1,157 @@
+// What a program's hooks find in the containers that are attached to a pool, whatever was there first.
+
+#include <handlepool/columns.hpp>
+#include <handlepool/handle_index.hpp>
+#include <handlepool/handle_map.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/stable_pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+
+/// What is on screen for each object, by all kinds of containers.
+template <class Pool>
+struct companions {
+    using handle_type = typename Pool::handle_type;
+    using element_type = typename handle_type::element_type;
+    using layout = typename Pool::layout;
+
+    void attach(Pool& pool) {
+        visible.attach(pool);
+        sprites.attach(pool);
+        names.attach(pool, [](auto&& object) { return key_of(object); });
+        scene.attach(pool);
+    }
+    void add(handle_type object, int sprite) {
+        visible.insert(object);
+        sprites.try_emplace(object, sprite);
+        names.insert(object, sprite);
+        scene.insert(object);
+    }
+    /// How many of the four have the object.
+    int count(handle_type object) const {
+        return (visible.contains(object) ? 1 : 0) + (sprites.find(object) != nullptr ? 1 : 0) +
+               (names.contains(object) ? 1 : 0) + (scene.contains(object) ? 1 : 0);
+    }
+
+    static int key_of(int object) { return object; }
+    static int key_of(void* object) { return *static_cast<int*>(object); }
+    static int key_of(const auto& row) { return row.template get<0>(); }
+
+    handle_set<element_type, layout> visible;
+    handle_map<element_type, int, layout> sprites;
+    handle_index<element_type, int, layout> names;
+    hierarchy<element_type, layout> scene;
+};
+
+template <class Pool>
+typename Pool::handle_type made_in(Pool& pool, int value) {
+    if constexpr (requires { pool.emplace(value); }) {
+        return pool.emplace(value);
+    } else {
+        return pool.emplace([value](void* memory) { *static_cast<int*>(memory) = value; });
+    }
+}
+
+template <class Pool>
+class hooks_and_containers : public testing::Test {
+public:
+    static std::optional<Pool>& make(std::optional<Pool>& pool) {
+        if constexpr (std::is_constructible_v<Pool, pool_options>) {
+            pool.emplace(pool_options{.name = "objects", .capacity = 100});
+        } else {
+            pool.emplace(pool_options{.name = "objects", .capacity = 100},
+                         raw_type{.size = sizeof(int), .alignment = alignof(int)});
+        }
+        return pool;
+    }
+};
+
+using pools_with_hooks = testing::Types<pool<int>, stable_pool<int>, pool<columns<int, char>>, raw_pool<>>;
+TYPED_TEST_SUITE(hooks_and_containers, pools_with_hooks);
+
+TYPED_TEST(hooks_and_containers, hooks_find_what_ends_with_the_object) {
+    for (const bool attached_first : {false, true}) {
+        std::vector<int> found;
+        companions<TypeParam> at;
+        std::optional<TypeParam> made;
+        TypeParam& pool = *this->make(made);
+        if (attached_first) {
+            at.attach(pool);
+        }
+        scoped_hook deaths = pool.on_erase([&](auto handle, auto&&) { found.push_back(at.count(handle)); });
+        std::vector<int> after;
+        const scoped_hook late =
+            pool.on_erase([&](auto handle, auto&&) { after.push_back(at.count(handle)); }, hook_order::late);
+        if (!attached_first) {
+            at.attach(pool);
+        }
+        std::vector<typename TypeParam::handle_type> all;
+        for (int i = 0; i != 5; ++i) {
+            all.push_back(made_in(pool, i));
+            at.add(all.back(), i);
+        }
+        pool.erase(all[0]);
+        pool.compact();
+        pool.erase(all[1]);
+        pool.compact();
+        EXPECT_THAT(found, ElementsAre(4, 4));
+        EXPECT_THAT(after, attached_first ? ElementsAre(0, 0) : ElementsAre(4, 4)) << "in their order";
+        pool.clear();
+        pool.compact();
+        EXPECT_THAT(found, ElementsAre(4, 4, 4, 4, 4));
+        all.push_back(made_in(pool, 9));
+        at.add(all.back(), 9);
+        made.reset();
+        EXPECT_EQ(found.size(), 6U) << "at the pool's end";
+        EXPECT_EQ(found.back(), 4);
+        EXPECT_EQ(at.sprites.size(), 0U);
+    }
+}
+
+// The hierarchy erases children with their parents: a hook saves one before.
+TEST(hooks_of_parents, save_children) {
+    pool<std::string> units({.name = "units", .capacity = 10});
+    hierarchy<std::string> army(orphans::are_erased);
+    army.attach(units);
+    const scoped_hook deaths = units.on_erase([&](handle<std::string> dead, std::string&) {
+        const auto below = army.children(dead);
+        const auto saved = std::ranges::find_if(below, [&](auto each) {
+            const std::string* const unit = units.find(each);
+            return unit != nullptr && *unit == "captain";
+        });
+        if (saved != below.end()) {
+            army.detach(*saved);
+        }
+    });
+    const auto general = units.emplace("general");
+    const auto soldier = units.emplace("soldier");
+    const auto captain = units.emplace("captain");
+    army.attach(soldier, general);
+    army.attach(captain, general);
+    units.erase(general);
+    units.compact();
+    EXPECT_TRUE(units.contains(captain));
+    EXPECT_FALSE(units.contains(soldier));
+    EXPECT_THAT(army.handles(), ElementsAre(captain));
+    units.compact();
+    EXPECT_EQ(units.size(), 1U);
+}
+
+} // namespace
+} // namespace handlepool::test
