@@ -34,7 +34,7 @@ protected:
     }
 
 private:
-    std::array<const payload*, 8> places_{};
+    std::array<const payload*, 10> places_{};
 };
 
 /// A hole in a group that the creating thread may hold, or claim while compaction offers it again.
