@@ -29,9 +29,10 @@ struct frame_times {
 template <class Contender>
 class population {
 public:
-    explicit population(std::size_t alive, unsigned threads = 1)
-        : contender_(alive), handles_(alive), replaced_(alive / 10), team_(threads) {
-        // A tenth a frame, as it goes on later.
+    /// Of which a frame replaces one in `part`, a divisor of `alive`.
+    explicit population(std::size_t alive, unsigned threads = 1, std::size_t part = 10)
+        : contender_(alive), handles_(alive), replaced_(alive / part), team_(threads) {
+        // In frames like those that come later.
         for (std::size_t first = 0; first < alive; first += replaced_) {
             for (std::size_t i = first; i != first + replaced_; ++i) {
                 handles_[i] = contender_.emplace(i);
@@ -39,11 +40,11 @@ public:
             contender_.end_frame();
         }
         // Until nothing lies as it was created.
-        frames(30);
+        frames(3 * part);
         shuffle(alive);
     }
 
-    /// Replaces a tenth in each of `count` frames. Choosing the victims is not measured.
+    /// Replaces that part in each of `count` frames. Choosing the victims is not measured.
     frame_times frames(std::size_t count);
 
     /// Finds all objects `passes` times, each thread its part; nanoseconds a look-up.

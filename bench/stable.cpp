@@ -67,6 +67,21 @@ void churn(benchmark::State& state, table& results, std::size_t alive) {
     results.record(figure::stable_churn, outcome.ratio.median, outcome.ratio.spread());
 }
 
+/// In a store that is full but for the places of one object in `part`.
+void create(benchmark::State& state, table& results, figure row, std::size_t part) {
+    constexpr std::size_t alive = 100'000;
+    population<our_stable_pool> pool(alive, 1, part);
+    population<colony> other(alive, 1, part);
+    const std::size_t frames = part / 10; // short rounds, most of which nothing interrupts
+    const comparison outcome = compare(
+        state, [&] { return pool.frames(frames).create; }, [&] { return other.frames(frames).create; });
+    results.record(row, outcome.ours, outcome.ratio.spread());
+    results.remark(
+        fmt::format("create where one in {} of {} is replaced: {:.0f} ns in a stable_pool, {:.0f} ns in a "
+                    "plf::colony",
+                    part, alive, outcome.ours, outcome.theirs));
+}
+
 /// Vectors of numbers, all of one size: made anew, or filled again.
 template <class Pool>
 class vectors {
@@ -170,6 +185,10 @@ void register_stable(table& results, std::size_t rounds) {
         add(fmt::format("stable iteration by a list/{}", alive),
             [&results, alive](auto& state) { listed_iteration(state, results, alive); });
     }
+    add("stable create/10",
+        [&results](auto& state) { create(state, results, figure::stable_create_10, 10); });
+    add("stable create/100",
+        [&results](auto& state) { create(state, results, figure::stable_create_100, 100); });
     for (const std::size_t alive : {10'000U, 100'000U}) {
         add(fmt::format("recycling churn/{}", alive),
             [&results, alive](auto& state) { vector_churn(state, results, alive); });

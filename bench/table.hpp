@@ -66,6 +66,8 @@ enum class figure : std::size_t {
     small_pool_construction,
     small_pool_destruction,
     stable_churn,
+    stable_create_10,
+    stable_create_100,
     stable_iteration,
     recycling_churn,
     sort_shuffled,

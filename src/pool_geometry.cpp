@@ -87,8 +87,7 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     geometry.slot_limit =
         limited ? options.slot_limit : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
 
-    // Each lane may sit on a chunk that is half used and on one that is half drained; of the nursery also on
-    // one whose constructors have thrown.
+    // Each lane may sit on a chunk that is half used and on one that is half drained.
     const auto chunks = [&](std::size_t chunk_size, std::size_t of_lane) {
         return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
     };
@@ -99,9 +98,10 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     };
     geometry.nursery_chunk = limits.stable ? limits.nursery_chunk : small_chunk(limits.nursery_chunk);
     geometry.removal_chunk = small_chunk(limits.removal_chunk);
-    geometry.nursery_chunks = chunks(geometry.nursery_chunk, 3);
-    // For those that compaction holds: as many again, for the groups that it takes over, a quarter of all at
-    // the most; or for chunks whose memory it gives back, see chunks_to_hold().
+    geometry.nursery_chunks = chunks(geometry.nursery_chunk, nursery_chunks_of_lane);
+    // For those that compaction holds: as many again as objects fill, for the groups that it takes over, half
+    // of them, and that lanes hold in advance; or for chunks whose memory it gives back, see
+    // chunks_to_hold().
     geometry.nursery_chunks +=
         limits.stable ? chunks(geometry.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;
     geometry.removal_chunks = chunks(geometry.removal_chunk, 2);

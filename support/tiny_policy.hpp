@@ -11,6 +11,7 @@ template <std::size_t N, class Base = default_policy>
 struct tiny_policy : Base {
     static constexpr std::size_t claim_size = N;
     static constexpr std::size_t nursery_chunk = N;
+    static constexpr std::size_t claim_groups = 2;
     static constexpr std::size_t warm_chunks = 0;
     static constexpr std::size_t removal_chunk = N;
     static constexpr std::size_t freelist_block = N;

@@ -86,6 +86,31 @@ TEST(returned_indices_test, a_search_begins_anywhere_and_comes_round) {
     EXPECT_EQ(claim(set, many, 100), indices{}) << "and may begin past the indices in service";
 }
 
+TEST(returned_indices_test, what_comes_next_is_what_the_next_claims_take) {
+    set_type set("set", 300);
+    const auto next = [&set](std::size_t in_service, std::size_t most) {
+        indices seen;
+        set.for_next(in_service, [&](std::uint32_t index) {
+            seen.push_back(index);
+            return seen.size() < most;
+        });
+        return seen;
+    };
+    EXPECT_EQ(next(300, many), indices{});
+    for (const std::uint32_t index : {70U, 200U, 66U, 3U, 299U, 5U}) {
+        set.give_back(index);
+    }
+    set.rewind();
+    EXPECT_EQ(next(300, many), (indices{3, 5, 66, 70})) << "of two words";
+    EXPECT_EQ(next(300, 3), (indices{3, 5, 66}));
+    EXPECT_EQ(next(64, many), (indices{3, 5})) << "and of those in service";
+    EXPECT_EQ(claim(set, 3, 300), (indices{3, 5, 66}));
+    EXPECT_EQ(next(300, many), indices{70});
+    EXPECT_EQ(claim(set, 2, 300), (indices{70, 200}));
+    EXPECT_EQ(next(300, many), indices{299});
+    EXPECT_EQ(next(100, many), indices{}) << "also where claims begin past those in service";
+}
+
 TEST(returned_indices_test, reset_forgets_them) {
     set_type set("set", 100);
     set.give_back(3);

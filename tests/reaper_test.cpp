@@ -134,10 +134,11 @@ TYPED_TEST(reaper_test, slots_are_freed_and_go_out_again_once_published) {
 TYPED_TEST(reaper_test, hooks_see_the_object_before_it_is_destroyed_and_its_handle_is_stale) {
     const auto handles = this->in_dense_store(3);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
-    this->work.hooks().add([&](auto handle, counted* object) {
+    const auto see = [&](auto handle, counted* object) {
         EXPECT_FALSE(this->parts.table.is_alive(handle));
         seen.emplace_back(handle, object->value());
-    });
+    };
+    const scoped_hook hook = this->work.hooks().add(see, hook_order::early);
     this->erase(handles[2]);
     this->erase(handles[1]);
     this->reap();

@@ -185,6 +185,12 @@ for _, method in ipairs { "number", "alive", "erase" } do
         handlepool.type("tugs", 10, { "x", "number", method, "number" })
     end)
 end
+fails("bad argument #1 to 'type' (the name of a pool must be without zero bytes)",
+    function() handlepool.type("tugs\0", 10, { "x", "number" }) end)
+fails("bad argument #3 to 'type' (the name of a field must be without zero bytes)",
+    function() handlepool.type("tugs", 10, { "alive\0", "number" }) end)
+fails("bad argument #3 to 'type' (the kind of a field must be without zero bytes)",
+    function() handlepool.type("tugs", 10, { "x", "number\0" }) end)
 local tug = handlepool.type("tugs", 2, { "name", "text" })
 fails("pool 'tugs' is exhausted: its capacity is 2 objects", function()
     for _ = 1, 10000 do tug.new { name = "no more" } end

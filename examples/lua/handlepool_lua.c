@@ -48,13 +48,29 @@ static int raise_no_memory(lua_State* lua, size_t size) {
     return luaL_error(lua, "there is no memory for a text of %I bytes", (lua_Integer)size);
 }
 
+static int push_string(lua_State* lua) {
+    lua_pushstring(lua, lua_touserdata(lua, 1));
+    return 1;
+}
+
+/// Frees it, also where Lua has no memory for a copy.
 static int push_text(lua_State* lua, char* text) {
     if (text == NULL) {
         return raise_last_error(lua);
     }
-    lua_pushstring(lua, text);
+    lua_pushcfunction(lua, push_string);
+    lua_pushlightuserdata(lua, text);
+    const int result = lua_pcall(lua, 1, 1, 0);
     handlepool_free_text(text);
-    return 1;
+    return result == LUA_OK ? 1 : lua_error(lua);
+}
+
+/// C would take the text at the index, if it is one, to end at a zero.
+static void refuse_zeros(lua_State* lua, int index, int argument, const char* what) {
+    size_t size = 0;
+    if (lua_type(lua, index) == LUA_TSTRING && strlen(lua_tolstring(lua, index, &size)) != size) {
+        luaL_argerror(lua, argument, lua_pushfstring(lua, "%s must be without zero bytes", what));
+    }
 }
 
 // ---- Texts
@@ -328,6 +344,7 @@ static void refuse_field(lua_State* lua, const char* why) {
 }
 
 static void check_name(lua_State* lua) {
+    refuse_zeros(lua, -1, 3, "the name of a field");
     for (const luaL_Reg* each = methods; each->name != NULL; ++each) {
         if (lua_type(lua, -1) == LUA_TSTRING && strcmp(lua_tostring(lua, -1), each->name) == 0) {
             refuse_field(lua, "has the name of a method");
@@ -354,6 +371,7 @@ static int read_fields(lua_State* lua, struct type* type) {
             refuse_field(lua, "has no kind");
         }
         lua_geti(lua, 3, i + 2);
+        refuse_zeros(lua, -1, 3, "the kind of a field");
         given[i / 2] = luaL_checkoption(lua, -1, NULL, kinds);
         type->texts += given[i / 2] == kind_text;
         lua_pop(lua, 1);
@@ -378,8 +396,33 @@ static int read_fields(lua_State* lua, struct type* type) {
     return others;
 }
 
+/// Of the fields and a type that has its pool: what scripts have of them.
+static int make_type(lua_State* lua) {
+    const struct type* const type = lua_touserdata(lua, 2);
+    const luaL_Reg operators[] = {{"__tostring", reference_tostring}, {NULL, NULL}};
+    const luaL_Reg accesses[] = {
+        {"__index", reference_index}, {"__newindex", reference_newindex}, {NULL, NULL}};
+    const luaL_Reg functions[] = {
+        {"new", type_new}, {"count", type_count}, {"each", type_each}, {NULL, NULL}};
+    luaL_newlibtable(lua, functions);
+    lua_pushvalue(lua, 1);
+    lua_pushvalue(lua, 2);
+    luaL_setfuncs(lua, functions, 2);
+    luaL_newlib(lua, operators); // the metatable of the handles; without __gc, they own nothing
+    lua_pushvalue(lua, 2);
+    lua_rawsetp(lua, -2, &known); // which says what it is, and keeps the type
+    lua_pushboolean(lua, false);
+    lua_setfield(lua, -2, "__metatable"); // what it has is not for scripts
+    lua_pushvalue(lua, 1);
+    luaL_newlib(lua, methods);
+    luaL_setfuncs(lua, accesses, 2);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, type->pool); // the last thing that may find no memory
+    return 1;
+}
+
 static int module_type(lua_State* lua) {
     const char* const name = luaL_checkstring(lua, 1);
+    refuse_zeros(lua, 1, 1, "the name of a pool");
     const lua_Integer capacity = luaL_checkinteger(lua, 2);
     luaL_checktype(lua, 3, LUA_TTABLE);
     if (capacity < 1) { // which would become a large number
@@ -403,25 +446,13 @@ static int module_type(lua_State* lua) {
     if (handlepool_service_add_pool(type->service, &description, &type->pool) != HANDLEPOOL_OK) {
         return raise_last_error(lua);
     }
-
-    const luaL_Reg operators[] = {{"__tostring", reference_tostring}, {NULL, NULL}};
-    const luaL_Reg accesses[] = {
-        {"__index", reference_index}, {"__newindex", reference_newindex}, {NULL, NULL}};
-    const luaL_Reg functions[] = {
-        {"new", type_new}, {"count", type_count}, {"each", type_each}, {NULL, NULL}};
-    luaL_newlib(lua, operators); // the metatable of the handles; without __gc, they own nothing
-    lua_pushvalue(lua, 5);
-    lua_rawsetp(lua, -2, &known); // which says what it is, and keeps the type
-    lua_pushboolean(lua, false);
-    lua_setfield(lua, -2, "__metatable"); // what it has is not for scripts
-    lua_pushvalue(lua, 4);
-    luaL_newlib(lua, methods);
-    luaL_setfuncs(lua, accesses, 2);
-    lua_rawsetp(lua, LUA_REGISTRYINDEX, type->pool);
-    luaL_newlibtable(lua, functions);
+    lua_pushcfunction(lua, make_type);
     lua_pushvalue(lua, 4);
     lua_pushvalue(lua, 5);
-    luaL_setfuncs(lua, functions, 2);
+    if (lua_pcall(lua, 2, 1, 0) != LUA_OK) { // it has found no memory
+        handlepool_service_remove_pool(type->service, name);
+        return lua_error(lua);
+    }
     return 1;
 }
 

@@ -205,6 +205,12 @@ private:
 
     // ---- Fields
 
+    /// The text at the index, with its zeros; empty if it is none.
+    static std::string_view name_at(lua_State* lua, int index) {
+        std::size_t size = 0;
+        const char* const bytes = lua_type(lua, index) == LUA_TSTRING ? lua_tolstring(lua, index, &size) : "";
+        return {bytes, size};
+    }
     /// Of the name at the index.
     const script_field<object>& check_field(lua_State* lua, int index) {
         if (const script_field<object>* const found = find_field(lua, index)) {
@@ -214,7 +220,7 @@ private:
         std::terminate(); // it does not return
     }
     const script_field<object>* find_field(lua_State* lua, int index) const {
-        const char* const name = lua_type(lua, index) == LUA_TSTRING ? lua_tostring(lua, index) : "";
+        const std::string_view name = name_at(lua, index);
         const auto found = std::ranges::find_if(
             fields_, [name](const script_field<object>& one) { return std::string_view(one.name) == name; });
         return found != fields_.end() ? &*found : nullptr;
@@ -223,7 +229,7 @@ private:
     static int index(lua_State* lua) {
         const handle_type handle = self(lua).check_handle(lua);
         for (const luaL_Reg& method : methods) {
-            if (lua_type(lua, 2) == LUA_TSTRING && std::string_view(method.name) == lua_tostring(lua, 2)) {
+            if (name_at(lua, 2) == method.name) {
                 lua_pushvalue(lua, lua_upvalueindex(1));
                 lua_pushcclosure(lua, method.func, 1);
                 return 1;

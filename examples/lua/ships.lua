@@ -42,6 +42,11 @@ local function fails(expected, action)
 end
 fails("there is no field 'y'", function() return argo.y end)
 fails("there is no field 'moves'", function() argo.moves = 1 end)
+-- A name that C would cut at a zero is another name.
+for _, name in ipairs { "hull\0", "alive\0" } do
+    assert(not pcall(function() return argo[name] end) and not pcall(function() argo[name] = 1 end))
+    assert(not pcall(ships.new, { [name] = 1 }))
+end
 fails("there is no field '7'", function() ships.new { [7] = 1 } end)
 for _, number in ipairs { 2 ^ 31 | 0, -2 ^ 31 - 1 | 0, math.maxinteger, math.mininteger } do
     local expected = ("(a whole number from -2147483648 to 2147483647 expected, got %d)"):format(number)

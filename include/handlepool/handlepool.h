@@ -274,7 +274,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_handles_of(const handlepool_pool* p
                                                         size_t count, handlepool_handle* handles);
 
 /// Calls `visit(handle, object, user)` for each of the items that is still alive, until that returns false.
-/// It may call whatever its thread may, but not end or reset the pool.
+/// It may call whatever its thread may, but not end or reset the pool; compactions of the pool are refused
+/// there, as CONFLICT.
 HANDLEPOOL_C_API handlepool_error handlepool_for_each(handlepool_pool* pool, handlepool_visit_function visit,
                                                       void* user);
 

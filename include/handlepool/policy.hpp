@@ -45,6 +45,9 @@ struct HANDLEPOOL_EXPORT default_policy {
     static constexpr std::size_t claim_divisor = 128;
     /// Positions of the nursery that a lane claims at once.
     static constexpr std::size_t nursery_chunk = 64;
+    /// The most groups of places that a lane of a stable pool claims at once, where few places of each are
+    /// free. Where many lanes share a small pool, they claim fewer: see claim_divisor.
+    static constexpr std::size_t claim_groups = 4;
     /// Chunks of the nursery that keep their memory however rarely they are needed.
     static constexpr std::size_t warm_chunks = 16;
     /// Records of removals that a lane claims room for at once.

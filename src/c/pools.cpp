@@ -272,6 +272,8 @@ handlepool_error handlepool_for_each(handlepool_pool* pool, handlepool_visit_fun
         return fail_null(__func__, "visit");
     }
     return error_of([&] {
+        // So that a compaction in `visit` is refused: it would end objects that are still to be shown.
+        const auto held = of(pool).try_access();
         for (const auto [handle, object] : of(pool).living()) {
             if (!visit(handle.value(), object, user)) {
                 break;

@@ -1,10 +1,11 @@
-// What a destroy function may end: its own pool, another one, or a service, whatever has called it. It works,
-// or is refused, and all goes on.
+// What a destroy function may end: its own pool, another one, or a service, whatever has called it. And what
+// a function that is shown objects may. It works, or is refused, and all goes on.
 
 #include <handlepool/handlepool.h>
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -227,6 +228,83 @@ TEST(c_destroy_test, the_service_stays_while_a_removed_pool_ends) {
     EXPECT_EQ(handlepool_service_compact(whole.service, nullptr), HANDLEPOOL_OK);
     EXPECT_EQ(whole.became, results{service_is_busy});
     EXPECT_EQ(handlepool_service_destroy(whole.service), HANDLEPOOL_OK);
+}
+
+// ---- A loop
+
+/// What a function that is shown objects has seen, and what became of the frames that it has tried to end.
+struct showing {
+    handlepool_pool* pool = nullptr;
+    std::size_t count = 0;
+    std::vector<std::string> became{};
+
+    void note(handlepool_error error) {
+        became.push_back(error == HANDLEPOOL_OK ? "done" : handlepool_last_error());
+    }
+};
+
+bool erase_and_compact(handlepool_handle handle, void* object, void* user) {
+    auto& shown = *static_cast<showing*>(user);
+    ++shown.count;
+    EXPECT_EQ(handlepool_find(shown.pool, handle), object);
+    EXPECT_TRUE(handlepool_erase(shown.pool, handle));
+    if (shown.count == 1) {
+        shown.note(handlepool_compact(shown.pool, nullptr));
+        shown.note(handlepool_try_compact(shown.pool, nullptr));
+        shown.note(handlepool_try_shrink_to_fit(shown.pool));
+    }
+    return true;
+}
+
+TEST(c_destroy_test, objects_stay_until_all_were_shown) {
+    ending nothing;
+    showing shown;
+    shown.pool = pool_with(nothing);
+    for (int i = 0; i != 10; ++i) {
+        insert(shown.pool);
+    }
+    EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK);
+    EXPECT_EQ(handlepool_for_each(shown.pool, erase_and_compact, &shown), HANDLEPOOL_OK);
+    EXPECT_EQ(shown.count, 10U);
+    const std::string busy = "pool 'ships': a guard is held, or a compaction runs";
+    EXPECT_EQ(
+        shown.became,
+        (results{"handlepool: pool 'ships': compaction was asked for by a thread that has made an access "
+                 "guard, which still lives",
+                 busy, busy}));
+    EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK) << "nothing is held any more";
+    EXPECT_EQ(handlepool_items_of(shown.pool).count, 0U);
+    EXPECT_EQ(handlepool_pool_destroy(shown.pool), HANDLEPOOL_OK);
+}
+
+/// Of a pool that is being compacted.
+void show_all(void*, void* user) {
+    const auto count = [](handlepool_handle, void*, void* to) {
+        ++static_cast<showing*>(to)->count;
+        return true;
+    };
+    auto& shown = *static_cast<showing*>(user);
+    shown.note(handlepool_for_each(shown.pool, count, &shown));
+}
+
+TEST(c_destroy_test, objects_are_shown_in_a_compaction) {
+    showing shown;
+    handlepool_description description{};
+    description.name = "ships";
+    description.size = 8;
+    description.capacity = 10;
+    description.destroy = show_all;
+    description.user = &shown;
+    EXPECT_EQ(handlepool_pool_create(&description, &shown.pool), HANDLEPOOL_OK) << handlepool_last_error();
+    const handlepool_handle first = insert(shown.pool);
+    insert(shown.pool);
+    insert(shown.pool);
+    EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK);
+    EXPECT_TRUE(handlepool_erase(shown.pool, first));
+    EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK);
+    EXPECT_EQ(shown.became, results{"done"});
+    EXPECT_EQ(shown.count, 2U);
+    EXPECT_EQ(handlepool_pool_destroy(shown.pool), HANDLEPOOL_OK);
 }
 
 } // namespace

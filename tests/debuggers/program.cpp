@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 
 struct position {
     int x;
@@ -242,26 +243,62 @@ struct slow_ship {
     static_cast<void>(veteran), static_cast<void>(late);
 }
 
-/// Writes these bytes over and over: what an unmade object on the stack may consist of.
-[[gnu::noinline]] void dirty(std::span<std::byte> memory, std::uintptr_t word) {
-    for (std::size_t at = 0; at + sizeof(word) <= memory.size(); at += sizeof(word)) {
+/// Writes this number over and over, or those that rise from it: what an unmade object on the stack may
+/// consist of.
+[[gnu::noinline]] void dirty(std::span<std::byte> memory, std::uintptr_t word, std::uintptr_t rise = 0) {
+    for (std::size_t at = 0; at + sizeof(word) <= memory.size(); at += sizeof(word), word += rise) {
         std::memcpy(&memory[at], &word, sizeof(word));
     }
     asm volatile("" : : "r"(memory.data()) : "memory");
 }
 
-[[gnu::noinline]] void look_before_they_are_made(std::uintptr_t word) {
+[[gnu::noinline]] void look_before_they_are_made(std::uintptr_t word, std::uintptr_t rise = 0) {
     alignas(handlepool::service) std::byte of_service[sizeof(handlepool::service)];
     alignas(handlepool::property_store<ship>) std::byte of_sheets[sizeof(handlepool::property_store<ship>)];
     alignas(handlepool::property_bag) std::byte of_sheet[sizeof(handlepool::property_bag)];
-    dirty(of_service, word);
-    dirty(of_sheets, word);
-    dirty(of_sheet, word);
+    dirty(of_service, word, rise);
+    dirty(of_sheets, word, rise);
+    dirty(of_sheet, word, rise);
     auto* const service = reinterpret_cast<handlepool::service*>(of_service);
     auto* const sheets = reinterpret_cast<handlepool::property_store<ship>*>(of_sheets);
     auto* const sheet = reinterpret_cast<handlepool::property_bag*>(of_sheet);
     stop_here();
     asm volatile("" : : "r"(service), "r"(sheets), "r"(sheet)); // no jump to stop_here(): it returns to here
+}
+
+[[gnu::noinline]] void look_at_containers_before_they_are_made(std::uintptr_t word, std::uintptr_t rise) {
+    using map = handlepool::handle_map<ship, int>;
+    using index = handlepool::handle_index<ship, int>;
+    alignas(map) std::byte of_fleet[sizeof(handlepool::handle_set<ship>)];
+    alignas(map) std::byte of_cargo[sizeof(map)];
+    alignas(index) std::byte of_by_number[sizeof(index)];
+    alignas(map) std::byte of_squadron[sizeof(handlepool::hierarchy<ship>)];
+    alignas(map) std::byte of_undefined[sizeof(handlepool::hierarchy<velocity>)]; // whose nodes nobody uses
+    dirty(of_fleet, word, rise);
+    dirty(of_cargo, word, rise);
+    dirty(of_by_number, word, rise);
+    dirty(of_squadron, word, rise);
+    dirty(of_undefined, word, rise);
+    auto* const fleet = reinterpret_cast<handlepool::handle_set<ship>*>(of_fleet);
+    auto* const cargo = reinterpret_cast<map*>(of_cargo);
+    auto* const by_number = reinterpret_cast<index*>(of_by_number);
+    auto* const squadron = reinterpret_cast<handlepool::hierarchy<ship>*>(of_squadron);
+    auto* const undefined = reinterpret_cast<handlepool::hierarchy<velocity>*>(of_undefined);
+    stop_here();
+    asm volatile("" : : "r"(fleet), "r"(cargo), "r"(by_number), "r"(squadron), "r"(undefined));
+}
+
+/// Handles of no pool, which the list of the living pools is searched for to its end.
+[[gnu::noinline]] void look_at_a_list_in_circles() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .pool_id = 3});
+    handlepool::handle_set<ship> strangers;
+    for (std::uint64_t index = 0; index != 8; ++index) {
+        strangers.insert(handlepool::handle<ship>::from_value(9ULL << 54 | 1ULL << 32 | index));
+    }
+    handlepool::detail::living_pool* const first = handlepool::detail::living_pools;
+    handlepool::detail::living_pool* const next = std::exchange(first->next, first);
+    stop_here();
+    first->next = next;
 }
 
 int main() {
@@ -281,4 +318,10 @@ int main() {
     look_before_they_are_made(0xbebe'bebe'bebe'bebe);
     look_before_they_are_made(0xffff'ffff'ffff'fff8);
     look_before_they_are_made(0);
+    // Arrays without an end.
+    look_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot), std::uintptr_t{1} << 40);
+    look_at_containers_before_they_are_made(0, 0);
+    look_at_containers_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot), std::uintptr_t{1} << 40);
+    look_at_containers_before_they_are_made(0xffff'ffff'ffff'fff8, 0 - std::uintptr_t{8});
+    look_at_a_list_in_circles();
 }

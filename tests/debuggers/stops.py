@@ -13,5 +13,7 @@ STOPS = [
     ("look_after_the_end", ["*ships", "handle"]),
     ("look_at_large_numbers", ["veteran", "late", "old_ships", "shared", "pebbles", "letter"]),
     # With different bytes on the stack.
-    *4 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
+    *5 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
+    *3 * [("look_at_containers_before_they_are_made", ["*fleet", "*cargo", "*by_number", "*squadron", "*undefined"])],
+    ("look_at_a_list_in_circles", ["ships", "strangers"]),
 ]

@@ -167,6 +167,7 @@ struct pair_policy : model_policy {
     static constexpr std::size_t claim_size = 2;
     static constexpr std::size_t claim_divisor = 1;
     static constexpr std::size_t nursery_chunk = 2;
+    static constexpr std::size_t claim_groups = 2;
     static constexpr std::size_t removal_chunk = 2;
     static constexpr std::size_t freelist_block = 2;
 };

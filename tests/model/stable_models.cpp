@@ -34,7 +34,7 @@ protected:
     }
 
 private:
-    std::array<const payload*, 8> places_{};
+    std::array<const payload*, 10> places_{};
 };
 
 /// A hole in a group that the creating thread may hold, or claim while compaction offers it again.
@@ -152,6 +152,44 @@ public:
 private:
     std::array<handle_type, 6> old_;
     std::array<handle_type, 2> made_;
+};
+
+/// A lane claims two groups at once, as it has found few places in those that come next; another thread
+/// claims beside it, and a compaction offers more. Every group is touched.
+class groups_claimed_together : public stable_scene {
+public:
+    groups_claimed_together() : stable_scene(tiny_options(10)) {
+        for (std::uint32_t number = 0; number != 8; ++number) {
+            old_.at(number) = emplace(number); // in four groups, of which the lane keeps the last
+        }
+        objects.compact();
+        for (const std::size_t first : {0U, 2U, 4U}) {
+            objects.erase(old_.at(first));
+        }
+        objects.compact();
+        made_[0] = emplace(0); // claims a group, and sees how few places the next ones have
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            made_[1] = emplace(2);
+            made_[2] = emplace(4);
+        } else if (index == 1) {
+            made_[3] = emplace(8);
+        } else {
+            require(objects.erase(old_[3]), "a living object can be erased");
+            objects.compact();
+        }
+    }
+    void check() override {
+        require_consistent(objects, {unmoved(made_[0], 0), unmoved(old_[1], 1), unmoved(made_[1], 2),
+                                     unmoved(made_[2], 4), unmoved(old_[5], 5), unmoved(old_[6], 6),
+                                     unmoved(old_[7], 7), unmoved(made_[3], 8)});
+    }
+
+private:
+    std::array<handle_type, 8> old_;
+    std::array<handle_type, 4> made_;
 };
 
 /// Erases that leave no record: of a settled object, and of one that may be a newborn still.
@@ -367,6 +405,7 @@ void add_stable_models(std::vector<model_entry>& to) {
     to.push_back(entry<hole_beside_an_object>("hole beside an object", 2, "the same"));
     to.push_back(entry<offered_groups_have_one_owner>("offered groups have one owner", 3, "the same"));
     to.push_back(entry<holes_in_all_groups>("holes in all groups", 2, "the same"));
+    to.push_back(entry<groups_claimed_together>("groups claimed together", 3, "the same"));
     to.push_back(entry<sweep_of_a_stable_pool>("sweep of a stable pool", 2,
                                                "what is erased without a record is destroyed, once"));
     to.push_back(

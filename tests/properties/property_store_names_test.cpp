@@ -42,7 +42,7 @@ object_handle object_numbered(std::uint64_t index) {
 /// A store and what names its paths.
 struct named_store {
     key_table names{};
-    object_store bags{property_store_options{.slots = 1000, .bytes = 100'000}};
+    object_store bags{property_store_options{.slot_limit = 1000, .bytes = 100'000}};
 
     named_store() { bags.attach(names); }
 };

@@ -76,6 +76,8 @@ TARGET = GdbTarget()
 def value_at(of_type, address):
     if of_type is None:
         return gdb.Value(address).cast(gdb.lookup_type("void").pointer())
+    if not TARGET.is_readable(address):
+        return f"<{memory.Unreadable(address)}>"  # of the value itself, gdb would print nothing at all
     return gdb.Value(address).cast(of_type.gdb.pointer()).dereference()
 
 

@@ -103,6 +103,10 @@ public:
         std::uint32_t chunk = 0;
         return free_.claim(&chunk, 1, free_.limit(), tries) == 0 ? std::nullopt : std::optional(chunk);
     }
+    /// Producer: takes up to `wanted` such chunks, and returns how many. Lock-free.
+    std::size_t take_chunks(std::uint32_t* out, std::size_t wanted) noexcept {
+        return free_.claim(out, wanted, free_.limit());
+    }
     /// Producer: gives such a chunk back. Wait-free.
     void give_back_chunk(std::uint32_t chunk) noexcept { free_.give_back(chunk); }
     /// Producer: makes such a chunk the chain's last one, where the next positions are taken. Those of the

@@ -97,12 +97,20 @@ public:
     /// Any thread: the next claims begin with the lowest index. Wait-free.
     void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
 
-    /// Any thread: the index that the next claim will probably take, or any other.
-    std::uint32_t guess() const noexcept {
-        const std::size_t word = hint_.load(std::memory_order::relaxed);
-        const std::uint64_t bits = words_[word].load(std::memory_order::relaxed);
-        return static_cast<std::uint32_t>(word * bits_per_word) +
-               static_cast<std::uint32_t>(bits == 0 ? 0 : std::countr_zero(bits));
+    /// Any thread: calls `visit(index)` for indices below `in_service` that the next claims will probably
+    /// take, in their order, as long as it returns true. For some of them: looks at two words.
+    template <class Visit>
+    void for_next(std::size_t in_service, Visit visit) const noexcept {
+        const std::size_t words = (in_service + bits_per_word - 1) / bits_per_word;
+        const std::size_t first = hint_.load(std::memory_order::relaxed);
+        for (std::size_t word = first; word < words && word <= first + 1; ++word) {
+            std::uint64_t bits = words_[word].load(std::memory_order::relaxed);
+            for (; bits != 0; bits &= bits - 1) {
+                if (!visit(index_of(word, bits))) {
+                    return;
+                }
+            }
+        }
     }
 
     /// Forgets all. Only while nobody else uses it.
@@ -117,6 +125,12 @@ private:
     template <class Word>
     using atomic = typename Policy::template atomic<Word>;
 
+    /// The lowest of the indices of a word whose bits are set.
+    static std::uint32_t index_of(std::size_t word, std::uint64_t bits) noexcept {
+        return static_cast<std::uint32_t>(word * bits_per_word) +
+               static_cast<std::uint32_t>(std::countr_zero(bits));
+    }
+
     std::size_t claim_of(std::size_t word, std::uint32_t* out, std::size_t wanted) noexcept {
         // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the lane that took
         // it says it holds
@@ -125,8 +139,7 @@ private:
             std::uint64_t left = bits;
             std::size_t count = 0;
             for (; left != 0 && count != wanted; left &= left - 1) {
-                out[count++] = static_cast<std::uint32_t>(word * bits_per_word) +
-                               static_cast<std::uint32_t>(std::countr_zero(left));
+                out[count++] = index_of(word, left);
             }
             // (33) acq_rel: acquire pairs with (32), release with (34). A failure needs no order: a claim
             // that finds nothing looks at the totals again before it gives up

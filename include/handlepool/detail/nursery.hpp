@@ -3,6 +3,7 @@
 #include <handlepool/detail/budget.hpp>
 #include <handlepool/detail/chunk_store.hpp>
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/held_groups.hpp>
 #include <handlepool/detail/index_allocator.hpp>
 #include <handlepool/detail/least.hpp>
 #include <handlepool/detail/memory_of.hpp>
@@ -34,6 +35,8 @@ struct newborn_chain {
     typename Policy::template atomic<std::uint64_t> vacated{0};
     /// In stable_places, a bit for each place of the lane's group that is still to be taken.
     typename Policy::template plain<std::uint64_t> to_take{0};
+    /// In stable_places, the groups after that.
+    held_groups<Policy> held;
     chunk_chain<Policy> positions;
     /// Of compaction: positions that could be taken when it last looked, and were not drained; how many had
     /// been vacated then, and when it last left none behind that it could pass.
@@ -45,6 +48,7 @@ struct newborn_chain {
     void reset() noexcept {
         vacant = link::none;
         to_take = 0;
+        held.reset();
         vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
         positions.reset();
     }

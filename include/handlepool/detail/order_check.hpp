@@ -21,15 +21,15 @@ template <class Criterion, class EntryAt, class PositionOf>
 void expect_strict_weak_order(const Criterion& criterion, std::size_t count, EntryAt entry_at,
                               PositionOf position_of, std::string_view pool) {
     if constexpr (checked) {
-        const auto fail = [&](const std::string& seen) {
+        const auto end_program = [&](const std::string& seen) {
             contract_violated(pool, "sorted by what is no strict weak order: " + seen);
         };
         const comparison_names& names = Criterion::names;
         for (std::size_t i = 0; i != count; ++i) {
             const auto a = entry_at(i);
             if (criterion.less(a, a)) {
-                fail(std::string(names.a_with_a) + " is true for the object at position " +
-                     std::to_string(position_of(a)));
+                end_program(std::string(names.a_with_a) + " is true for the object at position " +
+                            std::to_string(position_of(a)));
             }
         }
         for (std::size_t distance = 1; distance < count; distance *= 2) {
@@ -37,11 +37,11 @@ void expect_strict_weak_order(const Criterion& criterion, std::size_t count, Ent
                 const auto a = entry_at(i - distance);
                 const auto b = entry_at(i);
                 if (criterion.less(b, a)) {
-                    fail(std::string(names.b_with_a) + " is true, and " +
-                         (criterion.less(a, b) ? std::string(names.a_with_b) + " is true"
-                                               : std::string("others put a before b")) +
-                         ", for the objects a at position " + std::to_string(position_of(a)) +
-                         " and b at position " + std::to_string(position_of(b)));
+                    end_program(std::string(names.b_with_a) + " is true, and " +
+                                (criterion.less(a, b) ? std::string(names.a_with_b) + " is true"
+                                                      : std::string("others put a before b")) +
+                                ", for the objects a at position " + std::to_string(position_of(a)) +
+                                " and b at position " + std::to_string(position_of(b)));
                 }
             }
         }

@@ -47,6 +47,10 @@ constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::
     return capacity / divisor / lanes;
 }
 
+/// Chunks of the nursery that a lane may sit on: one that is half used, one that is half drained, and one
+/// whose constructors have thrown.
+inline constexpr std::size_t nursery_chunks_of_lane = 3;
+
 /// Chunks of the nursery whose memory goes back together.
 inline constexpr std::size_t chunks_of_piece = 64;
 

@@ -5,6 +5,7 @@
 #include <handlepool/detail/memory_purpose.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/nursery.hpp>
+#include <handlepool/detail/pool_geometry.hpp>
 #include <handlepool/detail/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -51,7 +52,8 @@ public:
           taken_(what_for.part(" bits of places taken"), groups, 0),
           owned_(what_for.part(" groups that are owned"), words_for(groups), 0),
           touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
-          most_owned_(greatest<std::size_t>(groups / 4, 1)) {}
+          room_((groups - least(groups, nursery_chunks_of_lane * max_threads)) / 2),
+          most_owned_(greatest<std::size_t>(room_ / 2, 1)) {}
 
     using base::destroy_kept, base::end_object, base::ends_objects, base::for_pending, base::holds,
         base::memory_at, base::own, base::owner, base::positions, base::prefetch_owner, base::reached;
@@ -65,14 +67,12 @@ public:
             if (const std::uint32_t place = take_held(lane); place != none) [[likely]] {
                 return nursery_position{place};
             }
-            if (!base::chunks_.extend(lane.positions)) {
+            if (lane.held.empty() && !claim_groups(lane, soon)) {
                 return nursery_position::none;
             }
-            lane.to_take = offered(lane.positions.put_end / group_size - 1);
-            for_each_in_eights(base::chunks_.given_back().guess(), [&](nursery_position place) {
-                base::prefetch_owner(place);
-                soon(place);
-            });
+            const std::uint32_t group = lane.held.take();
+            base::chunks_.append(lane.positions, group);
+            lane.to_take = offered(group);
         }
     }
     nursery_position take(chain& lane) noexcept {
@@ -93,13 +93,13 @@ public:
         }
         batch.in_lane_groups = batch.places.size();
         while (batch.places.size() < count) {
-            const std::optional<std::uint32_t> group = base::chunks_.take_chunk();
-            if (!group) {
+            if (lane.held.empty() && !claim_groups(lane, [](nursery_position) {})) {
                 give_back(lane, batch);
                 return false;
             }
-            batch.groups.push_back(*group);
-            const std::uint32_t first = *group * group_size;
+            const std::uint32_t group = lane.held.take();
+            batch.groups.push_back(group);
+            const std::uint32_t first = group * group_size;
             for_each_offered(first, first + group_size, [&](std::uint32_t place) {
                 batch.places.push_back(place);
                 return true;
@@ -316,6 +316,9 @@ protected:
     static_assert(group_size <= 64, "a group has a bit in one word for each place");
     static constexpr std::uint64_t all_places = ~std::uint64_t{0} >> (64 - group_size);
 
+    // A lane claims no further group with more places than this.
+    static constexpr std::size_t few_places = policy::claim_groups;
+
     static constexpr std::uint32_t none = raw(nursery_position::none);
     static constexpr std::size_t groups_a_word = returned_indices<policy>::bits_per_word;
 
@@ -442,19 +445,36 @@ protected:
         return ~taken_[group].load(std::memory_order::relaxed) & all_places;
     }
 
-    /// Calls `visit(place)` for the offered places of a group, and for its last one a few times more: whole
-    /// eights, because where a loop ends that has no fixed length, the processor guesses wrong.
-    template <class Visit>
-    void for_each_in_eights(std::uint32_t group, Visit visit) const {
-        const std::uint64_t last = bit_of(group_size - 1);
-        std::uint64_t left = offered(group);
-        do {
-            for (int i = 0; i != 8; ++i) {
-                visit(nursery_position{group * group_size +
-                                       static_cast<std::uint32_t>(std::countr_zero(left | last))});
-                left &= left - 1;
-            }
-        } while (left != 0);
+    /// Lane: claims groups: several, if those that looked like the next ones have few places. False when none
+    /// is left. Calls `soon(place)` for the places that the lane's next claim will probably get.
+    template <class Soon>
+    HANDLEPOOL_NOINLINE bool claim_groups(chain& lane, Soon soon) noexcept {
+        if (!lane.held.refill([this](std::uint32_t* out, std::size_t wanted) {
+                return base::chunks_.take_chunks(out, wanted);
+            })) {
+            return false;
+        }
+        const std::size_t most = most_groups(lane);
+        std::size_t groups = 0;
+        std::size_t places = 0;
+        base::chunks_.given_back().for_next(this->groups(), [&](std::uint32_t group) {
+            for_each_bit(group, offered(group), [&](nursery_position place) {
+                base::prefetch_owner(place);
+                soon(place);
+                ++places;
+            });
+            return ++groups < most && places <= few_places;
+        });
+        lane.held.want_beside_one(groups - least<std::size_t>(groups, 1));
+        return true;
+    }
+
+    /// The groups that a lane may claim at once, if more than one. All lanes together, however many there
+    /// are, hold less in advance than the half of the room that compaction leaves to them: see claim_share().
+    std::size_t most_groups(const chain& lane) const noexcept {
+        return least<std::size_t>(
+            claim_share(policy::claim_groups * room_, lane.lane + std::size_t{1}, policy::claim_divisor),
+            policy::claim_groups);
     }
 
     /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
@@ -569,7 +589,9 @@ protected:
     // A bit for each group: compaction owns it; it has holes that it doesn't offer.
     typename policy::template array<plain<std::uint64_t>> owned_;
     typename policy::template array<plain<std::uint64_t>> touched_;
-    // Groups that compaction owns at a time, at the most: the others have room for all objects.
+    // Groups beyond those that all objects fill and those that lanes sit on. Compaction owns half as many at
+    // a time, and lanes hold less than the other half in advance.
+    std::size_t room_;
     std::size_t most_owned_;
     typename policy::template atomic<std::size_t> settled_count_{0};
 };

@@ -3,6 +3,7 @@
 import re
 
 from . import pools
+from .memory import NoDefinition
 
 
 class Layout:
@@ -11,7 +12,7 @@ class Layout:
     def __init__(self, name):
         widths = re.search(r"handle_layout<(\d+)\w*, *(\d+)\w*, *(\d+)\w*(?:, *(\d+)\w*)?", name)
         if widths is None:
-            raise ValueError(f"{name} is no layout of handles")
+            raise NoDefinition("a layout of handles")
         self.index, self.generation, self.pool_id, self.user = (int(bits or 0) for bits in widths.groups())
         self.bits = self.index + self.generation + self.pool_id + self.user
 

@@ -21,6 +21,14 @@ def quoted(text):
     return re.sub(CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
+def short_name(type_name):
+    """Without the arguments of templates, in which other names may be."""
+    before = None
+    while before != type_name:
+        before, type_name = type_name, re.sub("<[^<>]*>", "", type_name)
+    return type_name
+
+
 class Unreadable(Exception):
     """Memory that can't be read: an address that means nothing, or a page that a core dump left out."""
 
@@ -32,7 +40,14 @@ class NoSuchMember(Exception):
     """The program's types are not those of this version of handlepool, or have no debug information."""
 
     def __init__(self, type_name, member):
-        super().__init__(f"{type_name.split('<')[0]} has no member {member}")
+        super().__init__(f"{short_name(type_name)} has no member {member}")
+
+
+class NoDefinition(NoSuchMember):
+    """The program's debug information declares a type, and doesn't say what is in it."""
+
+    def __init__(self, type_name):
+        Exception.__init__(self, f"the program has no debug information of {short_name(type_name)}")
 
 
 class Type:
@@ -196,9 +211,19 @@ class Vector:
     def __init__(self, place):
         self.memory = place.memory
         self.element = place.type.argument(0)
-        self.data = place.pointer()
-        end = place.memory.pointer(place.address + 8)
-        self.size = (end - self.data) // self.element.size if end >= self.data else 0
+        self.data, self._end, self._limit = (place.memory.pointer(place.address + offset) for offset in (0, 8, 16))
+        self.size = 0
+        if self.data < self._end:
+            if self.element.size == 0:
+                raise NoDefinition(self.element.name)
+            self.size = (self._end - self.data) // self.element.size
+
+    def is_sound(self):
+        """Is it made, and its memory there? A debugger that shows all elements would not come to the end of others."""
+        if self.size == 0:
+            return self.data == self._end <= self._limit
+        return (self.data + self.size * self.element.size == self._end <= self._limit and
+                self.memory.is_readable(self.data) and self.memory.is_readable(self._end - 1))
 
     def __getitem__(self, position):
         return Place(self.memory, self.element, self.data + position * self.element.size)

@@ -5,7 +5,6 @@ from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable
 IN_USE = 0x6C6F6F70  # pool_core::in_use_mark
 FIRST_NO_PLACE = 0x80000000  # of locations
 NOWHERE = 0xFFFFFFFF
-MOST_LISTED = 1 << 20  # of pools, if the list is damaged
 
 
 class Listed:
@@ -34,11 +33,11 @@ def listed(target):
 
 
 def _follow(target, of_type, head):
+    seen = {0}  # a list that is damaged may lead around in circles
     try:
         address = target.pointer(head)
-        for _ in range(MOST_LISTED):
-            if address == 0:
-                return
+        while address not in seen:
+            seen.add(address)
             found = Listed(Place(target, of_type, address))
             yield found
             address = found.next

@@ -17,7 +17,8 @@ class View:
     def is_sound(self):
         """Is it made, and not destroyed? It has a route for each pool id, and no more pools than these."""
         pool_ids = 1 << self._layout.pool_id
-        return self._routes.size == pool_ids and self._pools.size <= pool_ids and self._routes.is_sound()
+        return (self._routes.size == pool_ids and self._pools.size <= pool_ids and
+                self._routes.is_sound() and self._pools.is_sound())
 
     def summary(self):
         if not self.is_sound():
