@@ -187,6 +187,20 @@ TEST(handle_index, moves_with_its_attachment) {
     third.clear();
 }
 
+std::string shouted_name_of(const player& object) {
+    return name_of_player(object) + "!";
+}
+
+// Of a pointer to a function, compilers say when it shadows a member function.
+TEST(handle_index, gets_its_keys_from_a_function) {
+    player_pool pool({.name = "players", .capacity = 10});
+    name_index index;
+    index.attach(pool, shouted_name_of);
+    const auto ann = pool.emplace("ann");
+    pool.compact();
+    EXPECT_EQ(index.find("ann!"), ann);
+}
+
 TEST(handle_index, of_rows_and_of_raw_objects) {
     pool<columns<int, char>> rows({.name = "rows", .capacity = 10});
     handle_index<columns<int, char>, int> by_number;

@@ -99,6 +99,15 @@ TEST(sorting_some, brings_a_window_in_order_and_keeps_the_order_of_what_leaves_i
     EXPECT_TRUE(done.in_order);
 }
 
+TEST(sorting_some, begins_at_the_front_after_a_reset) {
+    ints pool({.name = "ints", .capacity = 100});
+    for (int i = 0; i != 3; ++i) {
+        fill(pool, {5, 4, 3, 2, 1, 0});
+        pool.sort_some(smaller, 4);
+        EXPECT_EQ(content(pool), (numbers{0, 1, 3, 2, 4, 5}));
+    }
+}
+
 TEST(sorting_some, with_a_budget_for_all_is_a_sort) {
     random_source random(31);
     ints pool({.name = "ints", .capacity = 1000});

@@ -210,7 +210,7 @@ public:
 
     // ---- A pool's objects
 
-    /// Gives all objects of the pool that a compaction has taken in the keys that `key_of(object)` returns,
+    /// Gives all objects of the pool that a compaction has taken in the keys that `make_key(object)` returns,
     /// and from here on those that compactions take in; and takes the keys of those that they destroy.
     /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
     /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Hooks of
@@ -219,16 +219,16 @@ public:
     /// in its objects and those in the index. Hashing and comparing keys must not throw while it is attached.
     /// Throws std::invalid_argument if there are objects of another pool in the index, and what on_erase()
     /// and on_birth() throw; then nothing has changed.
-    template <class Pool, class KeyOf>
+    template <class Pool, class MakeKey>
         requires std::same_as<typename Pool::handle_type, handle_type>
-    void attach(Pool& pool, KeyOf key_of) {
+    void attach(Pool& pool, MakeKey make_key) {
         members_.require_pool(pool.id(), "handle_index");
-        link_.attach(pool, *this, key_of);
+        link_.attach(pool, *this, make_key);
         members_.belong_to(pool.id());
         prune(pool);
         for (auto&& [handle, object] : pool.living()) {
             if (!contains(handle)) {
-                born(handle, object, key_of);
+                born(handle, object, make_key);
             }
         }
     }
@@ -272,10 +272,10 @@ private:
         }
     }
 
-    template <class Object, class KeyOf>
-    void born(handle_type handle, Object&& object, KeyOf& key_of) noexcept {
+    template <class Object, class MakeKey>
+    void born(handle_type handle, Object&& object, MakeKey& make_key) noexcept {
         bool inserted = false;
-        static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, key_of(object)); }));
+        static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, make_key(object)); }));
         if (!inserted && !contains(handle) && !link_.is_dead(handle)) {
             static_cast<void>(detail::thrown_by([&] { refused_.push_back(handle); }));
         }

@@ -488,6 +488,7 @@ public:
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();
+        sorter_.reset();
     }
 
     void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }

@@ -79,6 +79,9 @@ public:
         return run<by_key<Key, ordered_reader>>(executor, key, ordered_reader{{parts_}, last}, budget);
     }
 
+    /// The next part of a sort begins at the front. Only while nobody else uses the pool.
+    void reset() noexcept { next_ = 0; }
+
 private:
     using positions = scratch_array<std::uint32_t>;
 

@@ -1,0 +1,174 @@
+// Which data members the classes have whose states the tests beside this one open. Whoever adds one here has
+// looked where these tests bring it to another value than its default, and what becomes of it afterwards.
+
+#include "members_of.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using names = std::vector<std::string>;
+
+TEST(class_text, finds_data_members_of_each_form) {
+    const class_text text(R"(
+struct before { int none_of_them; };
+class two;
+template <class T>
+class HANDLEPOOL_EXPORT two : public base<T> { // with { a brace
+public:
+    using type = int;
+    two() noexcept : one_{1}, plain_(2) { int local; }
+    two& operator=(const two&) = delete;
+    bool empty() const noexcept;
+    std::string text() const { return "}"; }
+    char brace() const { return '{'; }
+
+private:
+    friend class other;
+    struct inner {
+        int no_member_of_two;
+    };
+    static constexpr std::size_t constant = 1'000;
+    template <class U>
+    void call(U) {}
+
+    int one_{1}; // int commented_;
+    int plain_, second_;
+    std::string text_ = "{";
+    clock::time_point start_ = clock::now();
+    void (*function_)(int) noexcept = nullptr;
+    alignas(cache_line) typename policy::template atomic<std::size_t> aligned_{0};
+    [[no_unique_address]] inner empty_;
+    const char* const
+        broken_;
+};
+struct after { int none_either; };
+)");
+    EXPECT_EQ(text.members_of("two"),
+              (names{"one_", "second_", "text_", "start_", "function_", "aligned_", "empty_", "broken_"}))
+        << "two in one declaration are one: the style has none";
+    EXPECT_THAT(text.members_of("inner"), ElementsAre("no_member_of_two"));
+}
+
+struct listed_class {
+    std::string header;
+    std::string name;
+    names members;
+};
+
+const std::vector<listed_class> listed = {
+    // Containers of handles: container_kinds.hpp sets each, and says so by its name.
+    {"detail/member_list.hpp", "member_list", {"positions_", "handles_", "pool_id_"}},
+    {"detail/slot_pages.hpp", "slot_pages", {"pages_"}},
+    {"detail/pool_link.hpp", "pool_link", {"pool_", "is_alive_", "whom_", "births_", "hook_"}},
+    {"detail/bag_store.hpp", "bag_store", {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
+    {"detail/block_arena.hpp",
+     "block_arena",
+     {"memory_", "shard_mask_", "shards_", "depot_access_", "full_", "fresh_", "populated_"}},
+    // Can't be moved; tests/memory/ lets their allocations fail.
+    {"key_table.hpp", "key_table", {"mutex_", "entries_"}},
+    {"timeline.hpp",
+     "timeline",
+     {"most_events_", "start_", "mutex_", "events_", "dropped_", "thread_names_", "named_tracks_"}},
+    {"timeline.hpp", "timeline_span", {"records_", "name_", "begin_"}},
+    // Pools: bring_off_defaults() in pool_states.hpp.
+    {"pool.hpp", "pool", {"core_"}},
+    {"raw_pool.hpp", "raw_pool", {"core_"}},
+    {"columns.hpp", "pool<columns", {"core_"}},
+    {"detail/pool_core.hpp",
+     "pool_core",
+     {"name_", "id_", "memory_", "parts_", "reservations_", "compactor_", "eraser_", "sorter_", "gate_",
+      "listing_", "in_use_"}},
+    {"detail/pool_parts.hpp",
+     "pool_parts",
+     {"geometry", "fresh_tag", "table", "objects", "lanes", "allocator", "newborns", "removals", "order",
+      "erased_without_lane"}},
+    {"detail/compactor.hpp",
+     "compactor",
+     {"parts_", "history_", "reaper_", "births_", "packer_", "takings_", "sweep_next_", "sweep_end_",
+      "sweeping_", "sweep_demands_", "left_nursery_", "destroyed_", "runs_", "sweeps_"}},
+    {"detail/reaper.hpp",
+     "reaper",
+     {"parts_", "history_", "hooks_", "removals_", "locations_", "holes_", "removal_count_", "hole_count_"}},
+    {"detail/packer.hpp",
+     "packer",
+     {"parts_", "history_", "births_", "newborns_", "moves_", "newborn_count_"}},
+    {"detail/settler.hpp", "settler", {"parts_", "history_", "births_", "newborns_"}},
+    {"detail/birth_list.hpp", "birth_list", {"pool_", "hooks_", "slots_", "count_"}},
+    {"detail/hook_list.hpp", "hook_list", {"first_"}},
+    {"detail/slot_history.hpp", "slot_history", {"lives_"}},
+    {"detail/takings.hpp", "takings", {"announced_", "unsettled_", "waiting_"}},
+    {"detail/sorter.hpp", "sorter", {"parts_", "pool_", "next_"}},
+    {"detail/begun_order.hpp", "begun_order", {"numbers_", "size_"}},
+    {"detail/eraser.hpp", "eraser", {"parts_", "compactor_"}},
+    {"detail/reservations.hpp", "reservations", {"parts_", "settled_without_lane_"}},
+    {"detail/slot_table.hpp", "slot_table", {"slots_"}},
+    {"detail/object_store.hpp",
+     "object_store",
+     {"capacity_", "locations_", "last_of_huge_", "owners_", "size_", "used_"}},
+    {"detail/object_array.hpp", "object_array", {"type_", "bytes_"}},
+    {"detail/column_arrays.hpp", "object_array<columns", {}},
+    {"detail/nursery.hpp",
+     "newborn_chain",
+     {"lane", "vacant", "vacated", "to_take", "positions", "pending", "vacated_before", "vacated_seen"}},
+    {"detail/removal_queue.hpp", "removal_chain", {"records", "queued", "drained", "seen"}},
+    {"detail/working_set.hpp", "working_set", {"spare_", "used_", "frame_", "touched_"}},
+    {"detail/working_list.hpp", "working_list", {"elements_", "memory_", "used_"}},
+    {"detail/newborn_collector.hpp", "newborn_collector", {"parts_", "pending_"}},
+    {"detail/pin.hpp", "pin", {"entered_", "count_"}},
+    {"detail/lane.hpp",
+     "lane",
+     {"created", "erased", "reserved", "settled", "newborns", "removals", "claim"}},
+    {"detail/lane.hpp", "slot_claim", {"left_", "end_"}},
+    {"detail/slot_allocator.hpp", "slot_allocator", {"geometry_", "slots_", "lanes_", "free_", "retired_"}},
+    {"fifo_freelist.hpp",
+     "fifo_freelist",
+     {"counters_", "ring_", "read_", "put_aside_", "entries_", "write_", "freed_", "passed_", "blocks_used_",
+      "aside_"}},
+    {"detail/freelist_counters.hpp",
+     "freelist_counters",
+     {"options_", "fresh_", "reuse_distance_", "head_", "tail_"}},
+    {"detail/nursery.hpp",
+     "nursery",
+     {"chunks_", "owners_", "links_", "memory_", "kept_", "drained_", "unused_end_"}},
+    {"detail/stable_places.hpp",
+     "stable_places",
+     {"settled_", "newborns_", "taken_", "owned_", "touched_", "most_owned_", "settled_count_"}},
+    {"detail/recycling_places.hpp", "recycling_places", {"constructed_"}},
+    {"detail/removal_queue.hpp", "removal_queue", {"limit_", "chunks_", "records_"}},
+    {"detail/chunk_store.hpp",
+     "chunk_store",
+     {"chunk_size_", "free_", "next_", "first_finished_", "last_finished_"}},
+    {"detail/chunk_store.hpp",
+     "chunk_chain",
+     {"put", "put_end", "put_chunk", "first", "get", "get_end", "get_chunk"}},
+    {"detail/index_allocator.hpp", "index_allocator", {"free_", "returned_"}},
+    {"detail/index_allocator.hpp", "returned_indices", {"words_", "given_back_", "claimed_", "hint_"}},
+    {"detail/access_gate.hpp",
+     "access_gate",
+     {"pins_", "owner_", "state_", "compacting_thread_", "waiting_guards_"}},
+    // Services can't be moved; tests/service/ uses all of it.
+    {"service.hpp", "basic_service", {"pins_", "gate_", "pools_", "compactor_"}},
+    {"detail/pool_directory.hpp",
+     "pool_directory",
+     {"limits_", "routes_", "mutex_", "pools_", "by_name_", "limits_used_", "removed_", "list_", "version_",
+      "views_", "of_frame_", "ending_"}},
+    {"detail/service_compactor.hpp", "service_compactor", {"gate_", "pools_", "frames_"}},
+};
+
+TEST(member_lists, are_complete) {
+    for (const listed_class& each : listed) {
+        EXPECT_EQ(members_of(each.header, each.name), each.members) << each.header;
+    }
+}
+
+} // namespace
+} // namespace handlepool::test
