@@ -699,10 +699,11 @@ public:
 
     /// Returns memory that the objects don't need now to the system, in whole pages. What was erased needs
     /// its own until a compaction has destroyed it. Another thread that has created objects, even if it has
-    /// ended, keeps the places that it has claimed and not used: those of 63 objects at most. In stable pools,
-    /// each thread keeps those of up to three more groups of 64, of which most were in use when it claimed
-    /// them. Old handles stay dead. Other threads may use handles meanwhile. Progress: blocking: waits for
-    /// access guards. Linear in the memory returned and the lanes. Throws compaction_conflict like compact().
+    /// ended, keeps the places that it has claimed and not used: those of 63 objects at most. In stable
+    /// pools, each thread keeps those of up to three more groups of 64, of which most were in use when it
+    /// claimed them. Old handles stay dead. Other threads may use handles meanwhile. Progress: blocking:
+    /// waits for access guards. Linear in the memory returned and the lanes. Throws compaction_conflict like
+    /// compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
     /// The same, but returns false, and does nothing, when a guard is held or a compaction is running. Any

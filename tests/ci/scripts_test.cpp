@@ -150,8 +150,9 @@ TEST_F(scripts, demo_builds_for_a_replay_that_command_only) {
                 AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=replay "), HasSubstr("/build/replay\n")));
     std::filesystem::remove(directory / "calls");
     EXPECT_EQ(run("demo.sh", {"churn"}).status, 0);
-    EXPECT_THAT(calls(), AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=run;replay;churn;record;recover;report "),
-                               HasSubstr("/build/stress\n")));
+    EXPECT_THAT(calls(),
+                AllOf(HasSubstr(" -D HANDLEPOOL_STRESS_COMMANDS=run;replay;churn;record;recover;report "),
+                      HasSubstr("/build/stress\n")));
 }
 
 TEST_F(scripts, demo_replays_a_shipped_trace) {

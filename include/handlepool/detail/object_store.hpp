@@ -33,7 +33,8 @@ public:
         : array(what_for, capacity + behind, expected, of_objects),
           capacity_(static_cast<std::uint32_t>(capacity)),
           locations_(capacity + behind),
-          last_of_huge_(static_cast<std::uint32_t>(least(capacity == 0 ? expected : 2 * capacity, locations_))),
+          last_of_huge_(
+              static_cast<std::uint32_t>(least(capacity == 0 ? expected : 2 * capacity, locations_))),
           owners_(what_for.part(" owners"), capacity, expected) {}
 
     /// Unpoisons what was used, so that the range can be given to somebody else.

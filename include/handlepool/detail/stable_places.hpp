@@ -400,7 +400,8 @@ protected:
     std::uint64_t groups_with_holes(std::size_t word) const noexcept {
         std::uint64_t found = 0;
         const std::size_t first = word * groups_a_word;
-        for (std::size_t group = first, last = least(groups(), first + groups_a_word); group < last; ++group) {
+        for (std::size_t group = first, last = least(groups(), first + groups_a_word); group < last;
+             ++group) {
             found |= has_hole(group) ? bit_of_group(group) : 0;
         }
         return found;
