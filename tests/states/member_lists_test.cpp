@@ -143,6 +143,7 @@ const std::vector<listed_class> listed = {
     {"detail/stable_places.hpp",
      "stable_places",
      {"settled_", "newborns_", "taken_", "owned_", "touched_", "room_", "most_owned_", "settled_count_"}},
+    {"detail/held_groups.hpp", "held_groups", {"next_", "end_", "beside_one_"}},
     {"detail/recycling_places.hpp", "recycling_places", {"constructed_"}},
     {"detail/removal_queue.hpp", "removal_queue", {"limit_", "chunks_", "records_"}},
     {"detail/chunk_store.hpp",
