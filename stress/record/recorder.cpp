@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <support/system.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,7 +139,6 @@ std::filesystem::path find_record_library() {
 record_result record(const record_options& options) {
     check_options(options);
     const preloaded_library library(checked_library(options));
-    support::survive_file_size_limit();
     const signals_for_program signals;
     new_raw_log log(options.output, options.command, options.event_limit);
     const int status = run_recorded(options.command, library.path(), log.descriptor(), signals);
