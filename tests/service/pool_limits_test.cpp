@@ -377,7 +377,7 @@ TEST_F(limits_file, other_options_of_a_service_made_from_it_stay) {
         generation = world.add_pool<int>("ships").emplace(1).generation();
     }
     EXPECT_EQ(report, "pool 'ships' still holds 1 object; the oldest:\n  ships #0 generation " +
-                          std::to_string(generation) + ": alive\n");
+                          std::to_string(generation) + ": alive, created in this frame\n");
 }
 
 } // namespace
