@@ -51,8 +51,7 @@ void add_paths(std::vector<std::uint32_t>& paths, bag_reader bag) {
 
 void sort_and_unite(std::vector<std::uint32_t>& paths) {
     std::ranges::sort(paths);
-    const auto rest = std::ranges::unique(paths);
-    paths.erase(rest.begin(), rest.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 }
 
 } // namespace
