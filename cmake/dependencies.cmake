@@ -72,7 +72,6 @@ endforeach()
 list(REMOVE_ITEM handlepool_STRESS_components boost properties c)
 
 # The harness can be built with some of its commands.
-set(handlepool_all_commands run replay churn record recover report)
 set(handlepool_left_out_commands ${handlepool_all_commands})
 foreach(command IN LISTS HANDLEPOOL_STRESS_COMMANDS)
     if(NOT command IN_LIST handlepool_all_commands)

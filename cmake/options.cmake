@@ -3,7 +3,8 @@ option(HANDLEPOOL_SEPARATE_TESTS "Build a program for each file of the library's
 option(HANDLEPOOL_UNITE_SOURCES "Compile several files of the tests and the harness at once: for whole builds" OFF)
 option(HANDLEPOOL_CCACHE "Compile through ccache where it is installed: what was compiled once, in any folder, is not compiled again" OFF)
 option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
-set(HANDLEPOOL_STRESS_COMMANDS run replay churn record recover report CACHE STRING
+set(handlepool_all_commands run replay churn record recover report)
+set(HANDLEPOOL_STRESS_COMMANDS ${handlepool_all_commands} CACHE STRING
     "Commands of handlepool-stress: what one of them alone needs is built sooner")
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
 option(HANDLEPOOL_BUILD_PEERS "Build the comparison with containers of others, too, as ci/peers.sh does" OFF)
