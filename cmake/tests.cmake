@@ -1,5 +1,15 @@
 include(GoogleTest)
 
+# define_path(TARGET NAME PATH): a path of support/paths.hpp that tests of the target use, in a text of its own.
+function(define_path target name path)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}.cpp)
+    file(GENERATE OUTPUT ${file} CONTENT "#include <support/paths.hpp>
+
+const char* const handlepool::support::paths::${name} = R\"(${path})\";
+")
+    target_sources(${target} PRIVATE ${file})
+endfunction()
+
 # discover_tests(PROGRAM [ENVIRONMENT ...] [PROPERTIES ...]): makes a test of each one in a program of GoogleTest's. A sanitized
 # process takes longer to start than most tests to run: there, four processes share a program's tests, of which the environment
 # variable GTEST_FILTER may choose some.

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/consistency.hpp>
+#include <support/paths.hpp>
 #include <support/random.hpp>
 #include <support/read_file.hpp>
 #include <support/threads.hpp>
@@ -30,7 +31,8 @@ using offered =
 constexpr int layouts_offered = 9;
 
 const std::string& document() {
-    static const std::string text = support::read_file(HANDLEPOOL_SOURCE_DIR "/docs/layouts.md");
+    static const std::string text =
+        support::read_file(std::string(support::paths::sources) + "/docs/layouts.md");
     return text;
 }
 

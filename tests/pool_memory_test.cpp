@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <span>
@@ -59,31 +58,6 @@ TEST_F(pool_memory_test, what_was_given_back_stays_poisoned) {
     pool.compact();
     ASSERT_NE(pool.find(handle), newborn);
     EXPECT_EQ(is_poisoned(newborn), detail::address_sanitizer);
-}
-
-/// Of the whole process, AddressSanitizer's included; 0 where the system doesn't say so here.
-std::size_t resident_pages_of_process() {
-    std::ifstream file("/proc/self/statm");
-    std::size_t reserved = 0;
-    std::size_t resident = 0;
-    file >> reserved >> resident;
-    return resident;
-}
-
-TEST(pool_memory, the_address_space_of_a_large_pool_costs_nothing_at_its_end) {
-    using page = std::array<std::byte, 4096>;
-    constexpr std::size_t few = 4096;
-    const std::size_t before = resident_pages_of_process();
-    {
-        pool<page> pages({.name = "pages", .capacity = 1'000'000});
-        pages.emplace();
-        pages.compact();
-        pages.shrink_to_fit();
-        EXPECT_LE(resident_pages_of_process(), before + few);
-        pages.reset();
-        EXPECT_LE(resident_pages_of_process(), before + few);
-    }
-    EXPECT_LE(resident_pages_of_process(), before + few);
 }
 
 TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <latch>
@@ -265,6 +266,31 @@ TEST(pool_shrink_after_failure, a_batch_leaves_nothing_whatever_its_size) {
         fail_and_shrink<pool<sized_object_that_fails<65'536>>>(count);
         fail_and_shrink<stable_pool<sized_object_that_fails<65'536>>>(count);
     }
+}
+
+/// Of the whole process, AddressSanitizer's included; 0 where the system doesn't say so here.
+std::size_t resident_pages_of_process() {
+    std::ifstream file("/proc/self/statm");
+    std::size_t reserved = 0;
+    std::size_t resident = 0;
+    file >> reserved >> resident;
+    return resident;
+}
+
+TEST(address_space_of_a_large_pool, costs_nothing_at_its_end) {
+    using page = std::array<std::byte, 4096>;
+    constexpr std::size_t few = 4096;
+    const std::size_t before = resident_pages_of_process();
+    {
+        pool<page> pages({.name = "pages", .capacity = 1'000'000});
+        pages.emplace();
+        pages.compact();
+        pages.shrink_to_fit();
+        EXPECT_LE(resident_pages_of_process(), before + few);
+        pages.reset();
+        EXPECT_LE(resident_pages_of_process(), before + few);
+    }
+    EXPECT_LE(resident_pages_of_process(), before + few);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <support/paths.hpp>
 #include <support/read_file.hpp>
 #include <support/run_program.hpp>
 #include <support/scratch_directory.hpp>
@@ -19,7 +20,7 @@ using namespace support;
 struct scripts : testing::Test {
     scripts() {
         std::filesystem::create_directories(root);
-        std::filesystem::copy(HANDLEPOOL_SCRIPTS, root / "ci");
+        std::filesystem::copy(std::filesystem::path(paths::sources) / "ci", root / "ci");
         for (const char* const name : {"apt-get", "cmake", "ctest"}) {
             make_program(tools / name, "echo \"${0##*/} $*\" >>\"$CALLS\"");
         }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 #include <support/run_program.hpp>
 #include <support/scratch_directory.hpp>
 
@@ -18,7 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 support::run_result run_coherence(std::vector<std::string> line) {
-    line.insert(line.begin(), HANDLEPOOL_COHERENCE_PROGRAM);
+    line.insert(line.begin(), support::paths::coherence_program);
     return support::run_program(std::move(line), support::errors_to::file);
 }
 

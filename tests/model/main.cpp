@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <support/output_file.hpp>
+#include <support/paths.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -63,7 +64,8 @@ int main(int argc, char** argv) {
     app.add_subcommand("list", "Names the models and what they show");
 
     order_options orders;
-    orders.witnesses = HANDLEPOOL_SOURCE_DIR "/tests/mutants/orders/witnesses.txt";
+    orders.witnesses =
+        std::string(handlepool::support::paths::sources) + "/tests/mutants/orders/witnesses.txt";
     CLI::App& orders_command = *app.add_subcommand(
         "orders",
         "Makes each numbered access of the headers weaker, one at a time, and shows that a model sees it");

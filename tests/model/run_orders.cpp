@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <support/output_file.hpp>
+#include <support/paths.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -208,7 +209,8 @@ bool find_witnesses(const std::vector<order_mutant>& mutants, const order_option
 } // namespace
 
 bool run_orders(const order_options& options) {
-    const std::vector<order_mutant> mutants = all_mutants(HANDLEPOOL_SOURCE_DIR "/include/handlepool");
+    const std::vector<order_mutant> mutants =
+        all_mutants(std::string(support::paths::sources) + "/include/handlepool");
     return options.find ? find_witnesses(mutants, options) : check_orders(mutants, options);
 }
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 #include <support/read_file.hpp>
 #include <support/run_program.hpp>
 #include <support/scratch_directory.hpp>
@@ -24,7 +25,7 @@ using handlepool::support::run_result;
 using testing::HasSubstr;
 
 run_result run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), HANDLEPOOL_PEERS);
+    arguments.insert(arguments.begin(), handlepool::support::paths::peers_program);
     return run_program(arguments);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <support/paths.hpp>
 #include <support/read_file.hpp>
 
 #include <cctype>
@@ -105,7 +106,8 @@ private:
 
 /// Of a class in a header of the library.
 inline std::vector<std::string> members_of(const std::string& header, const std::string& class_name) {
-    return class_text(support::read_file(HANDLEPOOL_SOURCE_DIR "/include/handlepool/" + header))
+    return class_text(
+               support::read_file(std::string(support::paths::sources) + "/include/handlepool/" + header))
         .members_of(class_name);
 }
 

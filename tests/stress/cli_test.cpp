@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 #include <support/read_file.hpp>
 #include <support/run_program.hpp>
 #include <support/scratch_directory.hpp>
@@ -35,7 +36,7 @@ using arguments = std::vector<std::string>;
 
 support::run_result run_stress(arguments line, support::errors_to errors = support::errors_to::file,
                                unsigned short columns = 0) {
-    line.insert(line.begin(), HANDLEPOOL_STRESS_PROGRAM);
+    line.insert(line.begin(), support::paths::stress_program);
     return support::run_program(std::move(line), errors, columns);
 }
 
@@ -324,8 +325,9 @@ TEST_F(command_line, a_page_of_what_is_no_result) {
 }
 
 TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_does_it_again) {
-    const support::run_result result = support::run_program(
-        {HANDLEPOOL_FAILING_STRESS, "run", "churn", "--seed", "7", "--json", path("result.json")});
+    const support::run_result result =
+        support::run_program({support::paths::failing_stress_program, "run", "churn", "--seed", "7", "--json",
+                              path("result.json")});
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.output,
                 AllOf(HasSubstr("violations                   1\n  something was wrong\n"),
@@ -335,7 +337,7 @@ TEST_F(command_line, a_violation_in_a_scenario_is_told_with_the_command_that_doe
     EXPECT_THAT(json_in(path("result.json"))["scenarios"][0]["again"].get<std::string>(),
                 HasSubstr("--seed 7"));
     const support::run_result all = support::run_program(
-        {HANDLEPOOL_FAILING_STRESS, "run", "all", "--operations", "1000", "--alive", "100"});
+        {support::paths::failing_stress_program, "run", "all", "--operations", "1000", "--alive", "100"});
     EXPECT_EQ(all.status, 1);
     EXPECT_THAT(all.output, AllOf(HasSubstr("something was wrong"), HasSubstr("FAILED")));
 }
@@ -359,8 +361,8 @@ TEST_F(command_line, replay_passes) {
 }
 
 TEST_F(command_line, a_violation_has_an_exit_code_of_its_own) {
-    const support::run_result result =
-        support::run_program({HANDLEPOOL_FAILING_STRESS, "churn", "--json", path("result.json")});
+    const support::run_result result = support::run_program(
+        {support::paths::failing_stress_program, "churn", "--json", path("result.json")});
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.errors, IsEmpty());
     EXPECT_THAT(result.output, HasSubstr("violations                   1\n  something was wrong\n"));
@@ -415,7 +417,7 @@ TEST_F(terminal, shows_no_line_that_it_is_too_narrow_for) {
 
 TEST_F(terminal, that_knows_no_width_has_that_of_the_environment) {
     const support::run_result result =
-        support::run_program({"env", "COLUMNS=30", HANDLEPOOL_STRESS_PROGRAM, "run", "race-erase",
+        support::run_program({"env", "COLUMNS=30", support::paths::stress_program, "run", "race-erase",
                               "--seconds", "0.1", "--alive", "100"},
                              support::errors_to::terminal);
     EXPECT_EQ(result.status, 0);
@@ -464,14 +466,14 @@ TEST_F(command_line, a_result_that_cannot_be_written) {
 
 TEST_F(command_line, a_report_that_cannot_be_written) {
     const support::run_result result = support::run_program(
-        {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", HANDLEPOOL_STRESS_PROGRAM});
+        {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", support::paths::stress_program});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
 }
 
 TEST_F(command_line, a_result_larger_than_a_file_may_be) {
     const support::run_result result = support::run_program(
-        {"sh", "-c", "ulimit -f 1; exec \"$@\" >/dev/null", "sh", HANDLEPOOL_STRESS_PROGRAM, "churn",
+        {"sh", "-c", "ulimit -f 1; exec \"$@\" >/dev/null", "sh", support::paths::stress_program, "churn",
          "--alive", "100", "--frames", "2", "--json", path("result.json")});
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.errors,
@@ -482,8 +484,8 @@ TEST_F(command_line, a_result_larger_than_a_file_may_be) {
 TEST_F(command_line, files_come_all_or_none) {
     const arguments line{"run", "race-erase", "--operations", "1000", "--alive", "100"};
     const support::run_result unprinted =
-        support::run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HANDLEPOOL_STRESS_PROGRAM, "run",
-                              "race-erase", "--operations", "1000", "--alive", "100", "--json",
+        support::run_program({"sh", "-c", "exec \"$@\" >/dev/full", "sh", support::paths::stress_program,
+                              "run", "race-erase", "--operations", "1000", "--alive", "100", "--json",
                               path("result.json"), "--trace", path("timeline.json")});
     EXPECT_EQ(unprinted.status, 2);
     EXPECT_EQ(files(), 0U) << "the exit code says that there is no result";
@@ -516,7 +518,7 @@ TEST_F(command_line, records_and_replays) {
     const std::string trace = path("recorded.zst");
     const support::run_result recorded =
         run_stress({"record", "--output", trace, "--json", path("record.json"), "--",
-                    HANDLEPOOL_RECORD_FIXTURE, "cross"});
+                    support::paths::record_fixture, "cross"});
     ASSERT_EQ(recorded.status, 0) << recorded.errors;
     EXPECT_THAT(recorded.output, IsEmpty()) << "it is the program's";
     EXPECT_THAT(recorded.errors,
@@ -533,12 +535,12 @@ TEST_F(command_line, records_and_replays) {
 TEST_F(command_line, recording_a_program_that_fails) {
     const std::string trace = path("recorded.zst");
     const support::run_result failed =
-        run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "fail"});
+        run_stress({"record", "--output", trace, "--", support::paths::record_fixture, "fail"});
     EXPECT_EQ(failed.status, 2);
     EXPECT_THAT(failed.errors, HasSubstr("exited with 3; its trace was written"));
     EXPECT_TRUE(std::filesystem::exists(trace));
     const support::run_result killed =
-        run_stress({"record", "--output", trace, "--", HANDLEPOOL_RECORD_FIXTURE, "kill"});
+        run_stress({"record", "--output", trace, "--", support::paths::record_fixture, "kill"});
     EXPECT_EQ(killed.status, 2);
     EXPECT_THAT(killed.errors, HasSubstr("killed by signal 9"));
     expect_error({"record", "--output", trace, "--json", path("result.json"), "--", "no-such-program"},

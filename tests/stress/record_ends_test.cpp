@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 #include <support/run_program.hpp>
 #include <support/scratch_directory.hpp>
 #include <sys/mount.h>
@@ -40,13 +41,13 @@ class end_of_a_recording : public testing::Test {
 protected:
     std::vector<std::string> record_line(const std::vector<std::string>& program) const {
         std::vector<std::string> line{
-            HANDLEPOOL_STRESS_PROGRAM, "record", "--output", trace_path(), "--json", json_path(), "--"};
+            support::paths::stress_program, "record", "--output", trace_path(), "--json", json_path(), "--"};
         line.insert(line.end(), program.begin(), program.end());
         return line;
     }
 
     support::run_result record_fixture(const std::string& what, const std::string& more = {}) const {
-        return support::run_program(record_line({HANDLEPOOL_RECORD_FIXTURE, what, more}));
+        return support::run_program(record_line({support::paths::record_fixture, what, more}));
     }
 
     std::string trace_path() const { return (place_ / "trace.zst").string(); }
@@ -78,7 +79,7 @@ protected:
             ADD_FAILURE() << left.size() << " files";
             return {};
         }
-        return support::run_program({HANDLEPOOL_STRESS_PROGRAM, "recover", (place_ / left[0]).string(),
+        return support::run_program({support::paths::stress_program, "recover", (place_ / left[0]).string(),
                                      "--output", trace_path(), "--json", json_path()});
     }
 
@@ -111,7 +112,7 @@ protected:
 };
 
 std::string ended_early() {
-    return std::string(HANDLEPOOL_RECORD_FIXTURE) +
+    return std::string(support::paths::record_fixture) +
            ": the recording ended early, because the disk had no room for more events\n";
 }
 
@@ -170,7 +171,7 @@ TEST_F(end_of_a_recording, signals_reach_the_program) {
         EXPECT_EQ(result.status, 2) << signal;
         EXPECT_THAT(result.errors,
                     EndsWith(fmt::format("{}: was killed by signal {}; its trace was written\n",
-                                         HANDLEPOOL_RECORD_FIXTURE, signal)));
+                                         support::paths::record_fixture, signal)));
         EXPECT_THAT(files(), ElementsAre("trace.zst"));
         EXPECT_EQ(json()["signal"], signal);
         EXPECT_EQ(allocated(fixture::malloc_size), 100) << signal;
@@ -209,7 +210,7 @@ TEST_F(end_of_a_recording, a_program_that_writes_too_large_a_file_ends_as_ever) 
 }
 
 TEST_F(end_of_a_recording, a_killed_recorder_leaves_its_log) {
-    std::vector<std::string> line = record_line({HANDLEPOOL_RECORD_FIXTURE, "kill_group"});
+    std::vector<std::string> line = record_line({support::paths::record_fixture, "kill_group"});
     line.insert(line.begin(), {"setsid", "--wait"});
     support::run_program(line);
     const support::run_result result = recover();
@@ -219,7 +220,7 @@ TEST_F(end_of_a_recording, a_killed_recorder_leaves_its_log) {
     EXPECT_EQ(json()["exit_status"], nlohmann::json());
     EXPECT_EQ(json()["signal"], nlohmann::json());
     EXPECT_EQ(json()["truncated"], true);
-    EXPECT_EQ(json()["program"], (std::vector<std::string>{HANDLEPOOL_RECORD_FIXTURE, "kill_group"}));
+    EXPECT_EQ(json()["program"], (std::vector<std::string>{support::paths::record_fixture, "kill_group"}));
     EXPECT_EQ(files().size(), 2U) << "the log stays";
 }
 
@@ -263,8 +264,8 @@ TEST_F(end_of_a_recording, names_the_program_that_takes_the_place_of_the_recorde
         EXPECT_EQ(result.status, 0) << function;
         EXPECT_THAT(result.errors, EndsWith(fmt::format("\n{0}: replaced itself by {0}, which was not "
                                                         "recorded; record that program itself\n",
-                                                        HANDLEPOOL_RECORD_FIXTURE)));
-        EXPECT_EQ(json()["replaced_by"], HANDLEPOOL_RECORD_FIXTURE) << function;
+                                                        support::paths::record_fixture)));
+        EXPECT_EQ(json()["replaced_by"], support::paths::record_fixture) << function;
         EXPECT_EQ(allocated(fixture::parent_size), 100) << function;
         EXPECT_EQ(allocated(fixture::child_size), 0) << function;
     }
@@ -305,7 +306,7 @@ TEST_F(end_of_a_recording, only_a_log_can_be_recovered) {
         const std::filesystem::path log = scratch_.path() / "log";
         std::ofstream(log) << bytes;
         const support::run_result result = support::run_program(
-            {HANDLEPOOL_STRESS_PROGRAM, "recover", log.string(), "--output", trace_path()});
+            {support::paths::stress_program, "recover", log.string(), "--output", trace_path()});
         EXPECT_EQ(result.status, 2);
         EXPECT_THAT(files(), IsEmpty());
         return result.errors;

@@ -6,6 +6,7 @@
 #include "trace_file.hpp"
 
 #include <gtest/gtest.h>
+#include <support/paths.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -215,7 +216,8 @@ TEST(replay, the_shortest_frame_that_the_error_names_is_allowed) {
 
 TEST(replay, recorded_traces) {
     for (const char* file : {"fd.zst", "povray.zst"}) {
-        const trace recorded = read_trace(std::filesystem::path(HANDLEPOOL_TRACE_DIRECTORY) / file);
+        const trace recorded =
+            read_trace(std::filesystem::path(support::paths::sources) / "stress/traces" / file);
         for (const placement_kind placement : placements) {
             const report result = replay_checked(recorded, {.service = {.placement = placement}});
             EXPECT_EQ(result.threads, summarize(recorded).threads) << file;
@@ -224,7 +226,8 @@ TEST(replay, recorded_traces) {
 }
 
 TEST(replay, a_recorded_trace_on_far_more_threads_than_processors) {
-    const trace recorded = read_trace(std::filesystem::path(HANDLEPOOL_TRACE_DIRECTORY) / "povray.zst");
+    const trace recorded =
+        read_trace(std::filesystem::path(support::paths::sources) / "stress/traces" / "povray.zst");
     EXPECT_EQ(replay_checked(recorded, {.threads = 64}).threads, 64U);
 }
 

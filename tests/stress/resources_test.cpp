@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/paths.hpp>
 #include <support/run_program.hpp>
 
 #include <cerrno>
@@ -51,8 +52,8 @@ TEST(resources, threads_that_the_system_does_not_start_are_refused) {
     for (const char* const executor : {"threads", "tbb"}) {
         const support::run_result result =
             support::run_program({"sh", "-c", "ulimit -s 8192 && ulimit -v 12000000 && exec \"$@\"", "sh",
-                                  HANDLEPOOL_STRESS_PROGRAM, "churn", "--threads", "1000", "--alive", "1000",
-                                  "--frames", "2", "--executor", executor});
+                                  support::paths::stress_program, "churn", "--threads", "1000", "--alive",
+                                  "1000", "--frames", "2", "--executor", executor});
         EXPECT_EQ(result.status, 2) << executor;
         EXPECT_THAT(result.errors,
                     AllOf(StartsWith("handlepool-stress: --threads: '1000' needs 2,001 threads at the "

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <support/paths.hpp>
 #include <support/scratch_directory.hpp>
 #include <zstd.h>
 
@@ -402,7 +403,8 @@ TEST(trace_limits, are_checked_before_memory_is_taken) {
 
 TEST(recorded_traces, are_large_and_cross_threads) {
     for (const char* file : {"fd.zst", "povray.zst"}) {
-        const trace recorded = read_trace(std::filesystem::path(HANDLEPOOL_TRACE_DIRECTORY) / file);
+        const trace recorded =
+            read_trace(std::filesystem::path(support::paths::sources) / "stress/traces" / file);
         const trace_summary sum = summarize(recorded);
         EXPECT_GE(sum.events, 1'000'000u) << file;
         EXPECT_GE(sum.threads, 4u) << file;

@@ -1,0 +1,23 @@
+// Where that lies which tests read and run. Not one of these is in a command line of the compiler: so ccache
+// finds what it kept of the same sources in any folder.
+
+#pragma once
+
+namespace handlepool::support::paths {
+
+// Each is defined in the programs whose CMakeLists.txt says so by define_path.
+
+/// The sources' top folder.
+extern const char* const sources;
+
+// Programs and libraries that tests start, load or record.
+extern const char* const coherence_program;
+extern const char* const failing_stress_program;
+extern const char* const peers_program;
+extern const char* const record_fixture;
+extern const char* const record_library;
+/// Empty where nothing can be linked statically.
+extern const char* const static_record_fixture;
+extern const char* const stress_program;
+
+} // namespace handlepool::support::paths
