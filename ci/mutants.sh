@@ -111,7 +111,12 @@ fi
 # Each job has a tree of its own, that is a copy of the sources and a build folder. Both are as before when the next mutant
 # comes, the times of the files too: so ninja builds what the patch concerns, and nothing else.
 
-"$project/ci/install.sh" >&2
+compiler=${CXX:-clang++-19} # which takes half of g++'s time
+tools=()
+if [[ $compiler == clang++-19 ]]; then
+    tools+=("$compiler")
+fi
+"$project/ci/install.sh" "${tools[@]}" >&2
 work=$(mktemp -d -t handlepool-mutants.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/sources" "$work/results"
@@ -134,7 +139,7 @@ make_tree() {
     cp -a "$work/sources" "$1/sources"
     # Compiling takes most of the time: no debug information, no warnings, and texts that include the same headers are joined.
     if ! {
-        cmake --preset dev -S "$1/sources" -B "$1/build" -D CMAKE_CXX_FLAGS_DEBUG=-w -D CMAKE_UNITY_BUILD=ON \
+        cmake --preset dev -S "$1/sources" -B "$1/build" -D CMAKE_CXX_COMPILER="$compiler" -D CMAKE_CXX_FLAGS_DEBUG=-w -D CMAKE_UNITY_BUILD=ON \
             -D HANDLEPOOL_SEPARATE_TESTS=ON -D HANDLEPOOL_BUILD_MODELS=ON -D HANDLEPOOL_BUILD_STRESS=OFF \
             -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF -D HANDLEPOOL_INSTALL=OFF &&
             cmake --build "$1/build" --parallel "$processes" --target "${parts[@]}"

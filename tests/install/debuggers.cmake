@@ -2,6 +2,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Installed printers are found by gdb: with the shared library by its path, with a program by what the static one left in it.
 # In a prefix that is none of gdb's own, gdb must be told that it may.
+separate_arguments(debug)
 set(prefix ${work}/installed)
 set(trust -iex "add-auto-load-safe-path ${prefix}" -iex "add-auto-load-scripts-directory ${prefix}/share/gdb/auto-load")
 
@@ -14,7 +15,7 @@ foreach(shared IN ITEMS ON OFF)
     run(${CMAKE_COMMAND} --build ${work}/build)
     run(${CMAKE_COMMAND} --install ${work}/build)
     set(program ${work}/program_${shared})
-    run(${compiler} -std=c++20 -g -I ${prefix}/include -D HANDLEPOOL_CHECKED=0 ${tests}/consumer/by_hand.cpp
+    run(${compiler} -std=c++20 ${debug} -I ${prefix}/include -D HANDLEPOOL_CHECKED=0 ${tests}/consumer/by_hand.cpp
         -L ${prefix}/lib -lhandlepool -Wl,-rpath,${prefix}/lib -pthread -o ${program})
     execute_process(COMMAND ${gdb} -nx -batch ${trust} -ex "break 5" -ex "run" -ex "print numbers" ${program}
                     OUTPUT_VARIABLE output ERROR_VARIABLE output)

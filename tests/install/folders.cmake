@@ -57,7 +57,7 @@ function(lay_out name prefix)
         list(GET language 0 compile)
         list(GET language 1 file)
         list(GET language 2 package)
-        run(sh -ec "eval \"${compile} -g '${tests}/${file}' -o '${work}/${name}-${package}' $('${pkg_config}' --cflags --libs ${package})\"")
+        run(sh -ec "eval \"${compile} ${debug} '${tests}/${file}' -o '${work}/${name}-${package}' $('${pkg_config}' --cflags --libs ${package})\"")
         run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${arg_LIBRARIES} ${work}/${name}-${package})
     endforeach()
 
