@@ -1,6 +1,7 @@
 // Full and used-up pools.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,6 +57,47 @@ TEST(used_up_generations, are_told_also_when_the_reuse_delay_holds_slots_back) {
     }
     EXPECT_EQ(pool.stats().slots_retired, 32U);
     EXPECT_THROW(pool.emplace(1), pool_used_up);
+}
+
+// The slots start anew above the last generation, which one of them has reached.
+template <class Pool>
+void reset_after_one_slot_has_retired() {
+    census counts;
+    Pool pool({.name = "worn", .capacity = 100, .reuse_delay = 0, .slot_limit = 200});
+    std::vector<typename Pool::handle_type> handles;
+    while (pool.stats().slots_retired == 0) {
+        handles.push_back(pool.emplace(std::ref(counts)));
+        pool.erase(handles.back());
+        pool.compact();
+    }
+    while (handles.size() < 250) { // some are alive, some newborn, and some slots were never used
+        handles.push_back(pool.emplace(std::ref(counts)));
+        if (handles.size() % 4 != 0) {
+            pool.erase(handles.back());
+        }
+        if (handles.size() % 30 == 0) {
+            pool.compact();
+        }
+    }
+    for (int round = 0; round != 2; ++round) {
+        pool.reset();
+        pool.shrink_to_fit();
+        EXPECT_EQ(counts.alive(), 0);
+        EXPECT_EQ(pool.size(), 0U);
+        EXPECT_EQ(pool.stats().slots_retired, 200U);
+        EXPECT_EQ(pool.compact().removed, 0U);
+        EXPECT_THROW(pool.emplace(std::ref(counts)), pool_used_up);
+        for (const auto handle : handles) {
+            EXPECT_FALSE(pool.contains(handle));
+        }
+    }
+    expect_consistent(pool);
+}
+
+TEST(used_up_generations, of_one_slot_are_those_of_all_after_a_reset) {
+    using layout = handle_layout<32, 3, 29>;
+    reset_after_one_slot_has_retired<pool<counted, layout>>();
+    reset_after_one_slot_has_retired<stable_pool<counted, layout>>();
 }
 
 TEST(full_pool, fails_only_when_full_under_contention) {

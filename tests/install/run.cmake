@@ -5,7 +5,7 @@ set(flags)
 if(sanitize)
     set(flags -fsanitize=${sanitize})
 endif()
-set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb})
+set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb} -D HANDLEPOOL_CCACHE=ON)
 
 # Runs a command, which must succeed.
 function(run)
