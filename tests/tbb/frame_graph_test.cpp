@@ -331,6 +331,20 @@ TEST_F(frame_graph_test, cancel_before_a_run_ends_the_next_one) {
     EXPECT_EQ(frame.run(1).frames, 1U);
 }
 
+TEST_F(frame_graph_test, a_cancel_in_the_last_frame_of_a_run_ends_the_next_one) {
+    const frame_run done = frame.run(3, [&](const frame_report& report) {
+        if (report.frame == 2) {
+            frame.cancel();
+        }
+    });
+    EXPECT_EQ(done.frames, 3U);
+    EXPECT_FALSE(done.cancelled) << "all of it was run";
+    const frame_run next = frame.run(10);
+    EXPECT_EQ(next.frames, 0U);
+    EXPECT_TRUE(next.cancelled);
+    EXPECT_EQ(frame.run(1).frames, 1U);
+}
+
 TEST_F(frame_graph_test, another_thread_may_cancel_an_endless_run) {
     std::atomic<bool> running = false;
     in_before = [&] { running = true; };
