@@ -131,6 +131,30 @@ TEST(invariant_1, handle_made_by_a_destructor_at_the_end_of_a_pool_is_refused_by
     }
 }
 
+TEST(invariant_1, handle_made_by_a_destructor_in_a_reset_is_not_revived) {
+    using pool_type = pool<re_entrant>;
+    pool_type pool({.name = "again", .capacity = 2, .reuse_delay = 0});
+    std::vector<pool_type::handle_type> dead; // of the same few slots, life by life
+    std::function<void()> be_reborn = [&] {
+        if (dead.size() < 20) {
+            dead.push_back(pool.try_emplace(re_entrant::callback{}, be_reborn));
+        }
+    };
+    pool.emplace(re_entrant::callback{}, be_reborn);
+    pool.reset();
+    ASSERT_EQ(dead.size(), 20U);
+    for (int life = 0; life != 30; ++life) {
+        const auto one = pool.emplace(re_entrant::callback{});
+        const auto other = pool.emplace(re_entrant::callback{});
+        for (const auto old : dead) {
+            ASSERT_FALSE(pool.contains(old)) << "in life " << life;
+        }
+        pool.erase(one);
+        pool.erase(other);
+        pool.compact();
+    }
+}
+
 TEST(invariant_1, forged_bits_resolve_to_nothing) {
     random_source random(6);
     numbers pool({.name = "numbers", .capacity = 1000});

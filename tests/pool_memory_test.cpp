@@ -71,6 +71,27 @@ TEST_F(pool_memory_test, a_mass_removal_leaves_no_lists_behind) {
     EXPECT_LE(beside_objects(pool), before + loaded_at_once * (4 + 8) + page_rounding);
 }
 
+/// What a pool holds beside its objects when all of them have gone, some frames ago.
+std::size_t left_by_a_mass_removal(bool keep_order) {
+    constexpr std::size_t objects = 1'000'000;
+    pool<char> pool({.name = "letters", .capacity = objects, .keep_order = keep_order});
+    std::vector<handle<char>> handles;
+    pool.emplace_n(objects, std::back_inserter(handles));
+    pool.compact();
+    pool.erase(std::span(handles));
+    pool.compact();
+    for (int frame = 0; frame != 10; ++frame) {
+        pool.erase(pool.emplace('x'));
+        pool.compact();
+    }
+    return pool.stats().bytes_resident - pool.stats().bytes_resident_in_objects;
+}
+
+// Where objects keep their order, all holes are listed before they are closed.
+TEST(pool_memory, a_mass_removal_in_order_leaves_no_list_behind) {
+    EXPECT_LE(left_by_a_mass_removal(true), left_by_a_mass_removal(false) + page_rounding);
+}
+
 // Which lists them, where one thread alone takes them from the queues.
 TEST(pool_memory, removals_by_an_executor_leave_no_lists_behind) {
     constexpr std::size_t objects = 1'000'000;

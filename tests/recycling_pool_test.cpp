@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,25 @@ struct row_of_numbers {
 struct pinned_buffer {
     std::mutex busy;
     std::vector<char> bytes;
+};
+
+/// An object whose value-initialization may fail.
+class reluctant {
+public:
+    inline static bool refuses = false;
+    inline static int alive = 0;
+
+    reluctant() {
+        if (refuses) {
+            throw std::runtime_error("not now");
+        }
+        ++alive;
+    }
+    ~reluctant() { --alive; }
+    void clear() noexcept { EXPECT_EQ(self_, this) << "cleared, and was never made"; }
+
+private:
+    const void* self_ = this;
 };
 
 } // namespace handlepool::test
@@ -431,6 +451,29 @@ TEST(recycling_pool_test, kept_objects_are_closed_to_stale_pointers) {
     for (int i = 0; i != 100; ++i) {
         EXPECT_FALSE(is_poisoned(pool.find(pool.emplace("open again"))));
     }
+}
+
+TEST(recycling_pool_test, a_value_initialization_that_throws_leaves_nothing) {
+    {
+        recycling_pool<reluctant> pool({.name = "reluctant", .capacity = 100, .reuse_delay = 0});
+        const auto fail = [&] {
+            reluctant::refuses = true;
+            EXPECT_THROW(pool.emplace(), std::runtime_error);
+            EXPECT_THROW(pool.emplace_with([](auto, reluctant&) { ADD_FAILURE() << "there is no object"; }),
+                         std::runtime_error);
+            reluctant::refuses = false;
+        };
+        fail();
+        EXPECT_EQ(reluctant::alive, 0);
+        for (int round = 1; round != 4; ++round) {
+            pool.emplace();
+            fail();
+            EXPECT_EQ(reluctant::alive, round);
+            pool.compact();
+            expect_consistent(pool);
+        }
+    }
+    EXPECT_EQ(reluctant::alive, 0);
 }
 
 } // namespace
