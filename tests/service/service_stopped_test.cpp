@@ -190,5 +190,25 @@ TEST(service_stopped, try_compact_may_find_the_mutex_taken_at_any_time) {
     }
 }
 
+/// A compaction moves an object that somebody pins.
+struct service_with_a_hole : busy_service {
+    service_with_a_hole() {
+        world.compact();
+        world.erase(two);
+    }
+    pinned_object<int, stepped_policy> pinned{};
+};
+
+TEST(service_stopped, what_is_pinned_is_where_its_object_is) {
+    stop_at_every_access<service_with_a_hole>(
+        [](service_with_a_hole& at) { at.pinned = at.world.pin<int>(at.three); },
+        [](service_with_a_hole& at) { at.world.try_compact(); },
+        [](service_with_a_hole& at) {
+            ASSERT_TRUE(at.pinned);
+            EXPECT_EQ(&*at.pinned, at.world.find<int>(at.three));
+            EXPECT_EQ(*at.pinned, 3);
+        });
+}
+
 } // namespace
 } // namespace handlepool::test
