@@ -7,12 +7,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -141,12 +141,12 @@ record_result record(const record_options& options) {
     const preloaded_library library(checked_library(options));
     const signals_for_program signals;
     new_raw_log log(options.output, options.command, options.event_limit);
-    const int status = run_recorded(options.command, library.path(), log.descriptor(), signals);
+    const int status = run_recorded(options.command, library.path(), log.memory(), signals);
     const auto exit_ns = static_cast<std::uint64_t>(now());
-    log.give_spares_back();
+    log.complete();
     record_result result;
     try {
-        result = written(read_raw_log(log.descriptor(), log.path(), exit_ns, options), options);
+        result = written(log.read(exit_ns, options), options);
     } catch (const record_error&) { // there is nothing to keep
         throw;
     } catch (const std::exception& error) {
@@ -167,14 +167,13 @@ record_result record(const record_options& options) {
 
 record_result recover(const std::filesystem::path& log, const record_options& options) {
     check_output(options);
-    const int descriptor = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    const descriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) {
         throw record_error(
             fmt::format("cannot read {}: {}", log.string(), std::generic_category().message(errno)));
     }
-    const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
-                                                                  [](const int* open) { ::close(*open); });
-    return written(read_raw_log(descriptor, log.string(), std::nullopt, options), options);
+    ::flock(file.get(), LOCK_SH); // the program may still run, and the log grow
+    return written(read_raw_log(file.get(), std::nullopt, log.string(), std::nullopt, options), options);
 }
 
 } // namespace handlepool::stress
