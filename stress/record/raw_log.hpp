@@ -56,7 +56,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<kin
 
 inline constexpr std::uint64_t events_in_step = 8192;
 inline constexpr std::uint64_t bytes_in_step = events_in_step * sizeof(event);
-inline constexpr std::uint64_t spares_in_step = bytes_in_step / 8; // a trace needs a tenth, rarely an eighth
+inline constexpr std::uint64_t bytes_for_one_spare = 8; // a trace needs a tenth, rarely an eighth
+inline constexpr std::uint64_t spares_in_step = bytes_in_step / bytes_for_one_spare;
 
 constexpr std::uint64_t steps_for(std::uint64_t events) {
     return (events + events_in_step - 1) / events_in_step;

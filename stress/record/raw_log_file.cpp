@@ -93,7 +93,7 @@ void check_header(const raw_log::header& log, const std::string& name) {
 void check_recorded(const raw_log::header& log, const std::string& program) {
     if (const int error = log.error) {
         throw record_error(fmt::format("{} was not recorded: it cannot map the log of {} bytes: {}{}",
-                                       program, raw_log::bytes_for(log), reason(error),
+                                       program, raw_log::spares_at(log), reason(error),
                                        error == ENOMEM ? "; its address space has a limit (see ulimit -v), "
                                                          "and a lower --limit of events makes the log smaller"
                                                        : ""));
@@ -216,7 +216,10 @@ raw_recording read_raw_log(int file, std::optional<int> memory, const std::strin
     std::vector<std::string> command = separated(arguments);
     check_recorded(log, command.front());
 
-    raw_recording result{.had_room = log.is_full == 0};
+    const std::uint64_t in_file = log.written;
+    const std::uint64_t count =
+        memory ? std::min(raw_log::events_in(log), in_file + raw_log::events_in_step) : in_file;
+    raw_recording result{.had_room = log.is_full == 0 && (!memory || count == raw_log::events_in(log))};
     if (const std::uint64_t replaced_ns = log.replaced_ns; replaced_ns != 0) {
         log.replaced_by[sizeof(log.replaced_by) - 1] = '\0';
         result.replaced_by = log.replaced_by;
@@ -227,8 +230,6 @@ raw_recording read_raw_log(int file, std::optional<int> memory, const std::strin
     }
     converter events(log.start_ns, options);
     std::vector<raw_log::event> step(raw_log::events_in_step);
-    const std::uint64_t in_file = log.written;
-    const std::uint64_t count = memory ? raw_log::events_in(log) : in_file;
     for (std::uint64_t place = 0; place < count;) {
         const bool is_in_file = place < in_file;
         const std::uint64_t here =

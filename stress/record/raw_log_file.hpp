@@ -54,7 +54,7 @@ public:
     // trace.
     void complete() noexcept;
 
-    // What it says then, be it that the disk had no room for the last of it; like read_raw_log.
+    // What it says then; like read_raw_log.
     raw_recording read(std::uint64_t end_ns, const record_options& options) const;
 
     // For a trace that can't be written. Its room is the log's now.
@@ -73,9 +73,10 @@ private:
     bool is_kept_ = false;
 };
 
-// The trace of the log in `file`, which messages call `name`. The header, and the events that are not in the
-// file, are in `memory`, if there is one. `end_ns` is when the program ended, if that was seen. Throws
-// record_error if it is no log, is damaged, or nothing was recorded.
+// The trace of the log in `file`, which messages call `name`. The header, and events that are not in the
+// file, are in `memory`, if there is one: a step of them is read, for which a full disk should have room as a
+// trace. `end_ns` is when the program ended, if that was seen. Throws record_error if it is no log, is
+// damaged, or nothing was recorded.
 raw_recording read_raw_log(int file, std::optional<int> memory, const std::string& name,
                            std::optional<std::uint64_t> end_ns, const record_options& options);
 

@@ -79,10 +79,10 @@ void raw_log_writer::move(bool is_end) noexcept {
         if (count == 0 || !read_step(log, count, is_end)) {
             break;
         }
-        if (!move_step(log, count, is_end)) {
+        if (!move_step(log, count)) {
             log.is_full = 1;
             write_all(file_, &log, sizeof(log), 0);
-            if (!is_end) { // the program is to know
+            if (!is_end) { // the program is to know; what is left may find room later
                 write_all(memory_, &log.is_full, sizeof(log.is_full), offsetof(raw_log::header, is_full));
             }
         }
@@ -109,14 +109,14 @@ bool raw_log_writer::read_step(const raw_log::header& log, std::uint64_t count, 
 }
 
 // Moves the `count` events in step_, which are the next. False if the disk has no room.
-bool raw_log_writer::move_step(raw_log::header& log, std::uint64_t count, bool is_end) noexcept {
+bool raw_log_writer::move_step(raw_log::header& log, std::uint64_t count) noexcept {
     const std::uint64_t before = log.written;
     const std::uint64_t bytes = count * sizeof(raw_log::event);
     const std::uint64_t offset = raw_log::events_at(log) + before * sizeof(raw_log::event);
     const std::uint64_t spares =
         raw_log::spares_at(log) + before / raw_log::events_in_step * raw_log::spares_in_step;
     if (!write_all(file_, step_.data(), bytes, offset) ||
-        (!is_end && !take_room(file_, spares, raw_log::spares_in_step))) {
+        !take_room(file_, spares, bytes / raw_log::bytes_for_one_spare)) {
         return false;
     }
     log.written = before + count;

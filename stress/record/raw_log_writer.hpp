@@ -24,7 +24,7 @@ public:
 
 private:
     void move(bool is_end) noexcept;
-    bool move_step(raw_log::header& log, std::uint64_t count, bool is_end) noexcept;
+    bool move_step(raw_log::header& log, std::uint64_t count) noexcept;
     bool read_step(const raw_log::header& log, std::uint64_t count, bool is_end) noexcept;
     bool is_unmapped() const noexcept;
 

@@ -131,9 +131,9 @@ std::filesystem::path find_record_library() {
         if (std::error_code error; std::filesystem::is_regular_file(place, error)) {
             return std::filesystem::weakly_canonical(place);
         }
-        searched += "\n  " + place.lexically_normal().string();
+        searched += (searched.empty() ? "" : ", ") + place.lexically_normal().string();
     }
-    throw record_error("the recording library was not found; searched:" + searched);
+    throw record_error("the recording library was not found; searched: " + searched);
 }
 
 record_result record(const record_options& options) {
@@ -153,8 +153,8 @@ record_result record(const record_options& options) {
         log.keep();
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
         throw record_error(
-            fmt::format("{}\nWhat was recorded is kept. To make the trace of it:\n"
-                        "  handlepool-stress recover {} --output FILE",
+            fmt::format("{}; what was recorded is kept, and 'handlepool-stress recover {} --output FILE' "
+                        "makes the trace of it",
                         unexplained ? "there is not enough memory for the trace" : error.what(), log.path()));
     }
     if (WIFEXITED(status)) {
