@@ -123,7 +123,7 @@ new_raw_log::new_raw_log(const std::filesystem::path& output, const std::vector<
     : output_(output.string()),
       path_(output_ + ".XXXXXX.recording"),
       memory_(new_memory()),
-      file_(::mkostemps(path_.data(), int{std::string_view(".recording").size()}, O_CLOEXEC)) {
+      file_(::mkostemps(path_.data(), int{sizeof(".recording") - 1}, O_CLOEXEC)) {
     if (file_.get() < 0) {
         throw record_error(fmt::format("cannot write {}: {}", output_, reason(errno)));
     }
