@@ -2,6 +2,7 @@
 #include "optional_parts.hpp"
 #include "result.hpp"
 
+#include <handlepool/detail/text.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <CLI/CLI.hpp>
@@ -27,6 +28,7 @@
 namespace {
 
 using namespace handlepool::stress;
+using handlepool::detail::printable;
 using handlepool::support::output_file;
 
 // No file may be written over another one of the same command line.
@@ -67,6 +69,9 @@ int run(int argc, char** argv) {
                "  handlepool-stress replay stress/traces/fd.zst\n"
                "  handlepool-stress churn --threads 2 --alive 1000000 --churn 0.1\n"
                "  handlepool-stress record --output my.zst -- my_program --its-option\n");
+    app.failure_message([](const CLI::App*, const CLI::Error& error) {
+        return printable(error.what()) + "\nRun with --help for more information.\n";
+    });
     command_line line;
     line.typed = fmt::format("handlepool-stress {}", fmt::join(argv + 1, argv + argc, " "));
     if constexpr (has_run) {
@@ -149,7 +154,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
         fmt::print(stderr, "handlepool-stress: {}\n",
-                   unexplained ? "there is not enough memory for this run" : error.what());
+                   printable(unexplained ? "there is not enough memory for this run" : error.what()));
     }
     return exit_error;
 }

@@ -2,6 +2,8 @@
 
 #include "numbers.hpp"
 
+#include <handlepool/detail/text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +27,7 @@ struct report_lines {
     std::string text{};
 
     void operator()(std::string_view what, std::string_view value) {
-        text += fmt::format("{:<28} {}\n", what, value);
+        text += fmt::format("{:<28} {}\n", what, detail::printable(value));
     }
 };
 

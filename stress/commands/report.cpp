@@ -2,6 +2,8 @@
 #include "../page/result_file.hpp"
 #include "command_line.hpp"
 
+#include <handlepool/detail/text.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <support/output_file.hpp>
@@ -27,7 +29,7 @@ outcome run_report(const command_line& line) {
         files.push_back(page::read_result_file(path));
     }
     page.prepare(page::make_page(files));
-    print(fmt::format("wrote {}\n", line.page_path));
+    print(fmt::format("wrote {}\n", detail::printable(line.page_path)));
     page.commit();
     return {};
 }

@@ -77,12 +77,14 @@ bool real_is_known() {
 class bootstrap_arena {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment) {
-        if (alignment > page || bytes > sizeof(memory_)) {
+        if (alignment == 0 || alignment > page || bytes > sizeof(memory_)) {
+            errno = ENOMEM;
             return nullptr;
         }
         const std::size_t taken = bytes + alignment; // enough to align within
         const std::size_t start = used_.fetch_add(taken, std::memory_order_relaxed);
         if (start + taken > sizeof(memory_)) {
+            errno = ENOMEM;
             return nullptr;
         }
         const auto address = reinterpret_cast<std::uintptr_t>(memory_ + start);

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 
@@ -38,26 +39,44 @@ Function* resolved(Function*& function, const char* name) {
     resolved(real.execveat, "execveat");
 }
 
-// Only a call that fails comes back.
-template <class Call>
-int replace(const char* file, const Call& real_call) {
-    program_will_be_replaced(file);
-    const int result = real_call();
+// A pointer of the program, which may be null: the functions behind make an error of that. Their declarations
+// say that it isn't, and compilers would believe it.
+template <class Type>
+Type* given(Type* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
+// Only a call that fails comes back. A libc may lack a function.
+template <class Function, class... Arguments>
+int replace(const char* file, Function* function, Arguments... arguments) {
+    if (function == nullptr) {
+        errno = ENOSYS;
+        return -1;
+    }
+    program_will_be_replaced(given(file));
+    const int result = function(arguments...);
     program_was_not_replaced();
     return result;
 }
 
-int replace(const char* path, char* const* arguments, char* const* variables) {
-    return replace(path, [=] { return resolved(real.execve, "execve")(path, arguments, variables); });
+int replace_by(const char* path, char* const* arguments, char* const* variables) {
+    return replace(path, resolved(real.execve, "execve"), path, arguments, variables);
 }
 
 int replace_from_path(const char* file, char* const* arguments, char* const* variables) {
-    return replace(file, [=] { return resolved(real.execvpe, "execvpe")(file, arguments, variables); });
+    return replace(file, resolved(real.execvpe, "execvpe"), file, arguments, variables);
 }
 
-std::size_t count_arguments(va_list list) {
-    std::size_t count = 1;
-    while (va_arg(list, const char*) != nullptr) {
+const char* first_of(char* const* arguments) {
+    char* const* const list = given(arguments);
+    return list == nullptr ? nullptr : *list;
+}
+
+// Those after the first one.
+std::size_t count_arguments(const char* first, va_list list) {
+    std::size_t count = 0;
+    while (given(first) != nullptr && va_arg(list, const char*) != nullptr) {
         ++count;
     }
     return count;
@@ -66,11 +85,11 @@ std::size_t count_arguments(va_list list) {
 } // namespace
 
 HANDLEPOOL_INTERPOSED int execve(const char* path, char* const* arguments, char* const* variables) noexcept {
-    return replace(path, arguments, variables);
+    return replace_by(path, arguments, variables);
 }
 
 HANDLEPOOL_INTERPOSED int execv(const char* path, char* const* arguments) noexcept {
-    return replace(path, arguments, environ);
+    return replace_by(path, arguments, environ);
 }
 
 HANDLEPOOL_INTERPOSED int execvp(const char* file, char* const* arguments) noexcept {
@@ -82,14 +101,14 @@ HANDLEPOOL_INTERPOSED int execvpe(const char* file, char* const* arguments, char
 }
 
 HANDLEPOOL_INTERPOSED int fexecve(int file, char* const* arguments, char* const* variables) noexcept {
-    return replace(*arguments, [=] { return resolved(real.fexecve, "fexecve")(file, arguments, variables); });
+    return replace(first_of(arguments), resolved(real.fexecve, "fexecve"), file, arguments, variables);
 }
 
 HANDLEPOOL_INTERPOSED int execveat(int place, const char* path, char* const* arguments,
                                    char* const* variables, int flags) noexcept {
-    return replace(*path == '\0' ? *arguments : path, [=] {
-        return resolved(real.execveat, "execveat")(place, path, arguments, variables, flags);
-    });
+    const char* const name = given(path);
+    return replace(name != nullptr && *name == '\0' ? first_of(arguments) : name,
+                   resolved(real.execveat, "execveat"), place, path, arguments, variables, flags);
 }
 
 // The arguments of a call as a list on its stack, where libc puts them too: memory of the heap would be none
@@ -97,12 +116,12 @@ HANDLEPOOL_INTERPOSED int execveat(int place, const char* path, char* const* arg
 #define HANDLEPOOL_EXEC_LIST(how, file, first, variables)                                                    \
     va_list list;                                                                                            \
     va_start(list, first);                                                                                   \
-    const std::size_t count = count_arguments(list);                                                         \
+    const std::size_t count = count_arguments(first, list);                                                  \
     va_end(list);                                                                                            \
-    auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));                   \
+    auto** arguments = static_cast<char**>(__builtin_alloca((count + 2) * sizeof(char*)));                   \
     va_start(list, first);                                                                                   \
     arguments[0] = const_cast<char*>(first);                                                                 \
-    for (std::size_t i = 1; i <= count; ++i) {                                                               \
+    for (std::size_t i = 1; arguments[i - 1] != nullptr; ++i) {                                              \
         arguments[i] = va_arg(list, char*);                                                                  \
     }                                                                                                        \
     char* const* const environment = variables;                                                              \
@@ -110,7 +129,7 @@ HANDLEPOOL_INTERPOSED int execveat(int place, const char* path, char* const* arg
     return how(file, arguments, environment)
 
 HANDLEPOOL_INTERPOSED int execl(const char* path, const char* first, ...) noexcept {
-    HANDLEPOOL_EXEC_LIST(replace, path, first, environ);
+    HANDLEPOOL_EXEC_LIST(replace_by, path, first, environ);
 }
 
 HANDLEPOOL_INTERPOSED int execlp(const char* file, const char* first, ...) noexcept {
@@ -118,5 +137,5 @@ HANDLEPOOL_INTERPOSED int execlp(const char* file, const char* first, ...) noexc
 }
 
 HANDLEPOOL_INTERPOSED int execle(const char* path, const char* first, ...) noexcept {
-    HANDLEPOOL_EXEC_LIST(replace, path, first, va_arg(list, char* const*));
+    HANDLEPOOL_EXEC_LIST(replace_by, path, first, va_arg(list, char* const*));
 }

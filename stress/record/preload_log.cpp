@@ -71,9 +71,10 @@ void begin_recording(int descriptor, raw_log::header& head) {
     if (!head.owner.compare_exchange_strong(nobody, ::getpid(), std::memory_order_relaxed)) {
         return;
     }
-    raw_log::header* log = mapped_log(descriptor, raw_log::bytes_for(head));
+    raw_log::header* log = mapped_log(descriptor, raw_log::spares_at(head));
     void* own = ::mmap(nullptr, sizeof(log_page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (log == nullptr || own == MAP_FAILED || ::madvise(own, sizeof(log_page), MADV_WIPEONFORK) != 0) {
+    if (log == nullptr || own == MAP_FAILED || ::madvise(own, sizeof(log_page), MADV_WIPEONFORK) != 0 ||
+        ::madvise(log, raw_log::spares_at(head), MADV_DONTFORK) != 0) { // it ends with this process
         head.error.store(errno, std::memory_order_relaxed);
         return;
     }
@@ -114,6 +115,21 @@ raw_log::header* log_of_this_process() {
     return log != nullptr && log->owner.load(std::memory_order_relaxed) == ::getpid() ? log : nullptr;
 }
 
+// A program that is faster than the disk waits, lest its events fill the memory: now and then, and never
+// long, because the recorder may be gone. It makes no system call for that: it may have forbidden itself all.
+void wait_for_recorder(const raw_log::header& log, std::uint64_t place) {
+    constexpr std::uint64_t most_in_memory = 256 * raw_log::events_in_step; // 64 MiB
+    constexpr std::uint64_t longest_ns = 20'000'000;
+    const auto is_behind = [&] {
+        return place > log.written.load(std::memory_order_relaxed) + most_in_memory &&
+               log.is_full.load(std::memory_order_relaxed) == 0;
+    };
+    if (is_behind()) {
+        for (const std::uint64_t until = now_ns() + longest_ns; is_behind() && now_ns() < until;) {
+        }
+    }
+}
+
 // ---- What children must not inherit -----------------------------------------------------------------------
 
 // Takes this library, the first of the list, out of LD_PRELOAD: in place, since the environment isn't ours.
@@ -146,8 +162,8 @@ void leave_preload_list() {
 void record(raw_log::kind what, const void* address, std::size_t size) {
     open_log_once();
     raw_log::header* log = own_log();
-    if (log == nullptr ||
-        log->next.load(std::memory_order_relaxed) >= log->end.load(std::memory_order_relaxed)) {
+    if (log == nullptr || log->is_full.load(std::memory_order_relaxed) != 0 ||
+        raw_log::events_in(*log) == log->capacity) {
         return;
     }
     if (thread_number == 0) {
@@ -157,15 +173,18 @@ void record(raw_log::kind what, const void* address, std::size_t size) {
     // (1) relaxed: whatever hands an address from one thread to another synchronizes them, the allocator too,
     // and operations on one atomic that are ordered like this keep that order.
     const std::uint64_t place = log->next.fetch_add(1, std::memory_order_relaxed);
-    if (!raw_log::has_room(*log, place)) {
+    if (place >= log->capacity) {
         return;
+    }
+    if (place % raw_log::events_in_step == 0) {
+        wait_for_recorder(*log, place);
     }
     raw_log::event& event = raw_log::event_in(*log, place);
     event.time_ns = now_ns();
     event.address = reinterpret_cast<std::uintptr_t>(address);
     event.size = size;
     event.thread = thread_number - 1;
-    event.what.store(what, std::memory_order_release); // (2) synchronizes with (3), the recorder's read
+    event.what.store(what, std::memory_order_release); // (2) synchronizes with (3), the recorder's reads
 }
 
 void program_will_be_replaced(const char* file) {

@@ -1,5 +1,7 @@
 #include "recorder.hpp"
 
+#include <handlepool/detail/text.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,24 +20,24 @@ double seconds(const trace_summary& summary) {
 
 std::string to_text(const record_result& recorded, const record_options& options) {
     const trace_summary& summary = recorded.summary;
-    const std::string& program = recorded.command.front();
+    const std::string program = detail::printable(recorded.command.front());
     const bool is_recovered = !recorded.exit_status && !recorded.signal;
     const std::string_view cut = !recorded.truncated  ? ""
                                  : !recorded.had_room ? ", cut"
                                  : is_recovered       ? ", as far as it was left"
                                                       : ", cut at the limit";
-    std::string text =
-        fmt::format("{}: {} events of {} threads in {:.2f} s{}; {} allocations, {} frees, {} of them by "
-                    "another thread, {} objects alive at the peak\n",
-                    options.output.string(), summary.events, summary.threads, seconds(summary), cut,
-                    summary.allocations, summary.frees, summary.cross_thread_frees, summary.peak_alive);
+    std::string text = fmt::format(
+        "{}: {} events of {} threads in {:.2f} s{}; {} allocations, {} frees, {} of them by "
+        "another thread, {} objects alive at the peak\n",
+        detail::printable(options.output.string()), summary.events, summary.threads, seconds(summary), cut,
+        summary.allocations, summary.frees, summary.cross_thread_frees, summary.peak_alive);
     if (!recorded.had_room) {
         text += fmt::format("{}: the recording ended early, because the disk had no room for more events\n",
                             program);
     }
     if (recorded.replaced_by) {
         text += fmt::format("{}: replaced itself by {}, which was not recorded; record that program itself\n",
-                            program, *recorded.replaced_by);
+                            program, detail::printable(*recorded.replaced_by));
     }
     if (recorded.signal) {
         text +=

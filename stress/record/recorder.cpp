@@ -7,12 +7,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -131,9 +131,9 @@ std::filesystem::path find_record_library() {
         if (std::error_code error; std::filesystem::is_regular_file(place, error)) {
             return std::filesystem::weakly_canonical(place);
         }
-        searched += "\n  " + place.lexically_normal().string();
+        searched += (searched.empty() ? "" : ", ") + place.lexically_normal().string();
     }
-    throw record_error("the recording library was not found; searched:" + searched);
+    throw record_error("the recording library was not found; searched: " + searched);
 }
 
 record_result record(const record_options& options) {
@@ -141,20 +141,20 @@ record_result record(const record_options& options) {
     const preloaded_library library(checked_library(options));
     const signals_for_program signals;
     new_raw_log log(options.output, options.command, options.event_limit);
-    const int status = run_recorded(options.command, library.path(), log.descriptor(), signals);
+    const int status = run_recorded(options.command, library.path(), log.memory(), signals);
     const auto exit_ns = static_cast<std::uint64_t>(now());
-    log.give_spares_back();
+    log.complete();
     record_result result;
     try {
-        result = written(read_raw_log(log.descriptor(), log.path(), exit_ns, options), options);
+        result = written(log.read(exit_ns, options), options);
     } catch (const record_error&) { // there is nothing to keep
         throw;
     } catch (const std::exception& error) {
         log.keep();
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
         throw record_error(
-            fmt::format("{}\nWhat was recorded is kept. To make the trace of it:\n"
-                        "  handlepool-stress recover {} --output FILE",
+            fmt::format("{}; what was recorded is kept, and 'handlepool-stress recover {} --output FILE' "
+                        "makes the trace of it",
                         unexplained ? "there is not enough memory for the trace" : error.what(), log.path()));
     }
     if (WIFEXITED(status)) {
@@ -167,14 +167,13 @@ record_result record(const record_options& options) {
 
 record_result recover(const std::filesystem::path& log, const record_options& options) {
     check_output(options);
-    const int descriptor = ::open(log.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    const descriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) {
         throw record_error(
             fmt::format("cannot read {}: {}", log.string(), std::generic_category().message(errno)));
     }
-    const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor,
-                                                                  [](const int* open) { ::close(*open); });
-    return written(read_raw_log(descriptor, log.string(), std::nullopt, options), options);
+    ::flock(file.get(), LOCK_SH); // the program may still run, and the log grow
+    return written(read_raw_log(file.get(), std::nullopt, log.string(), std::nullopt, options), options);
 }
 
 } // namespace handlepool::stress

@@ -53,7 +53,7 @@ struct record_result {
 // Until the trace is written, SIGHUP, SIGINT, SIGQUIT and SIGTERM don't end this process. They go to the
 // program, unless a terminal has sent them to both, or they are ignored: a program that they end leaves its
 // trace. No other thread of this process may take these signals or SIGCHLD. If it is killed, it leaves the
-// log OUTPUT.xxxxxx.recording, for recover().
+// log OUTPUT.xxxxxx.recording, which a child of it makes complete, for recover().
 //
 // Throws record_error if the program can't be started, the library isn't found, the output can't be written
 // (checked before the start), or nothing was recorded, as from a statically linked program; also if the trace
@@ -62,7 +62,7 @@ record_result record(const record_options& options);
 
 // Writes the trace of the log that a recording has left, of which the options say where to and how. Throws
 // record_error if it can't be read, is no log, or is damaged; trace_error if the trace can't be written. The
-// log stays.
+// log stays. Waits for the end of a program that is still being recorded.
 record_result recover(const std::filesystem::path& log, const record_options& options);
 
 // What was recorded, for people, and for programs; stress/README.md documents the keys.

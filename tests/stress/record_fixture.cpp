@@ -4,18 +4,23 @@
 #include "record_fixture.hpp"
 
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -139,10 +144,22 @@ void give_everything_up() {
     allocate_and_free(fixture::many_size, fixture::many_objects);
 }
 
+// For so long that the recorder sees what is made.
+void rest_at(int i) {
+    if (i % 1000 == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
+
 void grow_in_threads() {
     std::array<std::thread, 4> threads;
     for (std::thread& thread : threads) {
-        thread = std::thread([] { allocate_and_free(fixture::many_size, fixture::many_objects); });
+        thread = std::thread([] {
+            for (int i = 0; i < fixture::many_objects; ++i) {
+                allocate_and_free(fixture::many_size, 1);
+                rest_at(i);
+            }
+        });
     }
     for (std::thread& thread : threads) {
         thread.join();
@@ -158,15 +175,31 @@ void grow_without_a_rule() {
         void*& object = objects[random >> 24];
         std::free(object);
         object = used(std::malloc((random >> 8) % 60'000));
+        rest_at(i);
     }
 }
 
-// The log in `directory` loses what lies behind its first events. To write there is as on a full disk.
-void shrink_log(const char* directory) {
-    for (const auto& each : std::filesystem::directory_iterator(directory)) {
-        std::filesystem::resize_file(each.path(), fixture::shrunk_log_bytes);
+// The recorder's other processes are killed.
+void outlive_helpers() {
+    const std::string recorder = std::to_string(::getppid());
+    std::ifstream children("/proc/" + recorder + "/task/" + recorder + "/children");
+    for (pid_t child = 0; children >> child;) {
+        if (child != ::getpid()) {
+            ::kill(child, SIGKILL);
+        }
     }
     grow_in_threads();
+}
+
+// Only read, write and _exit are left after this.
+[[noreturn]] void forbid_system_calls() {
+    allocate_and_free(fixture::many_size, 1);
+    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+        std::abort();
+    }
+    allocate_and_free(fixture::many_size, fixture::many_objects - 1);
+    ::syscall(SYS_exit, 7);
+    std::abort();
 }
 
 // Becomes itself, as a child, by each of the functions.
@@ -196,12 +229,37 @@ void replace_self(std::string_view how, const char* self) {
     std::abort();
 }
 
+template <class... Parameters, class... Arguments>
+void expect_error(int error, int (*function)(Parameters...), Arguments... arguments) {
+    errno = 0;
+    if (function(arguments...) != -1 || errno != error) {
+        std::abort();
+    }
+}
+
+// Null pointers are errors of the functions behind.
+void replace_by_nothing() {
+    char* const none[] = {nullptr};
+    char* const* const null = nullptr;
+    expect_error(EFAULT, ::execve, nullptr, none, none);
+    expect_error(EFAULT, ::execv, nullptr, none);
+    expect_error(EINVAL, ::fexecve, -1, null, none);
+    expect_error(EINVAL, ::fexecve, -1, none, null);
+    expect_error(EFAULT, ::execveat, AT_FDCWD, nullptr, none, none, 0);
+    expect_error(ENOENT, ::execveat, AT_FDCWD, "", null, none, 0);
+    const char* volatile no_argument = nullptr;
+    if (::execl("/nonexistent", no_argument, nullptr) != -1 || errno != ENOENT) {
+        std::abort();
+    }
+}
+
 // Neither a call that fails nor a child that becomes another program, be it in its parent's memory, is the
 // end of this one.
 void replace_in_vain(const char* self) {
     if (::execl("/nonexistent", "nonexistent", nullptr) != -1 || errno != ENOENT) {
         std::abort();
     }
+    replace_by_nothing();
     const pid_t child = ::vfork();
     if (child == 0) {
         ::execl(self, self, "child", nullptr);
@@ -235,8 +293,10 @@ int run(std::string_view what, const char* self, const char* more) {
         replace_self(more, self);
     } else if (what == "replace_in_vain") {
         replace_in_vain(self);
-    } else if (what == "shrink_log") {
-        shrink_log(more);
+    } else if (what == "outlive_helpers") {
+        outlive_helpers();
+    } else if (what == "forbid_system_calls") {
+        forbid_system_calls();
     } else if (what == "child") {
         return std::getenv("LD_PRELOAD") != nullptr;
     } else {

@@ -10,8 +10,7 @@ inline constexpr int crossing_objects = 20'000;
 inline constexpr int rounds = 20;
 inline constexpr int threads_in_round = 8;
 inline constexpr int churned_objects = 500;
-inline constexpr int many_objects = 30'000;        // 60,000 events, which take 1.9 MB
-inline constexpr int shrunk_log_bytes = 66 * 4096; // what is taken when a program begins
+inline constexpr int many_objects = 30'000; // 60,000 events, which take 1.9 MB
 
 // Sizes in bytes, each for one purpose.
 inline constexpr std::size_t crossing_size = 10'007;
