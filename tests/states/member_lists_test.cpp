@@ -107,7 +107,7 @@ const std::vector<listed_class> listed = {
     {"detail/slot_history.hpp", "slot_history", {"lives_"}},
     {"detail/takings.hpp", "takings", {"announced_", "unsettled_", "waiting_"}},
     {"detail/sorter.hpp", "sorter", {"parts_", "pool_", "next_"}},
-    {"detail/begun_order.hpp", "begun_order", {"numbers_", "size_"}},
+    {"detail/begun_order.hpp", "begun_order", {"numbers_", "size_", "bytes_"}},
     {"detail/eraser.hpp", "eraser", {"parts_", "compactor_"}},
     {"detail/reservations.hpp", "reservations", {"parts_", "settled_without_lane_"}},
     {"detail/slot_table.hpp", "slot_table", {"slots_"}},
