@@ -13,6 +13,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -261,6 +263,80 @@ TEST(map_ends_alone, values_are_made_before_the_map_changes) {
         [](end_handle handle, const makes_others& value) { EXPECT_EQ(handle.index(), value.number); });
 }
 
+/// Whose making does something else.
+struct made_by {
+    explicit made_by(const std::function<void()>& action) { action(); }
+};
+
+TEST(map_ends_alone, a_handle_is_refused_once_its_value_has_brought_objects_of_another_pool) {
+    const auto other = end_handle::from_value(default_layout::value_of(7, default_layout::make_tag(2, 1)));
+    handle_map<int, made_by> map;
+    map.try_emplace(handle_of(2), [] {});
+    std::string said;
+    const auto change = [&] {
+        map.clear();
+        map.try_emplace(other, [] {});
+    };
+    const auto add = [&](auto action) {
+        try {
+            action();
+        } catch (const std::invalid_argument& refused) {
+            said = refused.what();
+        }
+        EXPECT_EQ(std::exchange(said, {}), "handle_map: an object of the pool with id 1 can't be a member "
+                                           "beside those of the pool with id 2");
+        EXPECT_THAT(map.handles(), ElementsAre(other));
+        map.clear();
+    };
+    add([&] { map.try_emplace(handle_of(1), change); });
+    add([&] { map.insert_or_assign(handle_of(1), std::function<void()>(change)); });
+}
+
+TEST(map_ends_alone, an_object_that_ends_while_its_value_is_made_gets_none) {
+    end_pool pool({.name = "ships", .capacity = 10});
+    handle_map<int, made_by> map;
+    map.attach(pool);
+    const auto end_of = [&](end_handle ship) {
+        return std::function<void()>([&pool, ship] {
+            pool.erase(ship);
+            pool.compact();
+        });
+    };
+    auto ship = pool.emplace(1);
+    auto made = map.try_emplace(ship, end_of(ship));
+    EXPECT_EQ(made.value, nullptr);
+    EXPECT_FALSE(made.inserted);
+    ship = pool.emplace(2);
+    made = map.insert_or_assign(ship, end_of(ship));
+    EXPECT_EQ(made.value, nullptr);
+    EXPECT_FALSE(made.inserted);
+    ship = pool.emplace(3);
+    EXPECT_TRUE(map.try_emplace(ship, [] {}).inserted);
+    made = map.insert_or_assign(ship, end_of(ship)); // as a member
+    EXPECT_EQ(made.value, nullptr);
+    EXPECT_FALSE(made.inserted);
+    EXPECT_THAT(map.handles(), IsEmpty());
+}
+
+TEST(map_ends_alone, a_member_that_is_made_while_its_value_is_made_keeps_its_own_or_is_assigned_to) {
+    handle_map<int, std::shared_ptr<int>> map;
+    struct maker {
+        handle_map<int, std::shared_ptr<int>>* map;
+        operator std::shared_ptr<int>() const {
+            map->try_emplace(handle_of(1), std::make_shared<int>(1));
+            return std::make_shared<int>(2);
+        }
+    };
+    auto made = map.try_emplace(handle_of(1), maker{&map});
+    EXPECT_FALSE(made.inserted);
+    EXPECT_EQ(**made.value, 1);
+    map.clear();
+    made = map.insert_or_assign(handle_of(1), maker{&map});
+    EXPECT_FALSE(made.inserted);
+    EXPECT_EQ(**made.value, 2);
+    EXPECT_EQ(map.size(), 1U);
+}
+
 TEST(set_ends, predicates_change_the_set) {
     handle_set<int> set;
     for (std::uint64_t i = 1; i != 5; ++i) {
@@ -349,6 +425,22 @@ TEST_F(key_ends, find_and_give_keys_while_the_index_is_cleared) {
     index->clear();
     EXPECT_EQ(found, 0);
     EXPECT_THAT(keys(), ElementsAre(5));
+}
+
+TEST_F(key_ends, clear_an_index_that_is_being_cleared) {
+    at_end_of(1, [&] {
+        index->insert(handle_of(5), {5});
+        index->clear();
+        EXPECT_EQ(index->size(), 0U);
+        EXPECT_FALSE(index->find({5}));
+        EXPECT_TRUE(index->find_all({5}).empty());
+        index->insert(handle_of(6), {6});
+    });
+    index->clear();
+    EXPECT_THAT(keys(), ElementsAre(6));
+    index->clear();
+    EXPECT_TRUE(index->insert(handle_of(1), {1}));
+    EXPECT_THAT(keys(), ElementsAre(1));
 }
 
 TEST_F(key_ends, take_keys_when_the_index_ends_or_is_replaced) {

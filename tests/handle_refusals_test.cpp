@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace handlepool::test {
@@ -47,7 +48,7 @@ struct map_of_numbers {
 };
 struct index_of_numbers {
     static constexpr const char* name = "handle_index";
-    void add(refused_handle handle) { container.insert(handle, 1); }
+    void add(refused_handle handle) { container.insert(handle, static_cast<int>(handle.index()) + 100); }
     void attach(pool<int>& to) {
         container.attach(to, [](int object) { return object; });
     }
@@ -121,6 +122,96 @@ TYPED_TEST(handle_refusals, end_when_an_attached_container_is_moved_away) {
     const auto object = second.emplace(1);
     this->numbers.add(object);
     EXPECT_TRUE(this->numbers.container.contains(object));
+}
+
+TYPED_TEST(handle_refusals, end_with_the_last_member_and_the_attachment) {
+    pool<int> first({.name = "first", .capacity = 10});
+    pool<int> second({.name = "second", .capacity = 10});
+    const auto of_second = second.emplace(2);
+    auto& numbers = this->numbers;
+    const auto takes_others = [&](TypeParam& empty) {
+        EXPECT_EQ(empty.container.size(), 0U);
+        EXPECT_EQ(message_of([&] { empty.add(of_second); }), "no exception");
+        EXPECT_TRUE(empty.container.contains(of_second));
+        EXPECT_TRUE(empty.container.erase(of_second));
+    };
+    numbers.attach(first);
+    EXPECT_EQ(message_of([&] { numbers.add(of_second); }),
+              this->said("an object of the pool with id " + std::to_string(second.id()) +
+                         " can't be a member beside those of the pool with id " + std::to_string(first.id())))
+        << "without members, too";
+    if constexpr (std::is_copy_constructible_v<decltype(numbers.container)>) {
+        TypeParam copy{numbers.container};
+        takes_others(copy);
+    }
+    numbers.container.detach();
+    takes_others(numbers);
+    const auto of_first = first.emplace(1);
+    numbers.add(of_first);
+    numbers.container.erase(of_first);
+    takes_others(numbers);
+    {
+        pool<int> third({.name = "third", .capacity = 10});
+        numbers.attach(third);
+        numbers.add(third.emplace(3));
+    }
+    takes_others(numbers);
+}
+
+TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their_end) {
+    pool<int> ships({.name = "ships", .capacity = 10});
+    const auto reserved = ships.reserve();
+    const auto cancelled = ships.reserve();
+    const auto fulfilled = ships.reserve();
+    const auto why_not = [&](refused_handle handle) {
+        return this->said("#" + std::to_string(handle.index()) + " generation " +
+                          std::to_string(handle.generation()) +
+                          " is reserved, and can't be a member of what is attached to its pool before its "
+                          "object is made");
+    };
+    auto& container = this->numbers.container;
+    for (const auto each : {reserved, cancelled, fulfilled}) {
+        this->numbers.add(each);
+    }
+    EXPECT_EQ(container.prune(ships), 0U) << "they are to come";
+    EXPECT_EQ(message_of([&] { this->numbers.attach(ships); }), why_not(reserved));
+    EXPECT_FALSE(container.attached());
+    EXPECT_EQ(container.size(), 3U);
+
+    EXPECT_TRUE(ships.cancel(cancelled));
+    ships.fulfil(fulfilled, 2);
+    EXPECT_EQ(container.prune(ships), 1U);
+    EXPECT_FALSE(container.contains(cancelled));
+    ships.fulfil(reserved, 1);
+    this->numbers.attach(ships);
+    EXPECT_EQ(container.size(), 2U);
+
+    const auto later = ships.reserve();
+    EXPECT_EQ(message_of([&] { this->numbers.add(later); }), why_not(later));
+    EXPECT_EQ(container.size(), 2U);
+    EXPECT_TRUE(ships.cancel(later));
+    EXPECT_EQ(message_of([&] { this->numbers.add(later); }), "no exception") << "it is stale";
+    EXPECT_EQ(container.size(), 2U);
+    EXPECT_TRUE(ships.erase(reserved));
+    ships.compact();
+    EXPECT_FALSE(container.contains(reserved));
+    EXPECT_TRUE(container.contains(fulfilled));
+
+    std::string said;
+    refused_handle seen;
+    const auto made = ships.emplace_with([&](refused_handle self) {
+        seen = self;
+        said = message_of([&] { this->numbers.add(self); });
+        return 3;
+    });
+    EXPECT_EQ(seen, made);
+    EXPECT_EQ(said, why_not(made));
+    EXPECT_FALSE(container.contains(made));
+    ships.compact();
+    if (!container.contains(made)) { // an index has it, by its birth
+        this->numbers.add(made);
+    }
+    EXPECT_TRUE(container.contains(made));
 }
 
 TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {

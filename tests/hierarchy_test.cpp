@@ -175,6 +175,59 @@ TEST(hierarchy, refuses_null_foreign_and_stale_handles) {
     expect_sound(tree);
 }
 
+TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    bone_pool others({.name = "others", .capacity = 10});
+    skeleton tree;
+    tree.attach(pool);
+    const auto child = pool.emplace(1);
+    const auto parent = pool.emplace(2);
+    tree.attach(child, parent);
+    const auto refused = [&](bone below, bone above) {
+        try {
+            tree.attach(below, above);
+        } catch (const std::invalid_argument& refusal) {
+            try {
+                tree.try_attach(below, above);
+            } catch (const std::invalid_argument& same) {
+                EXPECT_STREQ(same.what(), refusal.what());
+                return std::string(refusal.what());
+            }
+        }
+        return std::string("no std::invalid_argument");
+    };
+    const auto stale = [](bone one) {
+        return "hierarchy: " + detail::name_of_handle(one.index(), one.generation()) +
+               " is stale, and can't become a child or a parent";
+    };
+    EXPECT_EQ(refused({}, {}), "hierarchy: the null handle can't be a member");
+    const auto other = others.emplace(1);
+    EXPECT_EQ(refused(other, other),
+              "hierarchy: an object of the pool with id " + std::to_string(others.id()) +
+                  " can't be a member beside those of the pool with id " + std::to_string(pool.id()));
+    const auto reserved = pool.reserve();
+    EXPECT_EQ(refused(reserved, reserved),
+              "hierarchy: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
+                  " is reserved, and can't be a member of what is attached to its pool before its object is "
+                  "made");
+    pool.erase(child);
+    EXPECT_EQ(refused(parent, child), stale(child)) << "which is below it";
+    pool.erase(parent);
+    EXPECT_EQ(refused(parent, child), stale(child));
+    EXPECT_EQ(refused(parent, parent), stale(parent));
+    EXPECT_EQ(refused(child, parent), stale(parent)) << "as it is";
+    EXPECT_FALSE(tree.insert(parent));
+    EXPECT_EQ(tree.parent(child), parent);
+    expect_sound(tree);
+}
+
+TEST(hierarchy, a_cycle_makes_no_nodes) {
+    skeleton tree;
+    EXPECT_THROW(tree.attach(bone_in(1), bone_in(1)), hierarchy_cycle);
+    EXPECT_FALSE(tree.try_attach(bone_in(1), bone_in(1)));
+    EXPECT_TRUE(tree.empty());
+}
+
 TEST(hierarchy, an_object_is_no_child_of_the_one_before_it_in_its_slot) {
     for (const auto& [child, parent] :
          {std::pair{bone_in(6, 3), bone_in(6, 1)}, std::pair{bone_in(6, 1), bone_in(6, 3)}}) {

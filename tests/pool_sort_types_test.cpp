@@ -68,6 +68,27 @@ TYPED_TEST(sorted_type, is_moved_whole_by_one_thread_and_by_several) {
     EXPECT_EQ(counts.alive(), 0);
 }
 
+/// Keys that are small and can be copied, but not assigned.
+struct constant_key {
+    const int value;
+    friend bool operator<(const constant_key& a, const constant_key& b) { return a.value < b.value; }
+};
+
+TEST(sorting, by_keys_that_can_not_be_assigned) {
+    thread_executor executor(2);
+    pool<int> pool({.name = "numbers", .capacity = 10});
+    for (const int each : {3, 1, 2}) {
+        pool.emplace(each);
+    }
+    pool.compact();
+    EXPECT_EQ(pool.sort_by([](int each) { return constant_key{each}; }).moved, 3U);
+    EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{1, 2, 3}));
+    EXPECT_EQ(pool.sort_by([](int each) { return constant_key{-each}; }, executor).moved, 2U);
+    EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{3, 2, 1}));
+    EXPECT_TRUE(pool.sort_some_by([](int each) { return constant_key{each}; }, 2).in_order);
+    EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{1, 2, 3}));
+}
+
 // Also those at places that lie where the work of threads is divided.
 TEST(sorting, by_threads_touches_no_object_that_is_in_its_place) {
     thread_executor executor(3);

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <unordered_map>
@@ -55,13 +55,13 @@ public:
     using size_type = std::size_t;
 
     /// An empty index.
-    explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) : duplicates_(duplicates) {}
+    explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) noexcept
+        : duplicates_(duplicates) {}
 
-    /// Takes keys, handles and attachment; the other one is empty then. Throws what moving a Hash or Equal
-    /// throws.
-    handle_index(handle_index&& other) : handle_index(other.duplicates_) { swap(other); }
+    /// Takes keys, handles and attachment; the other one is empty then.
+    handle_index(handle_index&& other) noexcept : handle_index(other.duplicates_) { swap(other); }
     /// The same, and detaches from the pool before.
-    handle_index& operator=(handle_index&& other) {
+    handle_index& operator=(handle_index&& other) noexcept {
         handle_index taken(std::move(other));
         swap(taken);
         return *this;
@@ -74,7 +74,7 @@ public:
     }
 
     /// Exchanges all. Constant.
-    void swap(handle_index& other) {
+    void swap(handle_index& other) noexcept {
         std::swap(duplicates_, other.duplicates_);
         entries_.swap(other.entries_);
         members_.swap(other.members_);
@@ -84,26 +84,26 @@ public:
         link_.follow(*this);
         other.link_.follow(other);
     }
-    friend void swap(handle_index& one, handle_index& other) { one.swap(other); }
+    friend void swap(handle_index& one, handle_index& other) noexcept { one.swap(other); }
 
     // ---- Look-ups
 
     /// The object with this key; if there are several, any of them; null if there is none. Between the erase
     /// of an object and the next compaction, its handle is still found. Constant, on average.
-    handle_type find(const Key& key) const { return first_of(entries_.find(key)); }
+    handle_type find(const Key& key) const { return first_of(key); }
     template <class Like>
         requires transparent
     handle_type find(const Like& key) const {
-        return first_of(entries_.find(key));
+        return first_of(key);
     }
 
     /// The handles of all objects with this key, a forward range that is valid until the index changes.
     /// Constant, on average.
-    auto find_all(const Key& key) const { return handles_of(entries_.equal_range(key)); }
+    auto find_all(const Key& key) const { return handles_of(key); }
     template <class Like>
         requires transparent
     auto find_all(const Like& key) const {
-        return handles_of(entries_.equal_range(key));
+        return handles_of(key);
     }
 
     /// The key of an object, valid until the object has another; null if it has none. Constant.
@@ -129,9 +129,12 @@ public:
     /// hashing and comparing keys throws. Then nothing has changed, except that a stale handle may have lost
     /// its key.
     bool insert(handle_type handle, Key key) {
-        members_.require_own(handle, "handle_index");
+        const bool admitted = link_.admits(handle, members_.pool_id(), "handle_index");
+        if (entries_ == nullptr) {
+            entries_ = std::make_unique<entries>();
+        }
         require_findable(key);
-        if (link_.is_dead(handle)) {
+        if (!admitted) {
             return false;
         }
         typename entries::node_type stale; // ends last
@@ -141,13 +144,13 @@ public:
             }
             stale = take(*rival);
         }
-        if (duplicates_ == duplicate_keys::refuse && entries_.contains(key)) {
+        if (duplicates_ == duplicate_keys::refuse && entries_->contains(key)) {
             return false;
         }
         detail::make_room(keys_);
-        const auto entry = entries_.emplace(std::move(key), handle.without_user());
+        const auto entry = entries_->emplace(std::move(key), handle.without_user());
         if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
-            static_cast<void>(entries_.extract(entry));
+            static_cast<void>(entries_->extract(entry));
             std::rethrow_exception(error);
         }
         keys_.push_back(&entry->first);
@@ -164,21 +167,21 @@ public:
             return false;
         }
         require_findable(key);
-        if (entries_.key_eq()(*keys_[*position], key)) {
+        if (entries_->key_eq()(*keys_[*position], key)) {
             return true;
         }
-        if (duplicates_ == duplicate_keys::refuse && entries_.contains(key)) {
+        if (duplicates_ == duplicate_keys::refuse && entries_->contains(key)) {
             return false;
         }
-        const auto entry = entries_.emplace(std::move(key), handle.without_user());
+        const auto entry = entries_->emplace(std::move(key), handle.without_user());
         typename entries::const_iterator before = entry;
         const auto error = detail::thrown_by([&] { before = entry_of(*keys_[*position]); });
         if (error != nullptr) {
-            static_cast<void>(entries_.extract(entry));
+            static_cast<void>(entries_->extract(entry));
             std::rethrow_exception(error);
         }
         keys_[*position] = &entry->first;
-        static_cast<void>(entries_.extract(before));
+        static_cast<void>(entries_->extract(before));
         return true;
     }
 
@@ -192,19 +195,15 @@ public:
         return bool(position);
     }
 
-    /// Takes the keys of all. An index that is not attached can then have objects of another pool. Linear in
-    /// them.
+    /// Takes the keys of all. Linear in them.
     void clear() noexcept {
-        entries ended(0, entries_.hash_function(), entries_.key_eq());
-        ended.swap(entries_);
-        keys_.clear();
-        members_.clear();
-        if (!attached()) {
-            members_.belong_to(std::nullopt);
-        }
-        ended.clear();
-        if (entries_.empty()) {
-            entries_.swap(ended); // the buckets stay
+        if (std::unique_ptr<entries> ended = std::exchange(entries_, nullptr)) {
+            keys_.clear();
+            members_.clear();
+            ended->clear();
+            if (entries_ == nullptr || entries_->empty()) {
+                entries_ = std::move(ended); // the buckets stay
+            }
         }
     }
 
@@ -217,14 +216,13 @@ public:
     /// on_birth find the keys if they were added after the index was attached, and can set what a key is made
     /// of if they were added before; those of on_erase always find them. Like on_erase() of the pool; linear
     /// in its objects and those in the index. Hashing and comparing keys must not throw while it is attached.
-    /// Throws std::invalid_argument if there are objects of another pool in the index, and what on_erase()
-    /// and on_birth() throw; then nothing has changed.
+    /// Throws std::invalid_argument if there are objects of another pool in the index, or reserved handles,
+    /// and what on_erase() and on_birth() throw; then nothing has changed.
     template <class Pool, class MakeKey>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, MakeKey make_key) {
-        members_.require_pool(pool.id(), "handle_index");
+        members_.require_attachable(pool, "handle_index");
         link_.attach(pool, *this, make_key);
-        members_.belong_to(pool.id());
         prune(pool);
         for (auto&& [handle, object] : pool.living()) {
             if (!contains(handle)) {
@@ -243,23 +241,33 @@ public:
     std::span<const handle_type> refused() const noexcept { return refused_; }
     void clear_refused() noexcept { refused_.clear(); }
 
-    /// Takes the keys of those that are not alive in the pool. Returns how many. Linear in the objects that
+    /// Takes the keys of those that are stale in the pool. Returns how many. Linear in the objects that
     /// have one. Throws what hashing and comparing keys throws.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) {
-        return detail::erase_members_if(*this, [&](std::size_t i) { return !pool.contains(handles()[i]); });
+        return detail::erase_members_if(
+            *this, [&](std::size_t i) { return pool.state(handles()[i]) == handle_state::stale; });
     }
 
 private:
     using entries = std::unordered_multimap<Key, handle_type, Hash, Equal>;
     friend class detail::pool_link<handle_index>;
 
-    handle_type first_of(typename entries::const_iterator found) const {
-        return found == entries_.end() ? handle_type() : found->second;
+    template <class Like>
+    handle_type first_of(const Like& key) const {
+        if (entries_ == nullptr) {
+            return {};
+        }
+        const auto found = entries_->find(key);
+        return found == entries_->end() ? handle_type() : found->second;
     }
-    using range = std::pair<typename entries::const_iterator, typename entries::const_iterator>;
-    static auto handles_of(const range& found) {
+    template <class Like>
+    auto handles_of(const Like& key) const {
+        std::pair<typename entries::const_iterator, typename entries::const_iterator> found;
+        if (entries_ != nullptr) {
+            found = std::as_const(*entries_).equal_range(key);
+        }
         return std::ranges::subrange(found.first, found.second) | std::views::values;
     }
 
@@ -283,14 +291,14 @@ private:
 
     /// A number that is none, for example, would never be found again.
     void require_findable(const Key& key) const {
-        if (!entries_.key_eq()(key, key)) {
+        if (!entries_->key_eq()(key, key)) {
             detail::raise(std::invalid_argument("handle_index: a key must equal itself"));
         }
     }
 
     /// The entry of this very key.
     typename entries::const_iterator entry_of(const Key& key) const {
-        auto entry = entries_.equal_range(key).first;
+        auto entry = std::as_const(*entries_).equal_range(key).first;
         while (&entry->first != &key) {
             ++entry;
         }
@@ -299,7 +307,7 @@ private:
 
     /// Takes the key of a member, and returns it: it ends when the index is whole.
     typename entries::node_type take(std::size_t position) {
-        auto taken = entries_.extract(entry_of(*keys_[position]));
+        auto taken = entries_->extract(entry_of(*keys_[position]));
         members_.remove(position);
         keys_[position] = keys_.back();
         keys_.pop_back();
@@ -307,7 +315,8 @@ private:
     }
 
     duplicate_keys duplicates_;
-    entries entries_;
+    // Another one while a key ends with the others. None before the first key.
+    std::unique_ptr<entries> entries_;
     detail::member_list<T, Layout> members_;
     std::vector<const Key*> keys_; // of the members, in their order; they lie in the entries
     std::vector<handle_type> refused_;

@@ -9,7 +9,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -30,7 +29,8 @@ namespace handlepool {
 ///
 /// Which handles are members, and what threads may do: as handle_set says. Pointers to values hold until a
 /// member is added or removed. Values are made before the map changes, and end when it has changed: their
-/// constructors and destructors may use it, add and remove members.
+/// constructors and destructors may use it, add and remove members. Whether a handle can be a member, the map
+/// also asks after its value was made.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam V value type, which can be moved and assigned. Not bool: a set says as much
 template <class T, class V, class Layout = default_layout>
@@ -101,26 +101,31 @@ public:
 
     /// Makes the object a member, with a value made of the arguments, unless it is one. A member whose slot
     /// it has is replaced, because that one is stale. Constant, amortized, as for handle_set. Throws
-    /// std::invalid_argument for a null handle, any other that never names an object, and one of another
-    /// pool; std::bad_alloc, and what the constructor throws. Then nothing has changed.
+    /// std::invalid_argument for a handle that handle_set::insert() refuses; std::bad_alloc, and what the
+    /// constructor throws. Then nothing has changed, but for what the constructor did.
     template <class... Args>
         requires std::constructible_from<V, Args...>
     insertion try_emplace(handle_type handle, Args&&... args) {
-        members_.require_own(handle, "handle_map");
-        if (link_.is_dead(handle) || !is_later(handle)) {
+        if (!can_join(handle)) {
             return {find(handle), false};
         }
-        return put(handle, V(std::forward<Args>(args)...));
+        V value(std::forward<Args>(args)...);
+        return can_join(handle) ? add(handle, std::move(value)) : insertion{find(handle), false};
     }
 
     /// The same, and gives a new value to a member, too.
     template <class Value>
         requires std::constructible_from<V, Value>
     insertion insert_or_assign(handle_type handle, Value&& value) {
-        if (!contains(handle)) {
-            return try_emplace(handle, std::forward<Value>(value));
+        if (!contains(handle) && !can_join(handle)) {
+            return {nullptr, false};
         }
-        return put(handle, V(std::forward<Value>(value)));
+        V made(std::forward<Value>(value));
+        if (V* const member = find(handle)) {
+            static_cast<void>(std::exchange(*member, std::move(made)));
+            return {find(handle), false};
+        }
+        return try_emplace(handle, std::move(made));
     }
 
     /// Removes a member with its value; the last one takes its place in the order. False if it is none.
@@ -156,14 +161,10 @@ public:
         return *find(handle);
     }
 
-    /// Removes all members. A map that is not attached can then have those of another pool. Linear in the
-    /// members.
+    /// Removes all members. Linear in them.
     void clear() noexcept {
         std::vector<V> ended = std::exchange(values_, {});
         members_.clear();
-        if (!attached()) {
-            members_.belong_to(std::nullopt);
-        }
         ended.clear();
         if (values_.capacity() == 0) {
             values_.swap(ended); // the memory stays, as a vector's does
@@ -215,9 +216,8 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        members_.require_pool(pool.id(), "handle_map");
+        members_.require_attachable(pool, "handle_map");
         link_.attach(pool, *this);
-        members_.belong_to(pool.id());
         prune(pool);
     }
     void detach() noexcept { link_.detach(); }
@@ -225,7 +225,8 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) noexcept {
-        return erase_if(*this, [&pool](handle_type each, const V&) { return !pool.contains(each); });
+        return erase_if(
+            *this, [&pool](handle_type each, const V&) { return pool.state(each) == handle_state::stale; });
     }
 
     /// Removes the members for which `predicate(handle, value)` is true. Returns how many. Linear in the
@@ -249,29 +250,25 @@ private:
         }
     }
 
-    /// Has no member its slot, or an earlier handle?
-    bool is_later(handle_type handle) const noexcept {
-        const detail::found_position rival = members_.find_slot(handle);
-        return !rival || handle.tag() > members_.handles()[*rival].tag();
+    /// Can it become a member? A value's constructor may change the map and its pool, and so the answer.
+    /// Throws std::invalid_argument for a handle that is refused.
+    bool can_join(handle_type handle) const {
+        return link_.admits(handle, members_.pool_id(), "handle_map") && !contains(handle) &&
+               !members_.has_later(handle);
     }
 
-    /// Gives a handle that is a member or later than it this value, whose constructor may have changed the
-    /// map. What was there ends when the map is whole.
-    insertion put(handle_type handle, V value) {
-        const detail::found_position rival = members_.find_slot(handle);
-        if (!rival) {
-            detail::make_room(values_);
-            members_.add(handle);
-            values_.push_back(std::move(value));
-            return {&values_.back(), true};
+    /// Makes a member of a handle that can become one. The value of one that is replaced ends when the map is
+    /// whole.
+    insertion add(handle_type handle, V value) {
+        if (const detail::found_position rival = members_.find_slot(handle)) {
+            members_.replace(*rival, handle);
+            static_cast<void>(std::exchange(values_[*rival], std::move(value)));
+            return {find(handle), true};
         }
-        const bool inserted = is_later(handle);
-        if (!inserted && !contains(handle)) {
-            return {nullptr, false};
-        }
-        members_.replace(*rival, handle);
-        static_cast<void>(std::exchange(values_[*rival], std::move(value)));
-        return {find(handle), inserted};
+        detail::make_room(values_);
+        members_.add(handle);
+        values_.push_back(std::move(value));
+        return {&values_.back(), true};
     }
 
     /// Removes a member, and returns its value, which ends when the map is whole.

@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,10 +27,11 @@ namespace handlepool {
 ///
 /// Of the handles that a slot has had, only the latest that was inserted can be a member. Whether a member is
 /// alive, its pool knows: between the erase of an object and the next compaction its handle is still a
-/// member, whose look-up finds nothing.
+/// member, whose look-up finds nothing. A reserved handle, which has no object yet, can be a member of a set
+/// that is not attached; an attached one refuses it, because nothing would tell the set if it was cancelled.
 ///
-/// User bits of handles are ignored, and members have none. All members are of one pool, the one that the set
-/// is attached to or that of its first member.
+/// User bits of handles are ignored, and members have none. All members are of one pool: the one that the set
+/// is attached to, or that of the members that there are.
 ///
 /// Threads: any number may read at the same time. What changes the set is for one thread alone; so are the
 /// compactions of the pool that it is attached to, which change it. Tasks that find members in parallel
@@ -81,10 +81,10 @@ public:
     /// it is a member already, or is stale itself: a later handle of its slot is a member, or the set is
     /// attached to a pool in which it is dead. Constant, amortized, but for the list of pages, which reaches
     /// to the highest slot. Throws std::invalid_argument for a null handle, any other that never names an
-    /// object, and one of another pool; and std::bad_alloc. Then nothing has changed.
+    /// object, one of another pool, and one that is reserved in the pool that the set is attached to; and
+    /// std::bad_alloc. Then nothing has changed.
     bool insert(handle_type handle) {
-        members_.require_own(handle, "handle_set");
-        if (link_.is_dead(handle)) {
+        if (!link_.admits(handle, members_.pool_id(), "handle_set")) {
             return false;
         }
         const detail::found_position rival = members_.find_slot(handle);
@@ -111,14 +111,8 @@ public:
     /// Is it a member? Constant.
     bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
-    /// Removes all members. A set that is not attached can then have those of another pool. Linear in the
-    /// members.
-    void clear() noexcept {
-        members_.clear();
-        if (!attached()) {
-            members_.belong_to(std::nullopt);
-        }
-    }
+    /// Removes all members. Linear in them.
+    void clear() noexcept { members_.clear(); }
 
     /// How many members there are.
     std::size_t size() const noexcept { return members_.size(); }
@@ -143,14 +137,13 @@ public:
     /// so does what else destroys them: after the hooks of on_erase, which still find the members, before the
     /// objects' destructors, and in the order in which containers were attached. Prunes the set now. Replaces
     /// an attachment. Either may end first. Like on_erase() of the pool, and linear in the members. Throws
-    /// std::invalid_argument if there are members of another pool, and what on_erase() throws; then nothing
-    /// has changed.
+    /// std::invalid_argument if there are members of another pool, or reserved ones, and what on_erase()
+    /// throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        members_.require_pool(pool.id(), "handle_set");
+        members_.require_attachable(pool, "handle_set");
         link_.attach(pool, *this);
-        members_.belong_to(pool.id());
         prune(pool);
     }
     /// From here on, members stay until they are removed.
@@ -158,11 +151,11 @@ public:
     /// Is it attached to a pool that still exists?
     bool attached() const noexcept { return link_.attached(); }
 
-    /// Removes the members that are not alive in the pool. Returns how many. Linear in the members.
+    /// Removes the members that are stale in the pool. Returns how many. Linear in the members.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) noexcept {
-        return erase_if(*this, [&pool](handle_type each) { return !pool.contains(each); });
+        return erase_if(*this, [&pool](handle_type each) { return pool.state(each) == handle_state::stale; });
     }
 
     /// Removes the members for which `predicate(handle)` is true. Returns how many. Linear in the members.

@@ -84,18 +84,17 @@ public:
 
     // ---- Relations
 
-    /// Makes the object a root. False if it is a node already, or is stale, because a later handle of its
-    /// slot is a node. An earlier one is stale: it is removed, and its children become roots. Constant,
-    /// amortized. Throws std::invalid_argument for a null handle, any other that never names an object, and
-    /// one of another pool; and std::bad_alloc. Then nothing has changed, except that a stale node may be
-    /// gone.
+    /// Makes the object a root. False if it is a node already, or is stale itself: a later handle of its slot
+    /// is a node, or the hierarchy is attached to a pool in which it is dead. An earlier one is stale: it is
+    /// removed, and its children become roots. Constant, amortized. Throws std::invalid_argument for a handle
+    /// that handle_set::insert() refuses; and std::bad_alloc. Then nothing has changed, except that a stale
+    /// node may be gone.
     bool insert(handle_type handle) {
-        members_.require_own(handle, "hierarchy");
-        const detail::found_position rival = members_.find_slot(handle);
-        if (link_.is_dead(handle) || (rival && handle.tag() <= members_.handles()[*rival].tag())) {
+        if (!is_current(handle) || contains(handle)) {
             return false;
         }
         make_room_for_node();
+        const detail::found_position rival = members_.find_slot(handle);
         if (rival) {
             remove(*rival);
         }
@@ -108,10 +107,10 @@ public:
     /// Makes one object the last child of another; both become nodes if they are none, and a parent before
     /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized; for a
     /// child that has children, which could be above its new parent, linear in the ancestors of that. Throws
-    /// hierarchy_cycle, which names both handles, if the parent is the child or below it;
     /// std::invalid_argument like insert(), also for stale handles, such as those of nodes that were erased
-    /// from the pool that it is attached to; and std::bad_alloc. Then neither has
-    /// another place, except that what was no node may be a root, and a stale node may be gone.
+    /// from the pool that it is attached to; if there is no reason for that, hierarchy_cycle, which names
+    /// both handles, if the parent is the child or below it; and std::bad_alloc. Then neither has another
+    /// place, except that what was no node may be a root, and a stale node may be gone.
     void attach(handle_type child, handle_type parent) {
         if (!try_attach(child, parent)) {
             detail::raise(
@@ -121,12 +120,15 @@ public:
     }
     /// The same, but returns false where there would be a cycle. Throws the other exceptions.
     bool try_attach(handle_type child, handle_type parent) {
+        require_current(parent);
+        require_current(child);
         if (same(child, parent) || (!children(child).empty() && is_below(parent, child))) {
             return false;
         }
-        require_node(parent);
-        require_node(child);
-        require_current(parent); // unless the child is the later one of the same slot
+        insert(parent);
+        insert(child);
+        require_current(parent); // unless each is current without the other, of the same slot
+        require_current(child);
         if (same(node_of(child).parent, parent)) {
             return true;
         }
@@ -168,14 +170,11 @@ public:
         return contains(root) ? erase_from(pool, root) : 0;
     }
 
-    /// Removes all nodes. A hierarchy that is not attached to a pool can then have those of another. Linear.
+    /// Removes all nodes. Linear.
     void clear() noexcept {
         members_.clear();
         nodes_.clear();
         roots_.clear();
-        if (!attached()) {
-            members_.belong_to(std::nullopt);
-        }
     }
 
     // ---- Questions
@@ -264,14 +263,13 @@ public:
     /// detach() children from what ends. Those that are erased are dead from then on, and removed here; the
     /// next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
     /// Either may end first. Like on_erase() of the pool, and linear in the nodes. Throws
-    /// std::invalid_argument if there are nodes of another pool, and what on_erase() throws; then nothing has
-    /// changed.
+    /// std::invalid_argument if there are nodes of another pool, or reserved ones, and what on_erase()
+    /// throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        members_.require_pool(pool.id(), "hierarchy");
+        members_.require_attachable(pool, "hierarchy");
         link_.attach(pool, *this);
-        members_.belong_to(pool.id());
         prune(pool);
     }
     /// From here on, nodes stay until they are removed.
@@ -279,7 +277,7 @@ public:
     /// Is it attached to a pool that still exists?
     bool attached() const noexcept { return link_.attached(); }
 
-    /// Removes the nodes that are not alive in the pool, as a compaction does. Returns how many. Linear.
+    /// Removes the nodes that are stale in the pool, as a compaction does. Returns how many. Linear.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(Pool& pool) noexcept {
@@ -287,7 +285,7 @@ public:
         for (std::size_t i = before; i != 0;) {
             --i;
             const handle_type each = handles()[i];
-            if (!pool.contains(each)) {
+            if (pool.state(each) == handle_state::stale) {
                 end(each, pool); // and with it others, whose places go to those after i
                 i = detail::least(i, size());
             }
@@ -340,14 +338,13 @@ private:
         return position ? &nodes_[*position] : nullptr;
     }
 
-    /// Makes it a node if it is none. Throws as insert() does, and std::invalid_argument for a stale handle.
-    void require_node(handle_type handle) {
-        if (!insert(handle)) {
-            require_current(handle);
-        }
+    /// Is it a node, or can become one, and is not known to be stale? Throws std::invalid_argument for a
+    /// handle that is refused.
+    bool is_current(handle_type handle) const {
+        return link_.admits(handle, members_.pool_id(), "hierarchy") && !members_.has_later(handle);
     }
     void require_current(handle_type handle) const {
-        if (!contains(handle) || link_.is_dead(handle)) {
+        if (!is_current(handle)) {
             detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
                                                 " is stale, and can't become a child or a parent"));
         }

@@ -617,12 +617,13 @@ public:
     /// places. Puts as many places in order as that allows, from where the last call stopped, and goes on at
     /// the front after the end. A store that nobody changes is in order after 2 n / budget calls, for an even
     /// budget, whatever its order; objects that come and go meanwhile leave a disorder that the next round
-    /// repairs. No object can change its place alone: a budget below 2 moves nothing. The result says whether
-    /// the store is in order now.
+    /// repairs. No object can change its place alone: a budget below 2 moves nothing.
     ///
     /// Equal objects get the order they had before the first of the calls, also if each has a comparison of
-    /// its own; those that were created since then come after the others. For that the pool remembers an
-    /// order that it has not reached, in 4 bytes a slot, until it is, or until sort() finds another one.
+    /// its own; those that were created since then come after the others. The result says whether the store
+    /// is in order now, equal objects included. The pool remembers an order that it has not reached, in 4
+    /// bytes a slot, until it is, until sort() finds another one, or until shrink_to_fit() or the end of all
+    /// objects: then the order in which the objects stand counts.
     /// Progress: like sort, and at least linear. The budget is for moves: each call compares all objects.
     /// Throws like sort.
     template <class Compare, executor Executor = inline_executor>

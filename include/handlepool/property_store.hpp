@@ -57,7 +57,8 @@ enum class names_in_file {
 ///
 /// Of the handles that a slot has had, only the latest that was given properties has a bag. User bits of
 /// handles are ignored. All bags are of objects of one pool: the one that the store is attached to, or that
-/// of the first.
+/// of the bags that there are. Which handles can have a bag: as handle_set says. A store without bags that is
+/// not attached changes its pool only while no other thread uses it.
 ///
 /// Threads: different bags are independent. Any number of threads may read a bag at the same time, or one may
 /// change it: as with the objects themselves, and different objects have different slots while they live. The
@@ -113,9 +114,9 @@ public:
     /// False, and nothing has changed, if the handle is stale itself: a later object of its slot has a bag,
     /// or the store is attached to a pool in which the object is dead. Linear in the bag. Throws
     /// bag_too_large, and path_collision where a table is attached; property_store_full, std::bad_alloc;
-    /// std::length_error for a slot beyond the option `slots`; std::invalid_argument for a null handle, any
-    /// other that never names an object, and one of another pool. Then no bag has changed; but the table may
-    /// know the path.
+    /// std::length_error for a slot beyond the option `slot_limit`; std::invalid_argument for a null handle,
+    /// any other that never names an object, one of another pool, and one that is reserved in the pool that
+    /// the store is attached to. Then no bag has changed; but the table may know the path.
     template <property_value Value>
     bool set(handle_type handle, property_path path, const Value& value) {
         return may_have_bag(handle) && bags_->set(owner_of(handle), path, detail::entry_of(path, value));
@@ -178,14 +179,8 @@ public:
 
     // ---- All bags: changing
 
-    /// Ends all bags, and gives their memory back to the system. A store that is not attached to a pool can
-    /// then have bags for another one. Linear in the memory.
-    void clear() noexcept {
-        bags_->clear();
-        if (!attached()) {
-            bags_->belong_to(std::nullopt);
-        }
-    }
+    /// Ends all bags, and gives their memory back to the system. Linear in the memory.
+    void clear() noexcept { bags_->clear(); }
 
     /// Ends the bags for which `predicate(handle, property_view)` is true. Returns how many. Like for_each.
     /// What the predicate throws passes through; the bags that it was not asked about stay.
@@ -215,14 +210,12 @@ public:
     /// From here on, the pool's compactions end the bags of the objects that they destroy, in constant time
     /// each, and so does what else destroys them; and prunes the store now. Replaces an attachment to a pool.
     /// Either may end first. Like on_erase() of the pool, and linear in the slots.
-    /// Throws std::invalid_argument if there are bags of another pool, and what on_erase() throws; then
-    /// nothing has changed.
+    /// Throws std::invalid_argument if there are bags of another pool, or of reserved handles, and what
+    /// on_erase() throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        if (!empty()) {
-            detail::require_pool(bags_->pool_id(), pool.id(), container);
-        }
+        for_each([&](handle_type each, property_view) { detail::require_attachable(pool, each, container); });
         link_.attach(pool, *this);
         bags_->belong_to(pool.id());
         prune(pool);
@@ -232,11 +225,13 @@ public:
     /// Is it attached to a pool that still exists?
     bool attached() const noexcept { return link_.attached(); }
 
-    /// Ends the bags of objects that are not alive in the pool. Returns how many. Linear in the slots.
+    /// Ends the bags of objects that are stale in the pool. Returns how many. Linear in the slots.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) noexcept {
-        return erase_if(*this, [&pool](handle_type each, property_view) { return !pool.contains(each); });
+        return erase_if(*this, [&pool](handle_type each, property_view) {
+            return pool.state(each) == handle_state::stale;
+        });
     }
 
     // ---- Files
@@ -339,9 +334,11 @@ private:
     }
 
     /// Raises std::invalid_argument for a handle that no bag can have.
-    bool may_have_bag(handle_type handle) const {
-        detail::require_own(bags_->pool_id(), handle, container);
-        return !link_.is_dead(handle);
+    bool may_have_bag(handle_type handle) {
+        if (bags_->pool_id() != handle.pool_id() && !attached() && empty()) {
+            bags_->belong_to(std::nullopt);
+        }
+        return link_.admits(handle, bags_->pool_id(), container);
     }
 
     HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept {
@@ -358,9 +355,6 @@ private:
     std::optional<size_type> take_bags(detail::bag_file_reader& file, OwnerNow& owner_now) {
         property_store loaded(std::make_unique<detail::bag_store>(bags_->slot_limit(), bags_->bytes()));
         loaded.bags_->set_names(bags_->names());
-        if (attached()) {
-            loaded.bags_->belong_to(bags_->pool_id());
-        }
         std::optional<std::uint32_t> file_pool;
         size_type count = 0;
         while (file.next()) {
@@ -377,8 +371,7 @@ private:
             if (!now) {
                 continue;
             }
-            detail::require_own(loaded.bags_->pool_id(), now, container);
-            if (!link_.is_dead(now)) {
+            if (link_.admits(now, loaded.bags_->pool_id(), container)) {
                 if (loaded.has_slot_of(now) || !loaded.assign(now, file.bag())) {
                     detail::raise(std::invalid_argument(
                         "property_store: two of the bags that are read have the slot of " +

@@ -27,7 +27,7 @@ struct compaction_stats {
 struct sort_stats {
     std::size_t moved = 0;               ///< objects that changed their place
     std::size_t size = 0;                ///< objects in the dense store
-    bool in_order = true;                ///< is the dense store in order now?
+    bool in_order = true;                ///< is the dense store in order now, equal objects included?
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 

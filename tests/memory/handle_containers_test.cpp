@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -193,6 +195,38 @@ TEST(containers_without_memory, clear_needs_none) {
 }
 
 // One that is attached already, to the same pool or another one, with objects that get keys.
+/// A hash whose copies need memory, as one with a large seed behind a std::function does.
+struct hash_on_the_heap {
+    std::size_t operator()(int key) const { return static_cast<std::size_t>(key + seed.front()); }
+    std::vector<int> seed = std::vector<int>(100, 7);
+};
+struct equal_on_the_heap {
+    bool operator()(int a, int b) const { return a + seed.front() == b + seed.front(); }
+    std::vector<int> seed = std::vector<int>(100, 7);
+};
+
+TEST(containers_without_memory, index_moves_is_cleared_and_ends_whatever_its_functions_are) {
+    using index = handle_index<int, int, default_layout, hash_on_the_heap, equal_on_the_heap>;
+    std::optional<index> one(std::in_place);
+    for (std::uint64_t i = 0; i != 100; ++i) {
+        one->insert(handle_in(i), static_cast<int>(i));
+    }
+    memory_shortage when(shortage::from_one_allocation_on, 0);
+    when.begin();
+    index other(std::move(*one));
+    one->swap(other);
+    other = std::move(*one);
+    const std::size_t moved = other.size();
+    other.clear();
+    one.reset();
+    {
+        const index last(std::move(other));
+    }
+    when.end();
+    EXPECT_EQ(moved, 100U);
+    EXPECT_FALSE(when.came());
+}
+
 TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
     for (const bool to_another : {false, true}) {
         EXPECT_GE(with_each_allocation_failing(shortage::of_one_allocation,

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <new>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -488,6 +489,84 @@ TEST(property_store_test, an_empty_one_can_be_attached_to_another_pool) {
     EXPECT_THROW(store.set(first.emplace(1), hull, 1), std::invalid_argument);
     store.clear();
     EXPECT_THROW(store.set(first.emplace(1), hull, 1), std::invalid_argument) << "still attached";
+}
+
+TEST(property_store_test, without_bags_and_attachment_it_is_of_no_pool) {
+    ship_pool first({.name = "first", .capacity = 10});
+    ship_pool second({.name = "second", .capacity = 10});
+    const auto of_first = first.emplace(1);
+    const auto of_second = second.emplace(2);
+    ship_store store;
+    const auto takes_others = [&] {
+        EXPECT_TRUE(store.empty());
+        EXPECT_TRUE(store.set(of_second, hull, 2));
+        EXPECT_TRUE(store.erase(of_second));
+        EXPECT_TRUE(store.try_set(of_second, hull, 3));
+        EXPECT_TRUE(store.erase(of_second));
+    };
+    store.set(of_first, hull, 1);
+    EXPECT_THROW(store.set(of_second, hull, 1), std::invalid_argument);
+    store.erase(of_first);
+    takes_others();
+    store.attach(first);
+    EXPECT_THROW(store.set(of_second, hull, 1), std::invalid_argument);
+    store.detach();
+    takes_others();
+    {
+        ship_pool third({.name = "third", .capacity = 10});
+        store.attach(third);
+        store.set(third.emplace(3), hull, 3);
+    }
+    takes_others();
+    store.set(of_first, hull, 1);
+    store.clear();
+    takes_others();
+    std::ostringstream file;
+    store.set(of_second, hull, 4);
+    store.write(file);
+    store.clear();
+    store.attach(first);
+    const std::string bytes = file.str();
+    EXPECT_THROW(store.read(std::as_bytes(std::span(bytes))), std::invalid_argument);
+    store.detach();
+    EXPECT_EQ(store.read(std::as_bytes(std::span(bytes))), 1U);
+}
+
+TEST(property_store_test, attached_it_refuses_reserved_handles) {
+    ship_pool pool({.name = "ships", .capacity = 10});
+    const auto reserved = pool.reserve();
+    const std::string why_not =
+        "property_store: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
+        " is reserved, and can't be a member of what is attached to its pool before "
+        "its object is made";
+    const auto refused = [](auto action) {
+        EXPECT_THROW(action(), std::invalid_argument);
+        try {
+            action();
+        } catch (const std::invalid_argument& refusal) {
+            return std::string(refusal.what());
+        }
+        return std::string();
+    };
+    ship_store store;
+    EXPECT_TRUE(store.set(reserved, hull, 1));
+    EXPECT_EQ(store.prune(pool), 0U);
+    EXPECT_EQ(refused([&] { store.attach(pool); }), why_not);
+    EXPECT_FALSE(store.attached());
+    std::ostringstream file;
+    store.write(file);
+    const std::string bytes = file.str();
+    store.clear();
+    store.attach(pool);
+    EXPECT_EQ(refused([&] { store.set(reserved, hull, 1); }), why_not);
+    EXPECT_EQ(refused([&] { store.try_set(reserved, hull, 1); }), why_not);
+    EXPECT_EQ(refused([&] { store.assign(reserved, {}); }), why_not);
+    EXPECT_EQ(refused([&] { store.merge(reserved, {}); }), why_not);
+    EXPECT_EQ(refused([&] { store.read(std::as_bytes(std::span(bytes))); }), why_not);
+    EXPECT_TRUE(store.empty());
+    pool.fulfil(reserved, 1);
+    EXPECT_EQ(store.read(std::as_bytes(std::span(bytes))), 1U);
+    EXPECT_EQ(store.view(reserved).value_or(hull, 0.0F), 1.0F);
 }
 
 TEST(property_store_test, stores_that_are_exchanged_both_stay_attached) {

@@ -46,9 +46,9 @@ struct states_of<handle_set<int>> {
     }
     static std::vector<named_state<container>> members() {
         return {{"members_", has_members<container>},
-                {"members_.pool_id_", refuses_others<container>},
+                {"link_.pool_id_", refuses_others<container>},
                 {"link_", is_attached<container>},
-                {"link_.is_alive_", asks_the_pool<container>}};
+                {"link_.state_", asks_the_pool<container>}};
     }
 };
 
@@ -80,10 +80,10 @@ struct states_of<handle_map<int, std::string>> {
     }
     static std::vector<named_state<container>> members() {
         return {{"members_", has_members<container>},
-                {"members_.pool_id_", refuses_others<container>},
+                {"link_.pool_id_", refuses_others<container>},
                 {"values_", [](container& map, fleet&) { return !map.values().empty(); }},
                 {"link_", is_attached<container>},
-                {"link_.is_alive_", asks_the_pool<container>}};
+                {"link_.state_", asks_the_pool<container>}};
     }
 };
 
@@ -142,14 +142,14 @@ struct states_of<handle_index<int, std::string>> {
                  true},
                 {"entries_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
                 {"members_", has_members<container>},
-                {"members_.pool_id_", refuses_others<container>},
+                {"link_.pool_id_", refuses_others<container>},
                 {"keys_",
                  [](container& index, fleet&) {
                      return !index.empty() && index.key_of(index.handles().front()) != nullptr;
                  }},
                 {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }, true},
                 {"link_", is_attached<container>},
-                {"link_.is_alive_", asks_the_pool<container>}};
+                {"link_.state_", asks_the_pool<container>}};
     }
 };
 
@@ -198,7 +198,7 @@ struct states_of<hierarchy<int>> {
                  },
                  true},
                 {"members_", has_members<container>},
-                {"members_.pool_id_", refuses_others<container>},
+                {"link_.pool_id_", refuses_others<container>},
                 {"nodes_",
                  [](container& tree, fleet&) {
                      return std::ranges::any_of(tree.handles(),
@@ -206,7 +206,7 @@ struct states_of<hierarchy<int>> {
                  }},
                 {"roots_", [](container& tree, fleet&) { return !tree.roots().empty(); }},
                 {"link_", is_attached<container>},
-                {"link_.is_alive_", asks_the_pool<container>}};
+                {"link_.state_", asks_the_pool<container>}};
     }
 };
 
@@ -255,7 +255,7 @@ struct states_of<property_store<int>> {
              }},
             {"bags_.pool_id_", refuses_others<container>},
             {"link_", is_attached<container>},
-            {"link_.is_alive_", asks_the_pool<container>}};
+            {"link_.state_", asks_the_pool<container>}};
     }
 };
 

@@ -66,9 +66,9 @@ struct listed_class {
 
 const std::vector<listed_class> listed = {
     // Containers of handles: container_kinds.hpp sets each, and says so by its name.
-    {"detail/member_list.hpp", "member_list", {"positions_", "handles_", "pool_id_"}},
+    {"detail/member_list.hpp", "member_list", {"positions_", "handles_"}},
     {"detail/slot_pages.hpp", "slot_pages", {"pages_"}},
-    {"detail/pool_link.hpp", "pool_link", {"pool_", "is_alive_", "whom_", "births_", "hook_"}},
+    {"detail/pool_link.hpp", "pool_link", {"pool_", "pool_id_", "state_", "whom_", "births_", "hook_"}},
     {"detail/bag_store.hpp", "bag_store", {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
     {"detail/block_arena.hpp",
      "block_arena",
@@ -107,7 +107,7 @@ const std::vector<listed_class> listed = {
     {"detail/slot_history.hpp", "slot_history", {"lives_"}},
     {"detail/takings.hpp", "takings", {"announced_", "unsettled_", "waiting_"}},
     {"detail/sorter.hpp", "sorter", {"parts_", "pool_", "next_"}},
-    {"detail/begun_order.hpp", "begun_order", {"numbers_", "size_"}},
+    {"detail/begun_order.hpp", "begun_order", {"numbers_", "size_", "bytes_"}},
     {"detail/eraser.hpp", "eraser", {"parts_", "compactor_"}},
     {"detail/reservations.hpp", "reservations", {"parts_", "settled_without_lane_"}},
     {"detail/slot_table.hpp", "slot_table", {"slots_"}},

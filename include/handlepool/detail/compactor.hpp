@@ -323,6 +323,9 @@ private:
 
     /// Last of all, what others may now use again.
     void give_back_memory() {
+        if (parts_.objects.size() == 0) {
+            parts_.order.forget();
+        }
         parts_.newborns.recycle([this](nursery_position first) {
             parts_.objects.poison_objects(parts_.objects.location_of(first), parts_.newborns.chunk_size());
         });

@@ -35,14 +35,11 @@ class member_list {
 public:
     using handle_type = handle<T, Layout>;
 
-    /// Of the pool of the first member.
     member_list() noexcept = default;
 
     member_list(const member_list&) = default;
     member_list(member_list&& other) noexcept
-        : positions_(std::move(other.positions_)),
-          handles_(std::exchange(other.handles_, {})),
-          pool_id_(std::exchange(other.pool_id_, std::nullopt)) {}
+        : positions_(std::move(other.positions_)), handles_(std::exchange(other.handles_, {})) {}
     member_list& operator=(member_list other) noexcept {
         swap(other);
         return *this;
@@ -52,11 +49,14 @@ public:
     void swap(member_list& other) noexcept {
         std::swap(positions_, other.positions_);
         handles_.swap(other.handles_);
-        std::swap(pool_id_, other.pool_id_);
     }
 
     std::size_t size() const noexcept { return handles_.size(); }
     const std::vector<handle_type>& handles() const noexcept { return handles_; }
+    /// The pool that they are of; nothing while there are none.
+    std::optional<std::uint32_t> pool_id() const noexcept {
+        return handles_.empty() ? std::nullopt : std::optional(handles_.front().pool_id());
+    }
 
     /// The position of a member; nothing for any other handle. Constant.
     found_position find(handle_type handle) const noexcept {
@@ -83,14 +83,16 @@ public:
         positions_.prefetch(handle.index());
     }
 
-    /// See own_handle.hpp.
-    void require_own(handle_type handle, const char* container) const {
-        detail::require_own(pool_id_, handle, container);
+    /// Is the member of its slot a later handle, so that this one is stale? Constant.
+    bool has_later(handle_type handle) const noexcept {
+        return positions_[handle.index()].tag > handle.tag();
     }
-    /// The same if there are members.
-    void require_pool(std::uint32_t pool_id, const char* container) const {
-        if (!handles_.empty()) {
-            detail::require_pool(pool_id_, pool_id, container);
+
+    /// Raises std::invalid_argument if there is one that can't be in a container attached to this pool.
+    template <class Pool>
+    void require_attachable(const Pool& pool, const char* container) const {
+        for (const handle_type each : handles_) {
+            detail::require_attachable(pool, each, container);
         }
     }
 
@@ -99,7 +101,6 @@ public:
         positions_.reserve(handle.index());
         handles_.push_back(handle.without_user());
         set_position(handles_.size() - 1);
-        pool_id_ = handle.pool_id();
     }
 
     /// Puts the last member in the place of this one, which ends. Whoever knows its slot saves a look at it.
@@ -127,9 +128,6 @@ public:
         handles_.clear();
     }
 
-    /// Which pool's objects the members are, from here on; without an id, the next member decides.
-    void belong_to(std::optional<std::uint32_t> pool_id) noexcept { pool_id_ = pool_id; }
-
     void reserve(std::size_t count) { handles_.reserve(count); }
     void shrink_to_fit() {
         positions_.shrink_to_fit();
@@ -147,7 +145,6 @@ private:
 
     slot_pages positions_;
     std::vector<handle_type> handles_;
-    std::optional<std::uint32_t> pool_id_;
 };
 
 /// Erases the members of a container for which `ends(position)` is true, and returns how many. What it calls

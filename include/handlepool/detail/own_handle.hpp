@@ -1,5 +1,6 @@
 #pragma once
 
+#include <handlepool/detail/message.hpp>
 #include <handlepool/detail/raise.hpp>
 #include <handlepool/handle.hpp>
 
@@ -26,7 +27,25 @@ inline void require_pool(std::optional<std::uint32_t> own, std::uint32_t pool_id
     }
 }
 
-/// The same unless the handle can name an object of that pool.
+/// Raises std::invalid_argument for a handle that a pool says is reserved: if it was cancelled, no compaction
+/// would take it out.
+template <class T, class Layout>
+void refuse_reserved(handle_state state, handle<T, Layout> handle, const char* container) {
+    if (state == handle_state::reserved) {
+        refuse_member(container, name_of_handle(handle.index(), handle.generation()) +
+                                     " is reserved, and can't be a member of what is attached to its pool "
+                                     "before its object is made");
+    }
+}
+
+/// The same for a member of another pool: whose container is about to be attached to this one.
+template <class Pool>
+void require_attachable(const Pool& pool, typename Pool::handle_type member, const char* container) {
+    require_pool(member.pool_id(), pool.id(), container);
+    refuse_reserved(pool.state(member), member, container);
+}
+
+/// Raises std::invalid_argument unless the handle can name an object of that pool.
 template <class T, class Layout>
 void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, const char* container) {
     if (!handle) {

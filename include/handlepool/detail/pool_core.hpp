@@ -548,6 +548,7 @@ private:
 
     /// The gate is closed.
     void shrink_alone() noexcept {
+        parts_.order.forget();
         parts_.objects.shrink();
         parts_.newborns.shrink(parts_.objects);
         const lane_type* const mine = parts_.lanes.mine();

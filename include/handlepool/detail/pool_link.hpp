@@ -1,10 +1,13 @@
 #pragma once
 
 #include <handlepool/detail/config.hpp>
+#include <handlepool/detail/own_handle.hpp>
+#include <handlepool/handle.hpp>
 #include <handlepool/scoped_hook.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace handlepool::detail {
@@ -46,7 +49,21 @@ public:
     /// Is the object known to be dead? No hook would come for it any more.
     template <class Handle>
     bool is_dead(Handle handle) const noexcept {
-        return attached() && !is_alive_(pool_, handle.value());
+        return attached() && state_(pool_, handle.value()) == handle_state::stale;
+    }
+
+    /// Can the object be a member beside those of the pool `others`, if there are any? False if it is known
+    /// to be dead. Raises std::invalid_argument for a handle that the container refuses.
+    template <class Handle>
+    bool admits(Handle handle, std::optional<std::uint32_t> others, const char* container) const {
+        if (!attached()) {
+            require_own(others, handle, container);
+            return true;
+        }
+        require_own(pool_id_, handle, container);
+        const handle_state state = state_(pool_, handle.value());
+        refuse_reserved(state, handle, container);
+        return state == handle_state::alive;
     }
 
     /// The container is here now.
@@ -76,15 +93,17 @@ private:
     template <class Pool>
     void remember(const Pool& pool) noexcept {
         pool_ = &pool;
-        is_alive_ = [](const void* in, std::uint64_t value) noexcept {
+        pool_id_ = pool.id();
+        state_ = [](const void* in, std::uint64_t value) noexcept {
             using handle = typename Pool::handle_type;
-            return static_cast<const Pool*>(in)->contains(
+            return static_cast<const Pool*>(in)->state(
                 handle::from_value(static_cast<typename handle::value_type>(value)));
         };
     }
 
     const void* pool_ = nullptr;
-    bool (*is_alive_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
+    std::uint32_t pool_id_ = 0;
+    handle_state (*state_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
     std::unique_ptr<Container*> whom_;
     scoped_hook births_; // the hooks end first
     scoped_hook hook_;

@@ -195,7 +195,7 @@ struct pool_parts {
     }
 
     memory_use memory_beside_objects() const noexcept {
-        return memory_of(table, lanes, allocator, newborns, removals) + objects.memory_of_owners();
+        return memory_of(table, lanes, allocator, newborns, removals, order) + objects.memory_of_owners();
     }
 
     // How many objects ahead of the one that is visited its slot is asked for.
@@ -209,7 +209,7 @@ struct pool_parts {
     slot_allocator<Config> allocator;
     typename placement::places newborns;
     removal_queue<Config> removals;
-    begun_order order;
+    begun_order<policy> order;
     /// Objects erased by threads that found no lane.
     typename policy::template atomic<std::uint64_t> erased_without_lane{0};
 };

@@ -219,9 +219,11 @@ private:
     const Criterion* criterion_;
 };
 
+/// Sorts assign the entries that hold it.
 template <class Value>
 inline constexpr bool is_small_key =
-    std::is_trivially_copyable_v<Value> && sizeof(Value) <= 16 && alignof(Value) <= 16;
+    std::is_trivially_copyable_v<Value> && std::is_copy_assignable_v<Value> &&
+    std::is_move_assignable_v<Value> && sizeof(Value) <= 16 && alignof(Value) <= 16;
 
 /// The criterion for keys that `Key` reads.
 template <class Key, class Read,

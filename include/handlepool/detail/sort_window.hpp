@@ -3,7 +3,6 @@
 #include <handlepool/detail/entry_sort.hpp>
 #include <handlepool/detail/scratch_array.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,42 +16,20 @@ namespace handlepool::detail {
 ///     before        4  0  5  3  1  2
 ///     window        [0  1  2]               1 and 2 come in, 4 and 5 leave
 ///     after         0  1  2  3  4  5        in five moves; with four the window would end after 1
-///
-/// Two places may be *kept* out of it.
 class sort_window {
 public:
-    /// An object where it is, and where it belongs.
-    using pair_of_places = std::array<std::uint32_t, 2>;
-
     /// `sources[place]` says where the object is that belongs to a place. As many places as `budget` moves
     /// can put in order. Throws std::bad_alloc.
     sort_window(const scratch_array<std::uint32_t>& sources, std::uint32_t first, std::size_t budget)
-        : count_(static_cast<std::uint32_t>(sources.size())),
-          first_(first),
-          budget_(budget),
-          places_(sources.size()) {
+        : count_(static_cast<std::uint32_t>(sources.size())), first_(first), places_(sources.size()) {
         for (std::uint32_t place = 0; place != count_; ++place) {
             places_[sources[place]] = place;
         }
-        extend(sources);
+        extend(sources, budget);
     }
 
-    std::uint32_t count() const noexcept { return count_; }
-    /// Where the object at a position belongs.
-    std::uint32_t place_of(std::uint32_t position) const noexcept { return places_[position]; }
     /// Where the next window begins.
     std::uint32_t end() const noexcept { return place_after(size_); }
-
-    /// The place that comes so many after the window's first.
-    std::uint32_t place_after(std::uint32_t distance) const noexcept {
-        return distance < count_ - first_ ? first_ + distance : distance - (count_ - first_);
-    }
-
-    /// Chooses the window again, without these places.
-    void keep(const pair_of_places& kept, const scratch_array<std::uint32_t>& sources) noexcept {
-        kept_ = kept;
-        extend(sources);
-    }
 
     /// The moves of this window alone, in the form of the whole order. Throws std::bad_alloc.
     void restrict(const scratch_array<std::uint32_t>& sources, scratch_array<std::uint32_t>& steps) const {
@@ -65,7 +42,7 @@ public:
         std::size_t entered = 0;
         for (std::uint32_t distance = 0; distance != size_; ++distance) {
             const std::uint32_t place = place_after(distance);
-            if (sources[place] == place || is_kept(place)) {
+            if (sources[place] == place) {
                 continue;
             }
             steps[place] = sources[place];
@@ -87,16 +64,18 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t no_place = 0xffff'ffff;
+    /// The place that comes so many after the window's first.
+    std::uint32_t place_after(std::uint32_t distance) const noexcept {
+        return distance < count_ - first_ ? first_ + distance : distance - (count_ - first_);
+    }
 
-    void extend(const scratch_array<std::uint32_t>& sources) noexcept {
+    void extend(const scratch_array<std::uint32_t>& sources, std::size_t budget) noexcept {
         // Each place costs a move unless its object is there, and another for the object that leaves the
         // window for one that comes in. So the sum never falls while the window grows.
         std::size_t moving = 0;
-        incoming_ = 0;
-        for (size_ = 0; size_ != count_; ++size_) {
+        for (; size_ != count_; ++size_) {
             const std::uint32_t place = end();
-            if (sources[place] == place || is_kept(place)) {
+            if (sources[place] == place) {
                 continue;
             }
             const std::uint32_t incoming =
@@ -104,7 +83,7 @@ private:
                 (contains(sources[place]) ? 0U : 1U)
                 // What is here belongs into the window so far, to which it was to come from outside.
                 - (contains(places_[place]) ? 1U : 0U);
-            if (moving + 1 + incoming > budget_) {
+            if (moving + 1 + incoming > budget) {
                 break;
             }
             ++moving;
@@ -112,17 +91,14 @@ private:
         }
     }
 
-    bool is_kept(std::uint32_t place) const noexcept { return place == kept_[0] || place == kept_[1]; }
     bool contains(std::uint32_t place) const noexcept {
-        return (place >= first_ ? place - first_ : place + (count_ - first_)) < size_ && !is_kept(place);
+        return (place >= first_ ? place - first_ : place + (count_ - first_)) < size_;
     }
 
     std::uint32_t count_;
     std::uint32_t first_;
-    std::size_t budget_;
     std::uint32_t size_ = 0;
     std::uint32_t incoming_ = 0; // objects that come in from outside
-    pair_of_places kept_{no_place, no_place};
     scratch_array<std::uint32_t> places_;
 };
 

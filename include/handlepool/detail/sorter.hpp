@@ -5,7 +5,6 @@
 #include <handlepool/detail/cycle_mover.hpp>
 #include <handlepool/detail/entry_sort.hpp>
 #include <handlepool/detail/for_ranges_or_throw.hpp>
-#include <handlepool/detail/least.hpp>
 #include <handlepool/detail/numbers.hpp>
 #include <handlepool/detail/order_check.hpp>
 #include <handlepool/detail/parallel_sort.hpp>
@@ -41,10 +40,8 @@ namespace handlepool::detail {
 /// leaves at least budget / 2 places more with the right object, rounded down, and the last one finishes
 /// `budget` of them: n objects are in order after ceil((n - budget) / floor(budget / 2)) + 1 parts.
 ///
-/// What is in order by the comparison must also be finished, or equal objects would be left in a wrong order.
-/// So where the moves of a window would put all objects among their equals before they are in their places,
-/// one that is not among its equals keeps its place, and so does the object in the place where it belongs:
-/// two places that the last part, which has at least two moves, puts in order.
+/// The store is in order when it stands in the order that was found: what is in order by the comparison alone
+/// may still have equal objects in another one.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
 /// meanwhile other threads may emplace, erase and ask for liveness.
@@ -84,6 +81,8 @@ public:
 
 private:
     using positions = scratch_array<std::uint32_t>;
+
+    static constexpr std::uint32_t no_number = begun_order<policy>::no_number;
 
     template <class Executor>
     static constexpr bool is_inline = std::is_same_v<std::remove_cv_t<Executor>, inline_executor>;
@@ -155,7 +154,7 @@ private:
         } else {
             Criterion criterion(function, read, stats.size);
             if (auto order = find_order(executor, criterion, read, stats.size)) {
-                move_toward(executor, criterion, *order, budget, stats);
+                move_toward(executor, *order, budget, stats);
             } else {
                 parts_.order.forget();
             }
@@ -259,10 +258,9 @@ private:
 
     // ---- Moving the objects
 
-    /// Moves them, or begins to. Throws std::bad_alloc, and what the criterion throws.
-    template <class Executor, class Criterion, class Found>
-    void move_toward(Executor& executor, const Criterion& criterion, Found& order, std::size_t budget,
-                     sort_stats& stats) {
+    /// Moves them, or begins to. Throws std::bad_alloc.
+    template <class Executor, class Found>
+    void move_toward(Executor& executor, Found& order, std::size_t budget, sort_stats& stats) {
         const std::uint32_t count = parts_.objects.size();
         cycle_mover<T, Config> moves(
             parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
@@ -276,17 +274,7 @@ private:
         // The store may have become smaller.
         sort_window window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
         window.restrict(order.sources, steps);
-        const auto is_less = [&](std::uint32_t a, std::uint32_t b) {
-            return criterion.less(order.sorted[a], order.sorted[b]);
-        };
-        stats.in_order = will_be_in_order(window, steps, is_less);
-        if (stats.in_order) {
-            if (const auto kept = out_of_order(window, is_less)) {
-                window.keep(*kept, order.sources);
-                window.restrict(order.sources, steps);
-                stats.in_order = false;
-            }
-        }
+        stats.in_order = false;
         parts_.order.replace(std::move(numbers), count);
         next_ = window.end();
         stats.moved = moves.run(executor, steps);
@@ -300,42 +288,13 @@ private:
         return misplaced > budget;
     }
 
-    /// Will the store be in order after these moves? `is_less(a, b)` compares the objects of two places.
-    template <class IsLess>
-    static bool will_be_in_order(const sort_window& window, const positions& steps, IsLess is_less) {
-        std::uint32_t last = window.place_of(steps[0]);
-        for (std::size_t i = 1; i != steps.size(); ++i) {
-            const std::uint32_t next = window.place_of(steps[i]);
-            if (next < last && is_less(next, last)) {
-                return false;
-            }
-            last = next;
-        }
-        return true;
-    }
-
-    /// The place of an object that is not among its equals now, and the place where it belongs; none when the
-    /// store is in order. The last of them that the window would come to.
-    template <class IsLess>
-    static std::optional<sort_window::pair_of_places> out_of_order(const sort_window& window,
-                                                                   IsLess is_less) {
-        for (std::uint32_t left = window.count(); left-- != 0;) {
-            const std::uint32_t here = window.place_after(left);
-            const std::uint32_t there = window.place_of(here);
-            if (here != there && is_less(least(here, there), greatest(here, there))) {
-                return sort_window::pair_of_places{here, there};
-            }
-        }
-        return std::nullopt;
-    }
-
     // ---- Remembering an order
 
     /// For each slot, the number of its object in the order in which the objects at these positions are.
     positions numbers_of(const positions& where) const {
         positions numbers(parts_.slots_in_service());
         for (std::size_t i = 0; i != numbers.size(); ++i) {
-            numbers[i] = begun_order::no_number;
+            numbers[i] = no_number;
         }
         for (std::uint32_t i = 0; i != where.size(); ++i) {
             numbers[raw(parts_.objects.owner(dense_position{where[i]}))] = i;
@@ -348,14 +307,14 @@ private:
         const std::uint32_t count = parts_.order.size() == 0 ? 0 : parts_.objects.size();
         positions position_of(parts_.order.size());
         for (std::size_t i = 0; i != position_of.size(); ++i) {
-            position_of[i] = begun_order::no_number;
+            position_of[i] = no_number;
         }
         positions where(count);
         std::size_t first_other = count;
         for (std::uint32_t position = count; position-- != 0;) {
             const std::uint32_t number =
                 parts_.order.number_of(parts_.objects.owner(dense_position{position}));
-            if (number == begun_order::no_number) {
+            if (number == no_number) {
                 where[--first_other] = position;
             } else {
                 position_of[number] = position;
@@ -363,7 +322,7 @@ private:
         }
         std::size_t known = 0;
         for (std::size_t i = 0; i != position_of.size(); ++i) {
-            if (position_of[i] != begun_order::no_number) {
+            if (position_of[i] != no_number) {
                 where[known++] = position_of[i];
             }
         }
