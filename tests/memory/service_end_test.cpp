@@ -15,10 +15,11 @@ namespace handlepool::test {
 namespace {
 
 /// What the ends of objects have seen; it has room for that before they end.
-struct log {
+struct service_end_log {
     service* world = nullptr;
     std::vector<int> ended;
     std::string report;
+    int found = 0;
 
     void note(int number) {
         ended.push_back(number);
@@ -27,46 +28,46 @@ struct log {
         found += world->find_any_pool("stable") != nullptr ? 10 : 0;
         found += world->find_any_pool("bytes") != nullptr ? 100 : 0;
     }
-    int found = 0;
 };
 
-struct noted {
-    noted(log& to, int number) : to(&to), number(number) {}
-    noted(noted&& other) noexcept : to(std::exchange(other.to, nullptr)), number(other.number) {}
-    noted& operator=(noted&& other) noexcept {
+struct object_with_noted_end {
+    object_with_noted_end(service_end_log& log, int which) : to(&log), number(which) {}
+    object_with_noted_end(object_with_noted_end&& other) noexcept
+        : to(std::exchange(other.to, nullptr)), number(other.number) {}
+    object_with_noted_end& operator=(object_with_noted_end&& other) noexcept {
         std::swap(to, other.to);
         std::swap(number, other.number);
         return *this;
     }
-    ~noted() {
+    ~object_with_noted_end() {
         if (to != nullptr) {
             to->note(number);
         }
     }
 
-    log* to;
+    service_end_log* to;
     int number;
 };
 
-raw_type bytes_of(log& to) {
+raw_type bytes_of(service_end_log& to) {
     return {.size = 8,
             .alignment = 8,
-            .destroy = [](void*, void* context) noexcept { static_cast<log*>(context)->note(4); },
+            .destroy = [](void*, void* context) noexcept { static_cast<service_end_log*>(context)->note(4); },
             .context = &to};
 }
 
-/// Pools of all kinds, one of which was removed and one is idle.
-void fill(service& world, log& to) {
+/// Pools of several kinds, each with objects, and one of them removed.
+void fill_with_pools(service& world, service_end_log& to) {
     const pool_options options{.capacity = 10};
     to.world = &world;
     to.ended.reserve(10);
-    auto& first = world.add_pool<noted>("first", options);
+    auto& first = world.add_pool<object_with_noted_end>("first", options);
     first.emplace(to, 1);
     world.compact();
     first.emplace(to, 2);
-    world.add_stable_pool<noted>("stable", options).emplace(to, 3);
+    world.add_stable_pool<object_with_noted_end>("stable", options).emplace(to, 3);
     static_cast<void>(world.add_raw_pool("bytes", bytes_of(to), options).emplace());
-    world.add_pool<noted>("removed", options).emplace(to, 5);
+    world.add_pool<object_with_noted_end>("removed", options).emplace(to, 5);
     EXPECT_TRUE(world.remove_pool("removed"));
 }
 
@@ -76,14 +77,14 @@ TEST_P(service_end_test, needs_no_memory_but_for_a_report) {
     for (const bool reports : {false, true}) {
         const std::size_t allocations =
             with_each_allocation_failing(GetParam(), [&](memory_shortage& memory) {
-                log all;
+                service_end_log all;
                 service_options options;
                 all.report.reserve(1000);
                 if (reports) {
                     options.report_leaks = [&](const std::string& text) { all.report = text; };
                 }
                 std::optional<service> world(std::move(options));
-                fill(*world, all);
+                fill_with_pools(*world, all);
                 memory.begin();
                 world.reset();
                 memory.end();
