@@ -73,3 +73,20 @@ if(TARGET handlepool_tbb AND HANDLEPOOL_SANITIZE MATCHES "undefined")
     # oneTBB's flow graph casts a task to its type behind its destructor.
     target_compile_options(handlepool_tbb INTERFACE $<BUILD_INTERFACE:-fno-sanitize=vptr>)
 endif()
+
+# Another project may export from its build folder what it links with the pools and components: not with those that need a package
+# which is a part of that project itself, and may be in no export.
+set(handlepool_exported handlepool)
+foreach(component IN LISTS handlepool_components)
+    set(handlepool_all_imported ON)
+    foreach(package IN LISTS handlepool_${component}_needs)
+        get_target_property(handlepool_imported ${handlepool_${package}_target} IMPORTED)
+        if(NOT handlepool_imported)
+            set(handlepool_all_imported OFF)
+        endif()
+    endforeach()
+    if(handlepool_all_imported)
+        list(APPEND handlepool_exported handlepool_${component})
+    endif()
+endforeach()
+export(TARGETS ${handlepool_exported} NAMESPACE handlepool:: FILE handlepool-build.cmake)

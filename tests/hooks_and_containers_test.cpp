@@ -124,6 +124,28 @@ TYPED_TEST(hooks_and_containers, hooks_find_what_ends_with_the_object) {
     }
 }
 
+TYPED_TEST(hooks_and_containers, the_end_of_a_pool_is_seen_by_hooks_before_it_and_not_by_those_behind_it) {
+    int seen_before = 0;
+    int seen_behind = 0;
+    {
+        scoped_hook before;
+        std::optional<TypeParam> made;
+        TypeParam& pool = *this->make(made);
+        before = pool.on_erase([&](auto, auto&&) { ++seen_before; });
+        const scoped_hook behind = pool.on_erase([&](auto, auto&&) { ++seen_behind; });
+        const auto first = made_in(pool, 0);
+        made_in(pool, 1);
+        pool.erase(first);
+        pool.compact();
+        made_in(pool, 2);
+        made_in(pool, 3);
+        EXPECT_EQ(seen_before, 1);
+        EXPECT_EQ(seen_behind, 1);
+    }
+    EXPECT_EQ(seen_before, 4);
+    EXPECT_EQ(seen_behind, 1);
+}
+
 // The hierarchy erases children with their parents: a hook saves one before.
 TEST(hooks_of_parents, save_children) {
     pool<std::string> units({.name = "units", .capacity = 10});

@@ -131,6 +131,23 @@ static void push_reference(lua_State* lua, const struct type* type, handlepool_h
     lua_remove(lua, -2);
 }
 
+static int call_push_reference(lua_State* lua) {
+    push_reference(lua, lua_touserdata(lua, 1), *(const handlepool_handle*)lua_touserdata(lua, 2));
+    return 1;
+}
+
+/// That of a new object, which ends where Lua has no memory for its handle: nobody would ever erase it.
+static int push_made(lua_State* lua, struct type* type, handlepool_handle handle) {
+    lua_pushcfunction(lua, call_push_reference);
+    lua_pushlightuserdata(lua, type);
+    lua_pushlightuserdata(lua, &handle);
+    if (lua_pcall(lua, 2, 1, 0) != LUA_OK) {
+        handlepool_erase(type->pool, handle);
+        return lua_error(lua);
+    }
+    return 1;
+}
+
 /// The type of a handle; NULL when it belongs to no pool that a script has described.
 static const struct type* type_of(lua_State* lua, const handlepool_service* service,
                                   handlepool_handle handle) {
@@ -277,7 +294,7 @@ static int reference_index(lua_State* lua) {
 // ---- Types. Upvalue 2 of their functions: the type.
 
 static int type_new(lua_State* lua) {
-    const struct type* const type = lua_touserdata(lua, lua_upvalueindex(2));
+    struct type* const type = lua_touserdata(lua, lua_upvalueindex(2));
     union value values[most_fields] = {{0}}; // an object of them is made when all are known to be right
     const char* bytes[most_fields] = {NULL}; // of texts; they are in the table
     size_t sizes[most_fields] = {0};
@@ -303,8 +320,7 @@ static int type_new(lua_State* lua) {
         free_texts(values, type->texts);
         return raise_last_error(lua);
     }
-    push_reference(lua, type, handle);
-    return 1;
+    return push_made(lua, type, handle);
 }
 
 static int type_count(lua_State* lua) {

@@ -172,6 +172,24 @@ private:
         lua_remove(lua, -2);
     }
 
+    static int call_push(lua_State* lua) {
+        static_cast<script_pool*>(lua_touserdata(lua, 1))
+            ->push(lua, *static_cast<const handle_type*>(lua_touserdata(lua, 2)));
+        return 1;
+    }
+
+    /// The handle of a new object, which ends where Lua has no memory for it: nobody would ever erase it.
+    int push_made(lua_State* lua, handle_type made) {
+        lua_pushcfunction(lua, call_push);
+        lua_pushlightuserdata(lua, this);
+        lua_pushlightuserdata(lua, &made);
+        if (lua_pcall(lua, 2, 1, 0) != LUA_OK) {
+            pool_.erase(made);
+            return lua_error(lua);
+        }
+        return 1;
+    }
+
     /// At the index 1.
     handle_type check_handle(lua_State* lua) {
         const bool has_metatable = lua_isuserdata(lua, 1) && lua_getmetatable(lua, 1) != 0;
@@ -267,8 +285,7 @@ private:
                 }
                 return one;
             });
-            self(lua).push(lua, made);
-            return 1;
+            return self(lua).push_made(lua, made);
         });
     }
     static int count(lua_State* lua) {

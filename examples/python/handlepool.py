@@ -131,6 +131,10 @@ class Pool:
 
     def __init__(self, service, address, size):
         self._service, self._in_service, self._library, self.size = service, address, service._library, size
+        # What the library copies of an object, and has room for, is no more than that.
+        self._stride = self._library.items_of(self._address).stride
+        if size > self._stride:
+            raise ValueError(f"an object of the pool has {self._stride} bytes at most, not {size}")
 
     @property
     def _address(self):
@@ -143,19 +147,13 @@ class Pool:
     def __contains__(self, handle):
         return self._library.contains(self._address, _handle(handle))
 
-    def _check_size(self):
-        """The library knows how far objects lie apart, which is no less than their size."""
-        stride = self._library.items_of(self._address).stride
-        if self.size > stride:
-            raise ValueError(f"an object of the pool has {stride} bytes at most, not {self.size}")
-
     def insert(self, data):
-        """Creates an object from its bytes, and returns its handle."""
+        """Creates an object from its bytes, and returns its handle. What the program's objects have beyond `size` is zero."""
         data = bytes(memoryview(data))  # of a buffer of whatever elements
         if len(data) != self.size:
             raise ValueError(f"an object has {self.size} bytes, not {len(data)}")
         handle = ctypes.c_uint64()
-        self._library.check(self._library.insert(self._address, data, handle))
+        self._library.check(self._library.insert(self._address, data.ljust(self._stride, b"\0"), handle))
         return handle.value
 
     def erase(self, handle):
@@ -263,9 +261,7 @@ class Service:
         address = self._library.service_pool(self._address, _name(name))
         if address is None:
             raise KeyError(name)
-        pool = Pool(self, ctypes.c_void_p(address), _whole("size", size, 1, _MOST_SIZE))
-        pool._check_size()
-        return pool
+        return Pool(self, ctypes.c_void_p(address), _whole("size", size, 1, _MOST_SIZE))
 
     def erase(self, handle):
         return self._library.service_erase(self._address, _handle(handle))

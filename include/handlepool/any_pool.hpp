@@ -94,7 +94,7 @@ public:
     virtual pool_stats stats() const = 0;
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with what
-    /// find() returned for it.
+    /// find() returned for it. What pool::on_erase says of the pool's end holds here.
     virtual scoped_hook on_erase(hook called, hook_order order = hook_order::early) = 0;
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store.

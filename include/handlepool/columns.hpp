@@ -516,7 +516,7 @@ public:
     // ---- The whole pool: while no compaction runs
 
     /// From here on, `hook(handle, row)` is called for each row just before it is destroyed, or for each row
-    /// that a compaction takes into the dense store.
+    /// that a compaction takes into the dense store. What pool::on_erase says of the pool's end holds here.
     template <class Hook>
         requires std::invocable<Hook&, handle<columns<Cs...>, Layout>, row<Cs...>>
     scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {

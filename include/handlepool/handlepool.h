@@ -123,7 +123,7 @@ typedef struct handlepool_description {
     size_t reuse_delay;        ///< a slot is used again after this many others; HANDLEPOOL_NO_DELAY, or 1024
     size_t slot_limit;         ///< slots that may ever be used; by default four times the capacity, and some
     size_t removal_queue_size; ///< removals that a thread can queue in a frame; by default no limit
-    size_t max_threads;        ///< see below; by default 4096
+    size_t max_threads;        ///< see above; by default 4096
     bool remember_frames;      ///< so that handlepool_describe() knows when an object was born and died
     bool keep_order;           ///< compactions keep the order of the items
 } handlepool_description;
@@ -275,7 +275,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_handles_of(const handlepool_pool* p
 
 /// Calls `visit(handle, object, user)` for each of the items that is still alive, until that returns false.
 /// It may call whatever its thread may, but not end or reset the pool; compactions of the pool are refused
-/// there, as CONFLICT.
+/// there, as CONFLICT. Fails as TOO_MANY_THREADS, and shows nothing, in a thread that can hold no guard.
 HANDLEPOOL_C_API handlepool_error handlepool_for_each(handlepool_pool* pool, handlepool_visit_function visit,
                                                       void* user);
 

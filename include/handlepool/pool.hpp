@@ -651,9 +651,13 @@ public:
     // ---- The whole pool: while no compaction runs
 
     /// From here on, as long as what it returns lives, `hook(handle, object)` is called for each object that
-    /// was erased, or is alive when the pool ends, just before it is destroyed:
+    /// was erased, or is alive when the pool ends, just before it is destroyed. A hook that is declared
+    /// behind the pool ends first, and sees nothing of the pool's end; this one, which the constructor sets,
+    /// does:
     ///
-    ///     scoped_hook deaths_ = ships_.on_erase([this](auto, ship&) { --afloat_; }); // after what it uses
+    ///     int afloat_ = 0;     // what the hook uses, and behind it
+    ///     scoped_hook deaths_; // = ships_.on_erase([this](auto, ship&) { --afloat_; }), and behind it
+    ///     pool<ship> ships_;
     ///
     /// By the compacting thread, one object after the other, and for each in the order of the hooks: early
     /// ones first, which find the object in the containers that are attached, whenever these were attached.

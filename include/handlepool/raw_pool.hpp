@@ -401,7 +401,7 @@ public:
     // ---- The whole pool: while no compaction runs
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with a
-    /// pointer to the object.
+    /// pointer to the object. What pool::on_erase says of the pool's end holds here.
     template <class Hook>
         requires std::invocable<Hook&, handle<void, Layout>, void*>
     scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {

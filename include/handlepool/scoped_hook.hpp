@@ -28,8 +28,15 @@ enum class hook_order {
     late,  ///< after all early ones, as attached containers are told: for what forgets the object
 };
 
-/// Holds a hook of on_erase or on_birth, and takes it off at its own end. As a member of the class whose
-/// objects the hook refers to, and the last one, it can't outlive what it uses. It may outlive the pool.
+/// Holds a hook of on_erase or on_birth, and takes it off at its own end. It may outlive the pool.
+///
+/// As a member of the class whose objects the hook refers to, behind them, it ends before they do. Where the
+/// pool's compactions are ordered with that, the hook can't outlive what it uses. Where another thread may be
+/// compacting, it may still be calling the hook: there, disconnect() it and take an access guard of the pool
+/// before what it uses ends.
+///
+/// A hook that ends before the pool sees nothing of the pool's end. One that is to be called for the objects
+/// that are alive then is declared before the pool, and behind what it uses; on_erase() shows that.
 class [[nodiscard("without a name, the hook is taken off at once; release() leaves it on")]] scoped_hook {
 public:
     /// Without a hook.

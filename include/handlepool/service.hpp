@@ -41,7 +41,8 @@ struct service_options {
     /// Override the options that the program adds a pool with, by the pool's name.
     limits_by_pool limits = {};
 
-    /// Called with a text for people when the service ends while pools still hold objects. Must not throw.
+    /// Called with a text for people when the service ends while pools still hold objects, unless there is no
+    /// memory for the text. Must not throw.
     std::function<void(const std::string& text)> report_leaks = {};
 
     /// Threads that may hold a guard of the service at the same time.
@@ -396,8 +397,10 @@ basic_service<Layout, Policy>::basic_service(service_options options)
 template <class Layout, class Policy>
 basic_service<Layout, Policy>::~basic_service() {
     if (report_leaks_) {
-        if (const auto found = leaks(); !found.empty()) {
-            report_leaks_(to_text(found));
+        std::string found;
+        static_cast<void>(detail::thrown_by([&] { found = to_text(leaks()); }));
+        if (!found.empty()) {
+            report_leaks_(found);
         }
     }
     pools_.destroy_all(); // while all of the service can still be used, as their objects may

@@ -38,6 +38,15 @@ void require_memory(const pool_type& pool, const handlepool_newborn& newborn) {
     throw compaction_conflict(message_of(pool, "a guard is held, or a compaction runs"));
 }
 
+/// A guard; or none in a callback of a compaction, where another compaction is refused in any case.
+guard_type hold_compactions_off(pool_type& pool) {
+    try {
+        return pool.access();
+    } catch (const compaction_conflict&) {
+        return {};
+    }
+}
+
 /// Of a newborn that is published or cancelled.
 void free_memory(handlepool_newborn& newborn, const raw_type& type) noexcept {
     staged(std::exchange(newborn.memory, nullptr), type.alignment).reset();
@@ -273,7 +282,7 @@ handlepool_error handlepool_for_each(handlepool_pool* pool, handlepool_visit_fun
     }
     return error_of([&] {
         // So that a compaction in `visit` is refused: it would end objects that are still to be shown.
-        const auto held = of(pool).try_access();
+        const guard_type held = hold_compactions_off(of(pool));
         for (const auto [handle, object] : of(pool).living()) {
             if (!visit(handle.value(), object, user)) {
                 break;

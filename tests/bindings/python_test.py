@@ -98,6 +98,17 @@ class Refusals(unittest.TestCase):
         self.assertIn(self.argo, self.ships)
         self.assert_refused("the service has ended", lambda: len(ships))
 
+    def test_the_bytes_of_an_object_that_a_pool_doesn_t_know_of_are_zeros(self):
+        whole = self.service.add_pool("whole", 4096, 10)
+        with handlepool.Service(LIBRARY, self.service._address.value) as borrowed:
+            begin = borrowed.pool("whole", 3)
+            self.assert_refused("an object has 3 bytes, not 4", lambda: begin.insert(b"1234"))
+            made = begin.insert(b"123")  # in whose neighbourhood Python has other bytes
+            with begin.at(made) as memory:
+                self.assertEqual(bytes(memory), b"123")
+        with whole.at(made) as memory:
+            self.assertEqual(bytes(memory), b"123" + bytes(4093))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace handlepool::test {
@@ -303,6 +304,32 @@ TEST(c_destroy_test, objects_are_shown_in_a_compaction) {
     EXPECT_TRUE(handlepool_erase(shown.pool, first));
     EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK);
     EXPECT_EQ(shown.became, results{"done"});
+    EXPECT_EQ(shown.count, 2U);
+    EXPECT_EQ(handlepool_pool_destroy(shown.pool), HANDLEPOOL_OK);
+    EXPECT_EQ(shown.became, (results{"done", "done", "done"})) << "nor does the pool's end refuse it";
+}
+
+// It could not keep a compaction from ending what it is about to show.
+TEST(c_destroy_test, objects_are_not_shown_to_a_thread_that_max_threads_leaves_out) {
+    showing shown;
+    handlepool_description description{};
+    description.name = "ships";
+    description.size = 8;
+    description.capacity = 10;
+    description.max_threads = 1;
+    EXPECT_EQ(handlepool_pool_create(&description, &shown.pool), HANDLEPOOL_OK) << handlepool_last_error();
+    insert(shown.pool);
+    insert(shown.pool);
+    EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK);
+    std::thread([&] {
+        EXPECT_EQ(handlepool_for_each(shown.pool, erase_and_compact, &shown),
+                  HANDLEPOOL_ERROR_TOO_MANY_THREADS);
+        EXPECT_STREQ(handlepool_last_error(),
+                     "pool 'ships': more than max_threads = 1 threads of the process "
+                     "use pools at the same time");
+    }).join();
+    EXPECT_EQ(shown.count, 0U);
+    EXPECT_EQ(handlepool_for_each(shown.pool, erase_and_compact, &shown), HANDLEPOOL_OK);
     EXPECT_EQ(shown.count, 2U);
     EXPECT_EQ(handlepool_pool_destroy(shown.pool), HANDLEPOOL_OK);
 }

@@ -63,8 +63,11 @@ public:
     std::vector<std::string> unused_limits() const;
 
     /// Destroys all pools, the last one first. Their objects may still use the directory, but no other thread
-    /// may.
-    void destroy_all();
+    /// may. Needs no memory.
+    void destroy_all() {
+        while (take_next_to_end() != nullptr) { // and ends it here, where the mutex is free
+        }
+    }
 
     // ---- Compaction: one thread at a time
 
@@ -84,6 +87,7 @@ public:
 
 private:
     using lock_type = std::unique_lock<typename Policy::mutex>;
+    using name_map = std::map<std::string, pool_type*, std::less<>>;
 
     /// The mutex is locked.
     bool is_taken(std::string_view name, std::string& error) const {
@@ -94,17 +98,24 @@ private:
         return true;
     }
 
+    /// Takes a pool that is in no list any more out of all else; it can't fail. The mutex is locked.
+    std::unique_ptr<pool_type> take_out(typename name_map::iterator found);
+
+    /// Removed pools first, and then the last one, which from here on can't be found. Null when there is
+    /// none.
+    std::unique_ptr<pool_type> take_next_to_end();
+
     const limits_by_pool limits_;
     route_table<Layout, Policy> routes_;
 
     // Held briefly, for what follows.
     mutable typename Policy::mutex mutex_;
     std::vector<std::unique_ptr<pool_type>> pools_; // in the order in which they were added
-    std::map<std::string, pool_type*, std::less<>> by_name_;
-    std::set<std::string, std::less<>> limits_used_; // by a pool of their name
-    std::list<removed_pool> removed_;                // until a compaction takes them
-    std::shared_ptr<const pool_list> list_ = std::make_shared<const pool_list>(); // of pools_
-    std::uint64_t version_ = 0;                                                   // of list_
+    name_map by_name_;
+    std::set<std::string, std::less<>> limits_used_;                  // by a pool of their name
+    std::list<removed_pool> removed_;                                 // until a compaction takes them
+    std::shared_ptr<pool_list> list_ = std::make_shared<pool_list>(); // of pools_; others may share it
+    std::uint64_t version_ = 0;                                       // of list_
     mutable std::map<std::uint64_t, std::size_t> views_; // that live, by the version that they see
 
     // Compaction's.
@@ -199,13 +210,20 @@ bool pool_directory<Layout, Policy>::remove(std::string_view name) {
     removed_.emplace_back();
     // What follows can't fail.
     list_ = std::move(list);
+    removed_.back() = {take_out(found), ++version_};
+    return true;
+}
+
+template <class Layout, class Policy>
+auto pool_directory<Layout, Policy>::take_out(typename name_map::iterator found)
+    -> std::unique_ptr<pool_type> {
     const auto position =
         std::ranges::find(pools_, found->second, [](const auto& owned) { return owned.get(); });
-    routes_.remove(**position);
-    removed_.back() = {std::move(*position), ++version_};
+    std::unique_ptr<pool_type> taken = std::move(*position);
+    routes_.remove(*taken);
     pools_.erase(position);
     by_name_.erase(found);
-    return true;
+    return taken;
 }
 
 template <class Layout, class Policy>
@@ -234,15 +252,21 @@ std::vector<std::string> pool_directory<Layout, Policy>::unused_limits() const {
 }
 
 template <class Layout, class Policy>
-void pool_directory<Layout, Policy>::destroy_all() {
-    // Each is unhooked before its objects are destroyed, which may still ask the service, and remove pools.
-    while (!ending_.empty() || !removed_.empty() || !pools_.empty()) {
-        std::exchange(ending_, {}).clear();
-        std::exchange(removed_, {}).clear();
-        if (!pools_.empty()) {
-            remove(std::string(pools_.back()->name()));
+auto pool_directory<Layout, Policy>::take_next_to_end() -> std::unique_ptr<pool_type> {
+    const lock_type lock(mutex_);
+    for (std::list<removed_pool>* const removed : {&ending_, &removed_}) {
+        if (!removed->empty()) {
+            std::unique_ptr<pool_type> taken = std::move(removed->front().pool);
+            removed->pop_front();
+            return taken;
         }
     }
+    if (pools_.empty()) {
+        return nullptr;
+    }
+    list_->pop_back(); // from the list itself: a new one would need memory, and nobody reads this one now
+    ++version_;
+    return take_out(by_name_.find(pools_.back()->name()));
 }
 
 template <class Layout, class Policy>

@@ -1,0 +1,5 @@
+int made();
+
+int main() {
+    return made() - 7;
+}
