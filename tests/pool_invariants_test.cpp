@@ -101,6 +101,20 @@ TEST(invariant_1, handle_of_a_destroyed_pool_is_refused_by_the_next_with_its_id_
     }
 }
 
+/// Whatever comes to live in the slots of a pool with room for two.
+void expect_to_revive_none(pool<re_entrant>& pool, const std::vector<handle<re_entrant>>& dead) {
+    for (int life = 0; life != 30; ++life) {
+        const auto one = pool.emplace(re_entrant::callback{});
+        const auto other = pool.emplace(re_entrant::callback{});
+        for (const auto old : dead) {
+            ASSERT_FALSE(pool.contains(old)) << "in life " << life;
+        }
+        pool.erase(one);
+        pool.erase(other);
+        pool.compact();
+    }
+}
+
 // The end of a pool calls destructors, and what those create has handles too.
 TEST(invariant_1, handle_made_by_a_destructor_at_the_end_of_a_pool_is_refused_by_the_next_with_its_id) {
     using pool_type = pool<re_entrant>;
@@ -119,16 +133,7 @@ TEST(invariant_1, handle_made_by_a_destructor_at_the_end_of_a_pool_is_refused_by
     }
     ASSERT_EQ(dead.size(), 20U);
     pool_type next(options);
-    for (int life = 0; life != 30; ++life) {
-        const auto one = next.emplace(re_entrant::callback{});
-        const auto other = next.emplace(re_entrant::callback{});
-        for (const auto old : dead) {
-            ASSERT_FALSE(next.contains(old)) << "in life " << life;
-        }
-        next.erase(one);
-        next.erase(other);
-        next.compact();
-    }
+    expect_to_revive_none(next, dead);
 }
 
 TEST(invariant_1, handle_made_by_a_destructor_in_a_reset_is_not_revived) {
@@ -143,16 +148,7 @@ TEST(invariant_1, handle_made_by_a_destructor_in_a_reset_is_not_revived) {
     pool.emplace(re_entrant::callback{}, be_reborn);
     pool.reset();
     ASSERT_EQ(dead.size(), 20U);
-    for (int life = 0; life != 30; ++life) {
-        const auto one = pool.emplace(re_entrant::callback{});
-        const auto other = pool.emplace(re_entrant::callback{});
-        for (const auto old : dead) {
-            ASSERT_FALSE(pool.contains(old)) << "in life " << life;
-        }
-        pool.erase(one);
-        pool.erase(other);
-        pool.compact();
-    }
+    expect_to_revive_none(pool, dead);
 }
 
 TEST(invariant_1, forged_bits_resolve_to_nothing) {
