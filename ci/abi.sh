@@ -3,16 +3,16 @@
 #
 # Compares what the shared libraries offer to programs, with the types that they exchange, with those of an earlier version: programs
 # that were built with that one must run with these, unless the soname says that they need not. First shows, on the pools, that the
-# comparison sees the changes of tests/abi/, and none in a function that is new. What programs compile by themselves, templates
+# comparison sees the changes of tests/delivery/abi/, and none in a function that is new. What programs compile by themselves, templates
 # above all, no comparison of libraries sees.
 #
-#   REVISION   of git; the last tag if it is left out. Without a tag, nothing but the changes of tests/abi/ is compared
+#   REVISION   of git; the last tag if it is left out. Without a tag, nothing but the changes of tests/delivery/abi/ is compared
 #
 # examples:
 #   ci/abi.sh
 #   ci/abi.sh v0.1.0
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 revision=
 if [[ $# -gt 0 && $1 != -* ]]; then
@@ -20,7 +20,7 @@ if [[ $# -gt 0 && $1 != -* ]]; then
     shift
 fi
 refuse_arguments "$@"
-ci/install.sh abi
+ci/tools/install.sh abi
 work=$PWD/build/abi
 mkdir -p "$work"
 
@@ -36,13 +36,13 @@ compare() { abidiff --no-added-syms "$1" "$2"; }
 
 # ---- The comparison sees what is planted --------------------------------------------------------------------
 
-# control NAME: builds the pools with tests/abi/NAME.patch, and compares them with those without.
+# control NAME: builds the pools with tests/delivery/abi/NAME.patch, and compares them with those without.
 control() {
-    patch -d "$control" -p1 --forward --quiet <"tests/abi/$1.patch"
+    patch -d "$control" -p1 --forward --quiet <"tests/delivery/abi/$1.patch"
     cmake --build "$work/control-build" >/dev/null
     status=0
     output=$(compare "$work/control.abi" "$work/control-build/libhandlepool.so") || status=$?
-    patch -d "$control" -p1 --reverse --quiet <"tests/abi/$1.patch"
+    patch -d "$control" -p1 --reverse --quiet <"tests/delivery/abi/$1.patch"
 }
 
 step "changes that must be seen, and one that does no harm"
@@ -57,18 +57,18 @@ for name in changed_function changed_layout; do
     # Bits: 4 for a change, 8 for one that certainly breaks programs; 1 and 2 for errors.
     if ((status == 0 || (status & 3) != 0)); then
         printf '%s\n' "$output" >&2
-        complain "the comparison does not see tests/abi/$name.patch: abidiff ends with $status"
+        complain "the comparison does not see tests/delivery/abi/$name.patch: abidiff ends with $status"
         exit 1
     fi
-    echo "seen: $(sed -n '1s/^# //p' "tests/abi/$name.patch")"
+    echo "seen: $(sed -n '1s/^# //p' "tests/delivery/abi/$name.patch")"
 done
 control added_function
 if ((status != 0)); then
     printf '%s\n' "$output" >&2
-    complain "the comparison objects to tests/abi/added_function.patch, which breaks no program"
+    complain "the comparison objects to tests/delivery/abi/added_function.patch, which breaks no program"
     exit 1
 fi
-echo "accepted: $(sed -n '1s/^# //p' tests/abi/added_function.patch)"
+echo "accepted: $(sed -n '1s/^# //p' tests/delivery/abi/added_function.patch)"
 
 # ---- The libraries, and those of the earlier version --------------------------------------------------------
 

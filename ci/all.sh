@@ -11,7 +11,7 @@
 #   ci/all.sh
 #   ci/all.sh 2>&1 | tee all.log
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 last_second=3300

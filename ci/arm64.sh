@@ -2,7 +2,7 @@
 # usage: ci/arm64.sh
 #
 # Cross-builds the library for Linux on ARM64, contracts checked, and runs under qemu: tests of the core (see cross_tests in
-# ci/common.sh), the stress scenarios for a short time, and the C interface. docs/platforms.md says what that shows, and what
+# ci/tools/common.sh), the stress scenarios for a short time, and the C interface. docs/platforms.md says what that shows, and what
 # not.
 #
 # Some four minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for ARM64 first: so
@@ -12,11 +12,11 @@
 #   ci/arm64.sh
 #   GTEST_FILTER='pool_test.*' ci/arm64.sh    some tests
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 
-ci/cross_packages.sh arm64
+ci/tools/cross_packages.sh arm64
 emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu)
 cross_tests+=(handlepool_system_tests.{fork,signal}_test) # of what POSIX systems have
 

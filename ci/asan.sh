@@ -11,7 +11,7 @@
 #   ci/asan.sh
 #   ci/asan.sh clang++-19 30
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 compiler=${1:-g++}
@@ -20,7 +20,7 @@ require_compiler "$compiler"
 require_number SECONDS "$seconds"
 refuse_arguments "${@:3}"
 
-ci/install.sh "$compiler" chromium
+ci/tools/install.sh "$compiler" chromium
 build=build/asan-$compiler
 cmake --preset asan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$build"

@@ -9,7 +9,7 @@
 #   ci/bare.sh
 #   rm -r build/bare && ci/bare.sh    from a new Debian
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 if [ "$(id -u)" -ne 0 ]; then
@@ -19,7 +19,7 @@ fi
 
 # What is mounted below ends with this process, however that ends: the mounts are its own.
 if [ -z "${HANDLEPOOL_OWN_MOUNTS:-}" ]; then
-    ci/install.sh debootstrap
+    ci/tools/install.sh debootstrap
     HANDLEPOOL_OWN_MOUNTS=1 exec unshare --mount --propagation private "$script"
 fi
 
@@ -77,7 +77,7 @@ for left_out in "service (libfmt-dev nlohmann-json3-dev)" "tbb (libfmt-dev nlohm
 done
 
 step "a program, by find_package and by add_subdirectory"
-users=handlepool/tests/install
+users=handlepool/tests/delivery/install
 bare $users "cmake -S pools -B '/tmp/by package' && cmake --build '/tmp/by package' && '/tmp/by package/program'"
 bare $users "cmake -S subproject -B '/tmp/by source' -D handlepool_source=/tmp/handlepool &&
     cmake --build '/tmp/by source' && '/tmp/by source/program'"

@@ -13,7 +13,7 @@
 #   ci/bench.sh
 #   ci/bench.sh --rounds 20 --json bench.json
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 
 arguments=("$@")
 while [[ $# -gt 0 ]]; do
@@ -28,7 +28,7 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 
-"$project/ci/install.sh" >&2
+"$project/ci/tools/install.sh" >&2
 cmake -S "$project" --preset release >&2
 cmake --build "$project/build/release" --target handlepool-bench >&2
 # From where it was called, so that FILE means what it says.

@@ -13,7 +13,7 @@
 #   ci/coherence.sh
 #   ci/coherence.sh --threads 2,64 --contenders pool --picture /tmp/two_and_64.svg
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 
 json=$project/build/coherence.json
 picture=$project/docs/pictures/coherence.svg
@@ -35,7 +35,7 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 
-"$project/ci/install.sh" matplotlib >&2
+"$project/ci/tools/install.sh" matplotlib >&2
 cmake -S "$project" --preset release >&2
 cmake --build "$project/build/release" --target handlepool-coherence >&2
 mkdir -p "$(dirname "$json")" "$(dirname "$picture")"

@@ -11,13 +11,13 @@
 #   ci/compilers.sh
 #   ci/compilers.sh libc++
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 wanted=${1:-}
 [[ $wanted != -* ]] || refuse_arguments "$wanted"
 refuse_arguments "${@:2}"
-ci/install.sh clang++-14 clang++-19 libc++-19 -m32 musl
+ci/tools/install.sh clang++-14 clang++-19 libc++-19 -m32 musl
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -40,12 +40,12 @@ everything=(
 own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
-sources=(src/*.cpp src/posix/*.cpp)
+mapfile -t sources < <(find src/core src/service src/properties -name "*.cpp" ! -path "*/windows/*" | sort)
 # Those of the C interface, which need exceptions.
 c_sources=(src/c/*.cpp)
 version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'
-program=tests/compilers/program.cpp
-without_exceptions=tests/compilers/without_exceptions.cpp
+program=tests/delivery/compilers/program.cpp
+without_exceptions=tests/delivery/compilers/without_exceptions.cpp
 
 names=()
 compilers=()
@@ -159,7 +159,7 @@ echo 'handlepool::raw_pool<handlepool::default_layout, handlepool::default_polic
     blocks({.name = "blocks", .capacity = 1}, {.size = 1, .alignment = 1});' >"$work/raw_kept.cpp"
 refused "says how objects end, not how they are cleared" \
     g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include handlepool/raw_pool.hpp "$work/raw_kept.cpp"
-g++ -std=c++20 -Iinclude -c src/failure.cpp -o "$work/failure.o"
-g++ -std=c++20 -Iinclude -fno-exceptions -c src/virtual_memory.cpp -o "$work/virtual_memory.o"
+g++ -std=c++20 -Iinclude -c src/core/base/failure.cpp -o "$work/failure.o"
+g++ -std=c++20 -Iinclude -fno-exceptions -c src/core/memory/virtual_memory.cpp -o "$work/virtual_memory.o"
 refused "undefined reference to \`void handlepool::detail::library_built_with_exceptions<false>()'" \
     g++ "$work/virtual_memory.o" "$work/failure.o" -o "$work/mixed"

@@ -9,8 +9,8 @@
 #   ci/demo.sh churn --threads 2
 #   ci/demo.sh churn --help
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
-"$project/ci/install.sh" --harness
+. "$(dirname "$0")/tools/common.sh"
+"$project/ci/tools/install.sh" --harness
 
 if [ $# -eq 0 ]; then
     traces=("$project"/stress/traces/*.zst)

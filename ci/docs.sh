@@ -7,11 +7,11 @@
 #   ci/docs.sh
 #   ci/docs.sh && xdg-open build/docs/html/index.html
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 
-ci/install.sh doxygen
+ci/tools/install.sh doxygen
 mkdir -p build/docs
 doxygen docs/Doxyfile
 echo "the reference is build/docs/html/index.html"

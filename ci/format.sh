@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: ci/format.sh [--fix]
 #
-# Checks that the sources are formatted by clang-format-19.
+# Checks that the sources are formatted by clang-format-19, and that headers of the inside lie in their rooms.
 #
 #   --fix  formats them
 #
@@ -9,7 +9,7 @@
 #   ci/format.sh
 #   ci/format.sh --fix
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 mode=(--dry-run --Werror)
@@ -18,5 +18,6 @@ if [[ ${1:-} == --fix ]]; then
     shift
 fi
 refuse_arguments "$@"
-ci/install.sh clang-format-19
+ci/tools/install.sh clang-format-19
 git ls-files --cached --others --exclude-standard '*.c' '*.cpp' '*.h' '*.hpp' | xargs -d '\n' clang-format-19 "${mode[@]}"
+ci/tools/check_rooms

@@ -14,7 +14,7 @@
 #   ci/fuzz.sh 60 bag bag_json
 #   build/fuzz/tests/fuzz/fuzz_bag build/fuzz/findings/bag-crash-...    what was found, again
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 seconds=${1:-10}
@@ -26,7 +26,7 @@ for target in "${targets[@]}"; do
 done
 [[ ${#targets[@]} -ne 0 ]] || targets=("${all[@]}")
 
-ci/install.sh clang++-19
+ci/tools/install.sh clang++-19
 cmake --preset fuzz >/dev/null
 cmake --build build/fuzz --target "${targets[@]/#/fuzz_}"
 

@@ -10,7 +10,7 @@
 #   ci/model.sh
 #   ci/model.sh --deep
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 deep=false
@@ -20,7 +20,7 @@ if [[ ${1:-} == --deep ]]; then
 fi
 refuse_arguments "$@"
 
-ci/install.sh
+ci/tools/install.sh
 cmake --preset release -B build/model -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_BUILD_MODELS=ON >/dev/null
 cmake --build build/model --target handlepool-model
 model=build/model/tests/model/handlepool-model

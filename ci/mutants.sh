@@ -24,7 +24,7 @@
 #   ci/mutants.sh --jobs 1 freelist-counted-before-read publish-relaxed
 set -euo pipefail
 export LC_ALL=C
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 
 mutants=$project/tests/mutants
 
@@ -116,7 +116,7 @@ tools=()
 if [[ $compiler == clang++-19 ]]; then
     tools+=("$compiler")
 fi
-"$project/ci/install.sh" "${tools[@]}" >&2
+"$project/ci/tools/install.sh" "${tools[@]}" >&2
 work=$(mktemp -d -t handlepool-mutants.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/sources" "$work/results"

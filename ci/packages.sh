@@ -14,7 +14,7 @@
 #   ci/packages.sh
 #   ci/packages.sh conan vcpkg
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 [ $# -gt 0 ] || set -- debian conan vcpkg meson
 for part in "$@"; do
@@ -26,7 +26,7 @@ if wanted debian && [ "$(id -u)" -ne 0 ]; then
     complain "must run as root: it installs packages, and removes them"
     exit 2
 fi
-ci/install.sh packages
+ci/tools/install.sh packages
 
 work=$PWD/build/packages
 shared=$work/shared # what meson builds is compared with it
@@ -82,7 +82,7 @@ install_and_use() {
 
     trap remove EXIT
     apt-get install -y -qq --no-install-recommends "${files[@]}" >/dev/null
-    cmake -S tests/packages/cmake -B "$work/use/$kind" -G Ninja -D CMAKE_BUILD_TYPE=Release -D program="$program" >/dev/null
+    cmake -S tests/delivery/packages/cmake -B "$work/use/$kind" -G Ninja -D CMAKE_BUILD_TYPE=Release -D program="$program" >/dev/null
     cmake --build "$work/use/$kind" >/dev/null
     prints_ships "$work/use/$kind/program"
     local file flags
@@ -127,13 +127,13 @@ fi
 
 if wanted conan; then
     step "the Conan recipe's steps"
-    tests/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True
-    tests/packages/conan_recipe.py "$work/conan" with_service=False with_c=True shared=True checked=True
+    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True
+    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_c=True shared=True checked=True
 fi
 
 if wanted vcpkg; then
     step "the vcpkg port's steps"
-    cmake -D work="$work/vcpkg" -D "features=service;fmt;c" -P tests/packages/vcpkg_port.cmake
+    cmake -D work="$work/vcpkg" -D "features=service;fmt;c" -P tests/delivery/packages/vcpkg_port.cmake
 fi
 
 # ---- Meson --------------------------------------------------------------------------------------------------
@@ -141,14 +141,14 @@ fi
 if wanted meson; then
     step "the Meson wrap"
     user=$work/use/meson
-    cp -r tests/packages/meson "$user"
+    cp -r tests/delivery/packages/meson "$user"
     mkdir -p "$user/subprojects/packagefiles"
     cp packaging/meson/handlepool.wrap "$user/subprojects"
     cp -r packaging/meson/handlepool "$user/subprojects/packagefiles"
     tar -c -z --exclude=./build --exclude=./.git --transform "s,^\.,handlepool-$version," \
         -f "$user/subprojects/packagefiles/handlepool-$version.tar.gz" .
     meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" \
-        -Dprogram_in_c="$PWD/tests/install/c/program.c" -Dhandlepool:default_library=shared \
+        -Dprogram_in_c="$PWD/tests/delivery/install/c/program.c" -Dhandlepool:default_library=shared \
         -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled >/dev/null
     meson compile -C "$user/build" >/dev/null
     prints_ships "$user/build/program"

@@ -18,7 +18,7 @@
 #   ci/peers.sh
 #   ci/peers.sh --quick --json peers.json
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 
 quick=
 json=
@@ -43,12 +43,12 @@ cd "$project"
 report=bench/peers/report.py
 results=bench/peers/results/peers.json
 if [[ $draw_only ]]; then
-    ci/install.sh matplotlib
+    ci/tools/install.sh matplotlib
     /usr/bin/python3 "$report" draw "$results"
     exit 0
 fi
 
-ci/install.sh peers matplotlib
+ci/tools/install.sh peers matplotlib
 build=build/peers
 step "building"
 cmake -S . --preset release -B "$build" -D HANDLEPOOL_BUILD_PEERS=ON -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >/dev/null

@@ -8,14 +8,14 @@
 #   ci/shared.sh
 #   CXX=clang++-19 ci/shared.sh    with another compiler, in a build folder of its own
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 
 if [ "${CXX:-}" = clang++-19 ]; then
-    ci/install.sh clang++-19
+    ci/tools/install.sh clang++-19
 else
-    ci/install.sh
+    ci/tools/install.sh
 fi
 build=build/shared${CXX:+-$(basename "$CXX")}
 cmake --preset dev -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D BUILD_SHARED_LIBS=ON \

@@ -8,10 +8,10 @@
 #   ci/stress.sh 120
 #   ci/stress.sh 600 --threads 2
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 
 require_number SECONDS "${1:-}"
-"$project/ci/install.sh" --harness
+"$project/ci/tools/install.sh" --harness
 build_harness "$project/build/stress" "$all_harness_commands"
 # From where it was called, so that the files in the arguments mean what they say.
 # The bound is for bugs that show as a wait without end.

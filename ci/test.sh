@@ -11,7 +11,7 @@
 #   ci/test.sh release --label-exclude stress
 #   CXX=g++ ci/test.sh    with another compiler than clang++-19, which takes half of the time
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 preset=${1:-dev}
@@ -22,7 +22,7 @@ tools=(chromium gdb lldb-19 numpy)
 if [ "$compiler" = clang++-19 ]; then
     tools+=(clang++-19)
 fi
-ci/install.sh "${tools[@]}"
+ci/tools/install.sh "${tools[@]}"
 build=build/$preset-$(basename "$compiler")
 # Without debug information, which takes a fifth of the time.
 cmake --preset "$preset" -B "$build" -D CMAKE_CXX_COMPILER="$compiler" -D HANDLEPOOL_UNITE_SOURCES=ON \

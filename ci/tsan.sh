@@ -11,7 +11,7 @@
 #   ci/tsan.sh
 #   ci/tsan.sh clang++-19 30
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 
 compiler=${1:-g++}
@@ -20,8 +20,8 @@ require_compiler "$compiler"
 require_number SECONDS "$seconds"
 refuse_arguments "${@:3}"
 
-ci/install.sh "$compiler" chromium
-ci/onetbb_tsan.sh "$compiler"
+ci/tools/install.sh "$compiler" chromium
+ci/tools/onetbb_tsan.sh "$compiler"
 build=build/tsan-$compiler
 cmake --preset tsan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" \
     -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB" >/dev/null

@@ -2,7 +2,7 @@
 # usage: ci/windows.sh
 #
 # Cross-builds the library for Windows on x86-64 by mingw-w64, contracts checked, and runs under wine: tests of the core (see
-# cross_tests in ci/common.sh), the stress scenarios for a short time, the C interface, and a program with the library as a
+# cross_tests in ci/tools/common.sh), the stress scenarios for a short time, the C interface, and a program with the library as a
 # DLL. docs/platforms.md says what that shows, and what not.
 #
 # Some five minutes on two cores. Without oneTBB, RapidCheck and zstd, which would have to be compiled for Windows first: so
@@ -12,11 +12,11 @@
 #   ci/windows.sh
 #   GTEST_FILTER='pool_test.*' ci/windows.sh    some tests
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/tools/common.sh"
 cd "$project"
 refuse_arguments "$@"
 
-ci/cross_packages.sh windows
+ci/tools/cross_packages.sh windows
 # Not under qemu, which takes too long: each of its many stores reserves gibibytes.
 cross_tests+=(handlepool_properties_tests.property_store_file_test)
 export WINEDEBUG=-all WINEPREFIX=$PWD/build/wine
@@ -42,7 +42,7 @@ step "DLL"
 cmake --preset windows -B build/windows-dll -D BUILD_SHARED_LIBS=ON -D HANDLEPOOL_COMPONENTS= \
     -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_STRESS=OFF >/dev/null
 cmake --build build/windows-dll --target handlepool
-x86_64-w64-mingw32-g++-posix -std=c++20 -D HANDLEPOOL_CHECKED=1 -Iinclude tests/windows/dll_program.cpp \
+x86_64-w64-mingw32-g++-posix -std=c++20 -D HANDLEPOOL_CHECKED=1 -Iinclude tests/delivery/windows/dll_program.cpp \
     -Lbuild/windows-dll -lhandlepool-checked -o build/windows-dll/dll_program.exe
 timeout 60 wine build/windows-dll/dll_program.exe
 step "done"

@@ -17,7 +17,7 @@
 #include <handlepool/timeline.hpp>
 
 #include <fmt/format.h>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 #include <support/progress_bar.hpp>
 
 #include <atomic>

@@ -14,7 +14,7 @@
 #include <handlepool/tbb/executor.hpp>
 
 #include <fmt/format.h>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,15 +1,15 @@
 #include "commands/command_line.hpp"
 #include "optional_parts.hpp"
-#include "result.hpp"
+#include "results/result.hpp"
 
-#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/text/text.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <support/output_file.hpp>
-#include <support/system.hpp>
+#include <support/files/output_file.hpp>
+#include <support/programs/system.hpp>
 
 #include <cstdio>
 #include <exception>

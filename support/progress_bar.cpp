@@ -1,6 +1,6 @@
 #include "progress_bar.hpp"
 
-#include "system.hpp"
+#include <support/programs/system.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "sim_policy.hpp"
 
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/parts/lane.hpp>
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 
 #include "machine.hpp"
 
-#include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/message.hpp>
-#include <handlepool/detail/virtual_array.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../object.hpp"
+#include <bench/tools/object.hpp>
 
 #include <array>
 #include <concepts>

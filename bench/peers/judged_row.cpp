@@ -1,6 +1,6 @@
 #include "judged_row.hpp"
 
-#include "../comparison.hpp"
+#include <bench/tools/comparison.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

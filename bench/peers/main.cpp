@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 
 #include <algorithm>
 #include <cstdio>

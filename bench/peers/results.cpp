@@ -1,6 +1,6 @@
 #include "results.hpp"
 
-#include "../comparison.hpp"
+#include <bench/tools/comparison.hpp>
 #include "common_size.hpp"
 
 #include <fmt/format.h>

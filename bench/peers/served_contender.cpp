@@ -7,7 +7,7 @@
 #include <boost/process/pipe.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <support/run_program.hpp>
+#include <support/programs/run_program.hpp>
 
 #include <cerrno>
 #include <sstream>

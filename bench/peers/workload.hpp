@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../timed_team.hpp"
+#include <bench/tools/timed_team.hpp>
 #include "contender.hpp"
 #include "figures.hpp"
 #include "latencies.hpp"

@@ -3,7 +3,7 @@
 #include "../run_program.hpp"
 
 #include <CLI/CLI.hpp>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 

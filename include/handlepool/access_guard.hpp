@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/pin.hpp>
+#include <handlepool/detail/threads/pin.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <utility>

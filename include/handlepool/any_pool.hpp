@@ -1,10 +1,10 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/object_access.hpp>
-#include <handlepool/detail/outer_gate.hpp>
-#include <handlepool/detail/row_place.hpp>
-#include <handlepool/detail/type_id.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/threads/outer_gate.hpp>
+#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/base/type_id.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>

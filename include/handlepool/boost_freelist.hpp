@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/freelist_counters.hpp>
-#include <handlepool/detail/memory_purpose.hpp>
-#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/slots/freelist_counters.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/memory_use.hpp>
 

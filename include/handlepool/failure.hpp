@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/base/config.hpp>
 
 /// How errors are reported: as exceptions, or in programs built without them by ending the program.
 namespace handlepool {

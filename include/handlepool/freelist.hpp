@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <concepts>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/contract.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <compare>

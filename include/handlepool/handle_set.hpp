@@ -1,9 +1,9 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/member_list.hpp>
-#include <handlepool/detail/pool_link.hpp>
-#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/containers/member_list.hpp>
+#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/handle.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <handlepool/detail/object_access.hpp>
-#include <handlepool/detail/object_places.hpp>
-#include <handlepool/detail/range_of.hpp>
-#include <handlepool/detail/slot_lookup.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/objects/object_places.hpp>
+#include <handlepool/detail/base/range_of.hpp>
+#include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <array>

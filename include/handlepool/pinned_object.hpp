@@ -1,7 +1,7 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/object_access.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/clock.hpp>
-#include <handlepool/detail/thread_index.hpp>
-#include <handlepool/detail/virtual_array.hpp>
+#include <handlepool/detail/base/time.hpp>
+#include <handlepool/detail/threads/thread_index.hpp>
+#include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <atomic>

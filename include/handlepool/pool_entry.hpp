@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/object_access.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 

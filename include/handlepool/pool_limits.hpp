@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/pool_options.hpp>
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <handlepool/detail/bag_buffer.hpp>
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/properties/entry_of.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_view.hpp>
 

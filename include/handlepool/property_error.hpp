@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/text/message.hpp>
 
 #include <cstddef>
 #include <new>

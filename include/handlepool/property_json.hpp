@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_bag.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/stable_placement.hpp>
+#include <handlepool/detail/compaction/stable_placement.hpp>
 #include <handlepool/raw_pool.hpp>
 
 /// `raw_stable_pool<>` is to raw_pool what stable_pool is to pool: its objects never move.

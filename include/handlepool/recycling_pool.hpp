@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/recycling_placement.hpp>
+#include <handlepool/detail/compaction/recycling_placement.hpp>
 #include <handlepool/recycler.hpp>
 #include <handlepool/stable_pool.hpp>
 

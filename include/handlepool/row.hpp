@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/row_place.hpp>
-#include <handlepool/detail/type_list.hpp>
+#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>

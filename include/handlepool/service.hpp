@@ -2,14 +2,14 @@
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/access_gate.hpp>
-#include <handlepool/detail/message.hpp>
-#include <handlepool/detail/object_access.hpp>
-#include <handlepool/detail/per_thread_table.hpp>
-#include <handlepool/detail/pin.hpp>
-#include <handlepool/detail/pool_directory.hpp>
-#include <handlepool/detail/raise.hpp>
-#include <handlepool/detail/service_compactor.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/threads/per_thread_table.hpp>
+#include <handlepool/detail/threads/pin.hpp>
+#include <handlepool/detail/service/pool_directory.hpp>
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/service/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/stable_placement.hpp>
+#include <handlepool/detail/compaction/stable_placement.hpp>
 #include <handlepool/pool.hpp>
 
 /// `stable_pool<T>` is a pool whose objects never move: an object's address holds for its life. It has the

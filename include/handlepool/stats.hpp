@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/nanoseconds.hpp>
+#include <handlepool/detail/base/time.hpp>
 
 #include <cstddef>
 #include <cstdint>

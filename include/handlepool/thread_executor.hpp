@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/least.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/executor.hpp>
 
 #include <atomic>

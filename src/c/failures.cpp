@@ -1,6 +1,6 @@
 #include "failures.hpp"
 
-#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/text/text.hpp>
 #include <handlepool/error.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "staged_object.hpp"
 #include "types.hpp"
 
-#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/service_stats.hpp>
 

@@ -3,7 +3,7 @@
 #include "registry.hpp"
 #include "types.hpp"
 
-#include <handlepool/detail/message.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service_stats.hpp>

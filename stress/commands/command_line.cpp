@@ -1,6 +1,6 @@
 #include "command_line.hpp"
 
-#include "../result.hpp"
+#include "results/result.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "../churn.hpp"
-#include "../record/recorder.hpp"
-#include "../replay.hpp"
-#include "../report.hpp"
-#include "../scenarios.hpp"
+#include "run/churn.hpp"
+#include "traces/record/recorder.hpp"
+#include "traces/replay.hpp"
+#include "results/report.hpp"
+#include "run/scenarios.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../frame_executor.hpp"
+#include "run/executors/frame_executor.hpp"
 #include "../optional_parts.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "../trace_file.hpp"
+#include "traces/trace_file.hpp"
 #include "command_line.hpp"
 #include "options.hpp"
 

@@ -1,5 +1,5 @@
 #include "../optional_parts.hpp"
-#include "../trace_file.hpp"
+#include "traces/trace_file.hpp"
 #include "command_line.hpp"
 
 #include <CLI/CLI.hpp>

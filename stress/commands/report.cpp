@@ -2,11 +2,11 @@
 #include "../page/result_file.hpp"
 #include "command_line.hpp"
 
-#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/text/text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 
 #include <filesystem>
 #include <stdexcept>

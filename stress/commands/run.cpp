@@ -1,5 +1,5 @@
-#include "../resources.hpp"
-#include "../result.hpp"
+#include "run/resources.hpp"
+#include "results/result.hpp"
 #include "command_line.hpp"
 #include "options.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "findings.hpp"
+#include "watched/findings.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/event.hpp"
 #include "oracle/recorder.hpp"

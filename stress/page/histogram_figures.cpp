@@ -2,7 +2,7 @@
 
 #include "chart.hpp"
 #include "html.hpp"
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "oracle/event.hpp"
 #include "parts.hpp"
 

@@ -1,6 +1,6 @@
 #include "html.hpp"
 
-#include <handlepool/detail/text.hpp>
+#include <handlepool/detail/text/text.hpp>
 
 namespace handlepool::stress::page {
 

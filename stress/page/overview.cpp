@@ -1,6 +1,6 @@
-#include "findings.hpp"
+#include "watched/findings.hpp"
 #include "html.hpp"
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "parts.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 #include "result_file.hpp"
 
-#include <handlepool/detail/text.hpp>
-#include <handlepool/detail/whole_number.hpp>
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/detail/text/whole_number.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <support/read_file.hpp>
+#include <support/files/read_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "html.hpp"
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "parts.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "chart.hpp"
 #include "columns.hpp"
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "parts.hpp"
 
 #include <fmt/format.h>

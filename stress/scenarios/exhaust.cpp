@@ -1,13 +1,13 @@
 // Pools are filled to the brim by all threads at once, emptied, and filled again: they are full only when
 // they are, and then they say so.
 
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <handlepool/error.hpp>
 
 #include <fmt/format.h>
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

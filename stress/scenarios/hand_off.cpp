@@ -1,10 +1,10 @@
 // Handles travel between threads through a concurrent queue, and are used and erased elsewhere.
 
-#include "parcel_queue.hpp"
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/parcel_queue.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

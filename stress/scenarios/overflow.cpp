@@ -1,10 +1,10 @@
 // Removal queues of two, so that compaction has to sweep, and bursts of removals by one thread.
 
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <fmt/format.h>
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,10 +1,10 @@
 // Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
 
-#include "scenarios.hpp"
-#include "shared_handles.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "run/shared_handles.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // All threads erase the same handles at the same moment: exactly one wins each, as the histories show.
 
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

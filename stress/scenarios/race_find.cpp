@@ -1,10 +1,10 @@
 // Threads look up and read what others erase: they find the object, whole, or nothing.
 
-#include "scenarios.hpp"
-#include "shared_handles.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "run/shared_handles.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

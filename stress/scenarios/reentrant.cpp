@@ -1,10 +1,10 @@
 // Constructors create objects of the same pool, destructors erase them.
 
-#include "scenarios.hpp"
-#include "tracked_object.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/tracked_object.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

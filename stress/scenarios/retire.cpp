@@ -1,13 +1,13 @@
 // Narrow generations: slots retire one after the other, until the pool says that it is used up. All that were
 // ever given out stay dead.
 
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <handlepool/error.hpp>
 
 #include <fmt/format.h>
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,11 +1,11 @@
 // Holders keep handles for many frames after the erasure and look them up from every thread, and so they do
 // with forged neighbours of real handles.
 
-#include "scenarios.hpp"
-#include "shared_handles.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "run/shared_handles.hpp"
+#include "watched/watched_pool.hpp"
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <bit>

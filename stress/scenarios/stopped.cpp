@@ -3,16 +3,16 @@
 
 #include "scenarios/stopped.hpp"
 
-#include "placements.hpp"
-#include "scenarios.hpp"
-#include "tracked_object.hpp"
-#include "watched_pool.hpp"
+#include "watched/placements.hpp"
+#include "run/scenarios.hpp"
+#include "watched/tracked_object.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <handlepool/pool.hpp>
 
 #include <fmt/format.h>
-#include <support/step_atomics.hpp>
-#include <support/tiny_policy.hpp>
+#include <support/steps/step_atomics.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "test_run.hpp"
+#include "run/test_run.hpp"
 
-#include <support/step_bounds.hpp>
+#include <support/steps/step_bounds.hpp>
 
 #include <array>
 #include <chrono>

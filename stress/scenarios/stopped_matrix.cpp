@@ -4,7 +4,7 @@
 #include "scenarios/stopped.hpp"
 
 #include <fmt/format.h>
-#include <support/step_atomics.hpp>
+#include <support/steps/step_atomics.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,12 +1,12 @@
 // Threads are born and die by the thousand, more at a time than there are processors; they leave objects
 // behind, and slots that they had claimed.
 
-#include "scenarios.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <fmt/format.h>
-#include <support/thread_team.hpp>
-#include <support/tiny_policy.hpp>
+#include <support/threads/thread_team.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,11 +1,11 @@
 // Constructors throw at random: nothing of it may be seen, and nothing may be lost.
 
-#include "scenarios.hpp"
-#include "tracked_object.hpp"
-#include "watched_pool.hpp"
+#include "run/scenarios.hpp"
+#include "watched/tracked_object.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <fmt/format.h>
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

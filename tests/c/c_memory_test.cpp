@@ -3,7 +3,7 @@
 #include <handlepool/handlepool.h>
 
 #include <gtest/gtest.h>
-#include <support/failing_new.hpp>
+#include <tests/support/failing_new.hpp>
 
 #include <array>
 #include <functional>

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/paths.hpp>
-#include <support/run_program.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/paths.hpp>
+#include <support/programs/run_program.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <fstream>
 #include <string>

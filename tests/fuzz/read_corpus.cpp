@@ -1,6 +1,6 @@
 // Gives all files of a folder to a fuzz target, instead of libFuzzer.
 
-#include <support/read_file.hpp>
+#include <support/files/read_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

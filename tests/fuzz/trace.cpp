@@ -3,7 +3,7 @@
 // without them too.
 
 #include "require.hpp"
-#include "trace_file.hpp"
+#include "traces/trace_file.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/detail/thread_index_set.hpp>
+#include <handlepool/detail/threads/thread_index_set.hpp>
 
 #include <array>
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 #include <handlepool/fifo_freelist.hpp>
 
-#include <support/freelist_tools.hpp>
+#include <tests/support/freelist_tools.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 #include "models.hpp"
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/access_gate.hpp>
-#include <handlepool/detail/lane.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/error.hpp>
 
 #include <atomic>

@@ -3,16 +3,16 @@
 #include "model_policy.hpp"
 #include "models.hpp"
 
-#include <handlepool/detail/lane.hpp>
-#include <handlepool/detail/nursery.hpp>
-#include <handlepool/detail/pool_config.hpp>
-#include <handlepool/detail/removal_queue.hpp>
-#include <handlepool/detail/slot_table.hpp>
-#include <handlepool/detail/thread_index_set.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/queues/removal_queue.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
+#include <handlepool/detail/threads/thread_index_set.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 
-#include <support/each_record.hpp>
+#include <tests/support/each_record.hpp>
 
 #include <array>
 #include <cstddef>

@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <support/output_file.hpp>
-#include <support/paths.hpp>
+#include <support/files/output_file.hpp>
+#include <tests/support/paths.hpp>
 
 #include <algorithm>
 #include <exception>

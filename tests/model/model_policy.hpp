@@ -6,11 +6,11 @@
 #include "require.hpp"
 #include "steps.hpp"
 
-#include <handlepool/detail/memory_purpose.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

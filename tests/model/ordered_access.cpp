@@ -1,6 +1,6 @@
 #include "ordered_access.hpp"
 
-#include <support/read_file.hpp>
+#include <support/files/read_file.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "model.hpp"
 #include "model_policy.hpp"
 
-#include <handlepool/detail/pool_id_registry.hpp>
+#include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "model.hpp"
 
-#include <support/step_bounds.hpp>
+#include <support/steps/step_bounds.hpp>
 
 #include <array>
 #include <cstddef>

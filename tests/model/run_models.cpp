@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <support/output_file.hpp>
+#include <support/files/output_file.hpp>
 
 #include <chrono>
 #include <cstddef>

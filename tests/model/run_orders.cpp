@@ -9,8 +9,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <support/output_file.hpp>
-#include <support/paths.hpp>
+#include <support/files/output_file.hpp>
+#include <tests/support/paths.hpp>
 
 #include <algorithm>
 #include <chrono>

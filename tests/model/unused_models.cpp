@@ -3,13 +3,13 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/detail/index_allocator.hpp>
-#include <handlepool/detail/nursery.hpp>
-#include <handlepool/detail/pool_config.hpp>
-#include <handlepool/detail/slot_table.hpp>
+#include <handlepool/detail/slots/index_allocator.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 
-#include <support/drain_newborns.hpp>
+#include <tests/support/drain_newborns.hpp>
 
 #include <array>
 #include <cstddef>

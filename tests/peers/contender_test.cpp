@@ -3,7 +3,7 @@
 #include <bench/peers/contender.hpp>
 #include <contenders.hpp>
 #include <gtest/gtest.h>
-#include <support/thread_team.hpp>
+#include <support/threads/thread_team.hpp>
 
 #include <algorithm>
 #include <array>

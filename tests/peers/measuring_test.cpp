@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/paths.hpp>
-#include <support/read_file.hpp>
-#include <support/run_program.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/paths.hpp>
+#include <support/files/read_file.hpp>
+#include <support/programs/run_program.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>
 #include <cstdint>

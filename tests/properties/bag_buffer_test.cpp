@@ -1,6 +1,6 @@
 // A buffer by itself, in memory of the test's own.
 
-#include <handlepool/detail/bag_buffer.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
 
 #include <gtest/gtest.h>
 

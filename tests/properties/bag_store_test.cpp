@@ -1,10 +1,10 @@
 // What a property_store asks for only when threads race, as it looks for foreign handles first; and the
 // blocks in which bags lie, which it doesn't show.
 
-#include <handlepool/detail/bag_buffer.hpp>
-#include <handlepool/detail/bag_store.hpp>
-#include <handlepool/detail/block_arena.hpp>
-#include <handlepool/detail/entry_of.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
+#include <handlepool/detail/properties/bag_store.hpp>
+#include <handlepool/detail/properties/block_arena.hpp>
+#include <handlepool/detail/properties/entry_of.hpp>
 #include <handlepool/property_bag.hpp>
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Blocks for bags: what is taken is nobody else's, and what is given back is taken again.
 
-#include <handlepool/detail/block_arena.hpp>
-#include <handlepool/detail/virtual_memory.hpp>
+#include <handlepool/detail/properties/block_arena.hpp>
+#include <handlepool/detail/memory/virtual_memory.hpp>
 
 #include <gtest/gtest.h>
-#include <support/random.hpp>
-#include <support/threads.hpp>
+#include <tests/support/random.hpp>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <handlepool/property_bag.hpp>
 
 #include <gtest/gtest.h>
-#include <support/random.hpp>
+#include <tests/support/random.hpp>
 
 #include <algorithm>
 #include <cstddef>

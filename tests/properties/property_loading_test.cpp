@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/random.hpp>
+#include <tests/support/random.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,9 +6,9 @@
 #include <boost/crc.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/random.hpp>
-#include <support/scratch_directory.hpp>
-#include <support/threads.hpp>
+#include <tests/support/random.hpp>
+#include <tests/support/scratch_directory.hpp>
+#include <tests/support/threads.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@
 #include <system_error>
 
 #if !defined(_WIN32)
-#include <support/file_size_limit.hpp>
+#include <tests/support/file_size_limit.hpp>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>

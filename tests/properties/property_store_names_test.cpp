@@ -9,8 +9,8 @@
 
 #include <boost/crc.hpp>
 #include <gtest/gtest.h>
-#include <support/random.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/random.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <handlepool/property_store.hpp>
 
 #include <gtest/gtest.h>
-#include <support/random.hpp>
+#include <tests/support/random.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <handlepool/property_store.hpp>
 
 #include <gtest/gtest.h>
-#include <support/threads.hpp>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstddef>

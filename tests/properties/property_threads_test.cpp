@@ -5,7 +5,7 @@
 #include <handlepool/property_json.hpp>
 
 #include <gtest/gtest.h>
-#include <support/threads.hpp>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,13 +1,13 @@
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/pool_as_any.hpp>
+#include <handlepool/detail/service/pool_as_any.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
-#include <support/tiny_policy.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <cstdint>
 #include <optional>

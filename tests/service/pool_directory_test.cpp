@@ -1,4 +1,4 @@
-#include <handlepool/detail/pool_directory.hpp>
+#include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>

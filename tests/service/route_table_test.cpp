@@ -1,5 +1,5 @@
-#include <handlepool/detail/pool_as_any.hpp>
-#include <handlepool/detail/route_table.hpp>
+#include <handlepool/detail/service/pool_as_any.hpp>
+#include <handlepool/detail/service/route_table.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>

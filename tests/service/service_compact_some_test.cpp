@@ -4,7 +4,7 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <support/vacated_place.hpp>
+#include <tests/support/vacated_place.hpp>
 
 #include <cstddef>
 #include <string>

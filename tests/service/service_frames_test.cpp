@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/chosen_module.hpp>
-#include <support/hostile_types.hpp>
+#include <tests/support/chosen_module.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -3,7 +3,7 @@
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
-#include <support/threads.hpp>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstddef>

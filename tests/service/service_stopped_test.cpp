@@ -3,9 +3,9 @@
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
-#include <support/step_atomics.hpp>
-#include <support/stop_at_every_access.hpp>
-#include <support/tiny_policy.hpp>
+#include <support/steps/step_atomics.hpp>
+#include <tests/support/stop_at_every_access.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
-#include <support/random.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <tests/support/random.hpp>
 
 #include <array>
 #include <atomic>

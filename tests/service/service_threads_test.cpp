@@ -4,8 +4,8 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
-#include <support/threads.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <tests/support/threads.hpp>
 
 #include <array>
 #include <atomic>

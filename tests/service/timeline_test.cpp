@@ -1,4 +1,4 @@
-#include <handlepool/detail/thread_index.hpp>
+#include <handlepool/detail/threads/thread_index.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/thread_executor.hpp>
 #include <handlepool/timeline.hpp>
@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/file_size_limit.hpp>
-#include <support/threads.hpp>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <chrono>

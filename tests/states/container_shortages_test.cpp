@@ -4,7 +4,7 @@
 #include "container_kinds.hpp"
 
 #include <gtest/gtest.h>
-#include <support/failing_new.hpp>
+#include <tests/support/failing_new.hpp>
 
 #include <cstddef>
 #include <new>

@@ -7,7 +7,7 @@
 #include <handlepool/error.hpp>
 
 #include <gtest/gtest.h>
-#include <support/thread_team.hpp>
+#include <support/threads/thread_team.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -12,8 +12,8 @@
 #include <handlepool/scoped_hook.hpp>
 
 #include <gtest/gtest.h>
-#include <support/failing_new.hpp>
-#include <support/thread_team.hpp>
+#include <tests/support/failing_new.hpp>
+#include <support/threads/thread_team.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <support/paths.hpp>
-#include <support/read_file.hpp>
+#include <tests/support/paths.hpp>
+#include <support/files/read_file.hpp>
 
 #include <cctype>
 #include <cstddef>

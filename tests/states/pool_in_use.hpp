@@ -5,8 +5,8 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
-#include <support/hostile_types.hpp>
-#include <support/thread_team.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <support/threads/thread_team.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <handlepool/scoped_hook.hpp>
 
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <cstddef>
 #include <cstdint>

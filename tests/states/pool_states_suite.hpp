@@ -4,7 +4,7 @@
 #include "pool_states.hpp"
 
 #include <gtest/gtest.h>
-#include <support/failing_new.hpp>
+#include <tests/support/failing_new.hpp>
 
 #include <cstddef>
 #include <set>

@@ -1,7 +1,7 @@
 // The synthetic frame loop: its figures follow from its options.
 
-#include "churn.hpp"
-#include "report.hpp"
+#include "run/churn.hpp"
+#include "results/report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Stands in for the real churn, which a right pool gives nothing to find: with it the program reports a
 // violation.
 
-#include "churn.hpp"
+#include "run/churn.hpp"
 
 namespace handlepool::stress {
 

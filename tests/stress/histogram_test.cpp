@@ -1,7 +1,7 @@
 // Counting by buckets, and series that stay short.
 
 #include "oracle/histogram.hpp"
-#include "series.hpp"
+#include "results/series.hpp"
 
 #include <gtest/gtest.h>
 

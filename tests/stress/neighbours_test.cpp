@@ -1,6 +1,6 @@
 // The neighbours' users see what goes wrong there.
 
-#include "neighbours.hpp"
+#include "watched/neighbours.hpp"
 
 #include <handlepool/service.hpp>
 

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/run_program.hpp>
-#include <support/scratch_directory.hpp>
+#include <support/programs/run_program.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -134,7 +134,7 @@ std::string browser() {
     }
     throw std::runtime_error(
         "there is no chromium-headless-shell and no chromium on PATH: install one of them, as "
-        "`ci/install.sh chromium` does");
+        "`ci/tools/install.sh chromium` does");
 }
 
 enum class colour_scheme { dark = 0, light = 1 };

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <fstream>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // Pages: their numbers, axes and texts. What a browser makes of them is in page_browser_test.cpp.
 
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "page/axis.hpp"
 #include "page/columns.hpp"
 #include "page_sample.hpp"

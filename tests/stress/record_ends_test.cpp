@@ -1,18 +1,18 @@
 // How a recording can end before its program, and a program before its recording: full disks, signals, an
 // exec.
 
-#include "record/raw_log.hpp"
+#include "traces/record/raw_log.hpp"
 #include "record_fixture.hpp"
-#include "trace.hpp"
-#include "trace_file.hpp"
+#include "traces/trace.hpp"
+#include "traces/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/paths.hpp>
-#include <support/run_program.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/paths.hpp>
+#include <support/programs/run_program.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <sys/mount.h>
 #include <unistd.h>
 

@@ -1,14 +1,14 @@
 // Recording of real programs, most of them record_fixture.cpp.
 
-#include "record/converter.hpp"
-#include "record/recorder.hpp"
+#include "traces/record/converter.hpp"
+#include "traces/record/recorder.hpp"
 #include "record_fixture.hpp"
-#include "trace.hpp"
-#include "trace_file.hpp"
+#include "traces/trace.hpp"
+#include "traces/trace_file.hpp"
 
 #include <gtest/gtest.h>
-#include <support/paths.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/paths.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 // Replays of small traces whose figures are known, and of the recorded ones.
 
-#include "replay.hpp"
-#include "report.hpp"
-#include "trace.hpp"
-#include "trace_file.hpp"
+#include "traces/replay.hpp"
+#include "results/report.hpp"
+#include "traces/trace.hpp"
+#include "traces/trace_file.hpp"
 
 #include <gtest/gtest.h>
-#include <support/paths.hpp>
+#include <tests/support/paths.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,16 +1,16 @@
 // Reports: their JSON keys and their text are what programs and people rely on.
 
-#include "numbers.hpp"
+#include "results/numbers.hpp"
 #include "page/result_file.hpp"
-#include "record/recorder.hpp"
-#include "report.hpp"
-#include "result.hpp"
+#include "traces/record/recorder.hpp"
+#include "results/report.hpp"
+#include "results/result.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <support/output_file.hpp>
-#include <support/scratch_directory.hpp>
+#include <support/files/output_file.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <chrono>
 #include <csignal>

@@ -1,12 +1,12 @@
 // A run that can't have what it needs is refused before it begins, and says so.
 
-#include "resources.hpp"
-#include "scenarios.hpp"
+#include "run/resources.hpp"
+#include "run/scenarios.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/paths.hpp>
-#include <support/run_program.hpp>
+#include <tests/support/paths.hpp>
+#include <support/programs/run_program.hpp>
 
 #include <cerrno>
 #include <cstdint>

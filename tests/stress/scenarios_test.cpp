@@ -1,6 +1,6 @@
 // Each scenario does what its name says, and passes.
 
-#include "scenarios.hpp"
+#include "run/scenarios.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // A matrix of stopped threads that finds nothing proves nothing: pools that block must fail it.
 
-#include "report.hpp"
-#include "scenarios.hpp"
+#include "results/report.hpp"
+#include "run/scenarios.hpp"
 #include "scenarios/stopped.hpp"
-#include "test_run.hpp"
+#include "run/test_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/step_atomics.hpp>
+#include <support/steps/step_atomics.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,12 +1,12 @@
 // Reading and writing of trace files: what was written comes back, and whatever is wrong is refused.
 
-#include "trace.hpp"
-#include "trace_file.hpp"
+#include "traces/trace.hpp"
+#include "traces/trace_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <support/paths.hpp>
-#include <support/scratch_directory.hpp>
+#include <tests/support/paths.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <zstd.h>
 
 #include <algorithm>

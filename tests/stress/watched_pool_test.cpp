@@ -1,13 +1,13 @@
 // The checks of the harness can fail: each kind of wrong answer is provoked, and must be counted and put into
 // words.
 
-#include "test_run.hpp"
-#include "watched_pool.hpp"
+#include "run/test_run.hpp"
+#include "watched/watched_pool.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/tiny_policy.hpp>
+#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,10 +1,10 @@
-#include <handlepool/detail/pool_id_registry.hpp>
+#include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
-#include <support/threads.hpp>
+#include <tests/support/threads.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 

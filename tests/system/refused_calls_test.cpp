@@ -1,5 +1,5 @@
-#include <handlepool/detail/virtual_array.hpp>
-#include <handlepool/detail/virtual_memory.hpp>
+#include <handlepool/detail/memory/virtual_array.hpp>
+#include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/row_consistency.hpp>
+#include <tests/support/row_consistency.hpp>
 #include <tbb/task_arena.h>
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <handlepool/tbb/compaction_node.hpp>
 
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
+#include <tests/support/hostile_types.hpp>
 #include <tbb/flow_graph.h>
 #include <tbb/task_arena.h>
 

@@ -4,7 +4,7 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <support/threads.hpp>
+#include <tests/support/threads.hpp>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>

@@ -2,7 +2,7 @@
 #include <handlepool/tbb/for_each.hpp>
 
 #include <gtest/gtest.h>
-#include <support/hostile_types.hpp>
+#include <tests/support/hostile_types.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../packed_array.hpp"
+#include <bench/tools/packed_array.hpp>
 #include "../contender.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../../capacity.hpp"
+#include <bench/tools/capacity.hpp>
 #include "../contender.hpp"
 #include "../thread_keys.hpp"
 

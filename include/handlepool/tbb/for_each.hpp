@@ -1,7 +1,7 @@
 #pragma once
 
-#include <handlepool/detail/config.hpp>
-#include <handlepool/detail/least.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/least.hpp>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

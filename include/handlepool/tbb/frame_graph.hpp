@@ -1,6 +1,6 @@
 #pragma once
 
-#include <handlepool/detail/raise.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>

@@ -11,7 +11,7 @@ CONTROLS = "[\x00-\x1f\x7f-\x9f]"
 
 
 def printable(text):
-    """A name, as detail/text.hpp prints it: it is any bytes, and a terminal obeys control characters."""
+    """A name, as detail/text/text.hpp prints it: it is any bytes, and a terminal obeys control characters."""
     return re.sub(CONTROLS, "\ufffd", text.decode("utf-8", "replace"))
 
 

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// Finds the newborns of all lanes that are published, in a compaction.
+template <class T, class Config>
+class newborn_collector {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using policy = typename Config::policy;
+
+    newborn_collector(const memory_purpose& what_for, parts_type& parts)
+        : parts_(parts),
+          pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
+
+    /// Drains the newborns that are ready, lane by lane, in the order of their creation: those in at most
+    /// `budget` positions that were used, beginning with a lane. `take` is called as the nursery says. All in
+    /// one pass, in this thread.
+    template <class Take>
+    void drain(std::size_t budget, std::size_t first_lane, Take take) {
+        // All lanes first: objects that come while others move wait for the next compaction.
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            queue.pending = parts_.newborns.pending(queue);
+        }
+        share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
+                see_vacated(queue);
+            }
+        });
+    }
+
+    /// The same with an executor, which finds out what is ready.
+    template <executor Executor, class Take>
+    void collect(Executor& executor, std::size_t budget, std::size_t first_lane, Take take) {
+        const std::size_t ranges = find_pending(budget, first_lane);
+        pending_.filled(ranges);
+        executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
+                            [this](std::size_t first, std::size_t last) noexcept {
+                                for (std::size_t i = first; i != last; ++i) {
+                                    pending_range& one = pending_[i];
+                                    one.ready =
+                                        parts_.newborns.scan_published(one.first, one.last, parts_.table);
+                                }
+                            });
+        for (std::size_t i = 0; i != ranges;) {
+            const std::size_t lane = pending_[i].lane;
+            // Those before the first of the lane that is not ready.
+            std::size_t ready = 0;
+            bool all = true;
+            for (; i != ranges && pending_[i].lane == lane; ++i) {
+                if (all) {
+                    ready += pending_[i].ready;
+                    all = pending_[i].ready == pending_[i].last - pending_[i].first;
+                }
+            }
+            newborn_chain<policy>& queue = parts_.lanes[lane].newborns;
+            if (!all) { // whatever a budget has left out comes after one that is not ready
+                see_vacated(queue);
+            }
+            parts_.newborns.drain(queue, ready, take);
+        }
+    }
+
+    /// Lets the memory of the list follow its use.
+    void end_frame() noexcept { pending_.end_frame(); }
+    /// Gives the memory of the list back to the system.
+    void shrink() noexcept { pending_.discard(); }
+
+    memory_use memory() const noexcept { return memory_of(pending_); }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    // Positions of a lane's nursery that were not drained yet, and how many of them, from the first on, can
+    // be.
+    struct pending_range {
+        plain<std::size_t> lane;
+        plain<std::uint32_t> first;
+        plain<std::uint32_t> last;
+        plain<std::uint32_t> ready;
+    };
+
+    /// Lists the positions of lanes that were not drained yet.
+    std::size_t find_pending(std::size_t budget, std::size_t first_lane) {
+        std::size_t count = 0;
+        const auto list = [&](std::size_t i, std::size_t most) {
+            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            const auto add = [&](std::uint32_t first, std::uint32_t last) {
+                pending_[count++] = {i, first, last, 0};
+            };
+            bool all = true;
+            if (most == unlimited) {
+                parts_.newborns.for_pending(queue, add);
+            } else {
+                all = parts_.newborns.for_used(queue, most, add);
+            }
+            if (all) {
+                see_vacated(queue);
+            }
+        };
+        share_among_lanes(budget, first_lane, list);
+        return count;
+    }
+
+    template <class Take>
+    void share_among_lanes(std::size_t budget, std::size_t first_lane, Take take) {
+        share_among(
+            parts_.lanes.count(), first_lane, budget,
+            [this](std::size_t i, std::size_t most) {
+                return parts_.newborns.used(parts_.lanes[i].newborns, most);
+            },
+            take);
+    }
+
+    static void see_vacated(newborn_chain<policy>& queue) noexcept {
+        queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
+    }
+
+    parts_type& parts_;
+    working_list<policy, pending_range> pending_;
+};
+
+} // namespace handlepool::detail

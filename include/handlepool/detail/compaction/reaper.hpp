@@ -1,0 +1,370 @@
+#pragma once
+
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/compaction/hook_list.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
+#include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// What the reaper did.
+struct reaped {
+    std::size_t removed = 0; // objects, of which
+    std::size_t newborn = 0; // were in the nursery
+    std::size_t retired = 0; // slots used up
+
+    reaped& operator+=(const reaped& more) noexcept {
+        removed += more.removed;
+        newborn += more.newborn;
+        retired += more.retired;
+        return *this;
+    }
+};
+
+/// The first half of a compaction: destroys the removed objects where they are, frees their slots, and lists
+/// the holes that they leave in the dense store. All destructors run before the first object moves, so that
+/// they can look others up.
+template <class T, class Config>
+class reaper {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
+
+    reaper(const memory_purpose& what_for, parts_type& parts, slot_history<policy>& history)
+        : parts_(parts),
+          history_(history),
+          // More than there are objects: records that come late, after a sweep, are among them.
+          removals_(what_for.part(" removals").rarely(), most_removals(parts)),
+          locations_(what_for.part(" removed objects").rarely(), most_removals(parts)),
+          holes_(what_for.part(" holes").rarely(), parts.geometry.object_limit) {}
+
+    hooks_type& hooks() noexcept { return hooks_; }
+
+    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a lane.
+    /// Destroys their objects where they are, and frees the slots in the order of the records. All in one
+    /// pass, and in this thread, as hooks want it.
+    reaped reap(std::size_t budget, std::size_t first_lane, std::uint64_t frame) {
+        removal_count_ = 0;
+        hole_count_ = 0;
+        reaped done;
+        for_queues(budget, first_lane, [&](auto record, std::size_t count) {
+            prefetch(record, count);
+            done += reap_run(record, count, frame);
+        });
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    /// The same in two steps, for an executor: takes the snapshot.
+    void collect(std::size_t budget = unlimited, std::size_t first_lane = 0) {
+        removal_count_ = 0;
+        hole_count_ = 0;
+        for_queues(budget, first_lane, [this](auto record, std::size_t count) {
+            for (std::size_t i = 0; i != count; ++i) {
+                add_removal(record(i));
+            }
+        });
+    }
+    /// Destroys what was collected, or found by find_unrecorded(), and frees the slots. Without hooks.
+    template <executor Executor>
+    reaped reap_collected(Executor& executor, std::uint64_t frame) {
+        executor.for_ranges(removal_count_, policy::compaction_grain,
+                            [this, frame](std::size_t first, std::size_t last) noexcept {
+                                destroy_collected(first, last, frame);
+                            });
+        return free_collected();
+    }
+
+    /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its
+    /// slot.
+    template <class Deliver>
+    reaped hand_over(value_type handle, std::uint64_t frame, Deliver deliver) {
+        const location where = end_life(handle, frame, [&](location object) {
+            deliver(parts_.objects.at(object));
+            if constexpr (std::is_void_v<T>) {
+                parts_.objects.poison_objects(object); // the sink has ended it
+            } else {
+                parts_.newborns.end_object(parts_.objects, object);
+            }
+        });
+        reaped done;
+        free_slot(handle, where, done);
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    /// Looks for objects that were erased without a record, in the slots from `first` to before `last`, until
+    /// it has found `most`; returns the slot after those it has looked at. After all records: what is found
+    /// has none, or one that comes later and is then recognized by end_life().
+    std::size_t find_unrecorded(std::size_t first, std::size_t last, std::size_t most) {
+        const auto numbered = [](std::size_t index) { return slot_index{static_cast<std::uint32_t>(index)}; };
+        std::size_t found = 0;
+        std::size_t index = first;
+        for (; index != last && found != most; ++index) {
+            if (index + owners_ahead < last) {
+                prefetch_owner(parts_.table.location_of(numbered(index + owners_ahead)));
+            }
+            const slot_index slot = numbered(index);
+            const tag_type tag = parts_.table.tag(slot); // (4)
+            if (tag == 0 || layout::is_alive(tag)) {
+                continue;
+            }
+            const tag_type last_tag = parts_.table.last_object(tag);
+            if (remains_of(slot, last_tag) != location::nowhere) {
+                removals_[found++] = parts_.table.handle_of(slot, last_tag);
+            }
+        }
+        removal_count_ = found;
+        return index;
+    }
+
+    /// Leaves an object out of those. Returns whether it was among them.
+    bool spare(value_type handle) noexcept {
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            if (removals_[i] == handle) {
+                removal_count_ = removal_count_ - 1;
+                removals_[i] = value_type{removals_[removal_count_]};
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Destroys what find_unrecorded() found, and frees the slots. All in one pass, and in this thread, as
+    /// hooks want it.
+    reaped reap_found(std::uint64_t frame) {
+        removals_.filled(removal_count_);
+        reaped done;
+        for (std::size_t begin = 0; begin != removal_count_;) {
+            const std::size_t count = least<std::size_t>(batch, removal_count_ - begin);
+            const auto found = [this, begin](std::size_t i) { return value_type{removals_[begin + i]}; };
+            // The slots and the owners were just looked at.
+            if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
+                prefetch_objects(found, count);
+            }
+            done += reap_run(found, count, frame);
+            begin += count;
+        }
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    /// The holes in the dense store since collect(), until they are closed.
+    std::size_t hole_count() const noexcept { return hole_count_; }
+    dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
+
+    void forget_holes() noexcept {
+        holes_.filled(hole_count_);
+        hole_count_ = 0;
+    }
+
+    /// Lets the memory of the lists follow their use.
+    void end_frame() noexcept {
+        holes_.filled(hole_count_);
+        removals_.end_frame();
+        locations_.end_frame();
+        holes_.end_frame();
+    }
+
+    /// Gives the memory of the lists back to the system.
+    void shrink() noexcept {
+        removals_.discard();
+        locations_.discard();
+        holes_.discard();
+    }
+
+    memory_use memory() const noexcept { return memory_of(removals_, locations_, holes_); }
+
+private:
+    using tag_type = typename layout::tag_type;
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    static_assert(sizeof(tag_type) == sizeof(std::uint32_t), "history has 32 bits for a tag");
+
+    // Objects whose memory is asked for together.
+    static constexpr std::size_t batch = 64;
+    // How many slots ahead of the one that is looked at the owner of its place is asked for.
+    static constexpr std::size_t owners_ahead = 16;
+
+    static std::size_t most_removals(const parts_type& parts) noexcept {
+        return parts.geometry.removal_chunks * parts.geometry.removal_chunk;
+    }
+
+    void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }
+
+    /// Calls `take(record, count)` for runs of the records of all lanes; see removal_queue.
+    template <class Take>
+    void for_queues(std::size_t budget, std::size_t first_lane, Take take) {
+        // All queues first: what destructors erase waits for the next compaction, in whatever lane.
+        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
+            parts_.removals.look(parts_.lanes[i].removals);
+        }
+        share_among(
+            parts_.lanes.count(), first_lane, budget,
+            [this](std::size_t i, std::size_t most) {
+                return least(parts_.lanes[i].removals.waiting(), most);
+            },
+            [&](std::size_t i, std::size_t most) {
+                parts_.removals.drain(parts_.lanes[i].removals, take, most);
+            });
+    }
+
+    /// Asks for what destroying the objects of some records will read. Two loops: what the first one asks for
+    /// has come when the second one reads it, and so on.
+    template <class Record>
+    void prefetch(Record record, std::size_t count) const noexcept {
+        for (std::size_t i = 0; i != count; ++i) {
+            parts_.table.prefetch_slot(parts_.table.slot_of(record(i)));
+        }
+        prefetch_objects(record, count);
+    }
+    template <class Record>
+    void prefetch_objects(Record record, std::size_t count) const noexcept {
+        for (std::size_t i = 0; i != count; ++i) {
+            prefetch_object(record(i));
+        }
+    }
+
+    template <class Record>
+    reaped reap_run(Record record, std::size_t count, std::uint64_t frame) noexcept {
+        reaped done;
+        for (std::size_t i = 0; i != count; ++i) {
+            const value_type handle = record(i);
+            free_slot(handle, destroy(handle, frame), done);
+        }
+        return done;
+    }
+
+    void prefetch_object(value_type handle) const noexcept {
+        hooks_.announce(handle);
+        const location where = parts_.table.location_of(parts_.table.slot_of(handle));
+        prefetch_owner(where);
+        if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
+            parts_.objects.prefetch_object(where);
+        }
+    }
+
+    void prefetch_owner(location where) const noexcept {
+        if (parts_.objects.is_dense(where)) {
+            parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+        } else {
+            parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
+        }
+    }
+
+    /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
+    HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
+        const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)
+        // The slot may be reserved; or free and its location an old one, and then no place in use has this
+        // owner.
+        if (!is_place(where)) {
+            return location::nowhere;
+        }
+        if (parts_.objects.is_dense(where)) {
+            const dense_position position = parts_.objects.dense_position_of(where);
+            return raw(position) < parts_.objects.size() && parts_.objects.owner(position) == slot
+                       ? where
+                       : location::nowhere;
+        }
+        return parts_.newborns.holds(parts_.objects.nursery_position_of(where), slot, tag)
+                   ? where
+                   : location::nowhere;
+    }
+
+    HANDLEPOOL_ALWAYS_INLINE location destroy(value_type handle, std::uint64_t frame) noexcept {
+        return end_life(handle, frame,
+                        [this](location where) { parts_.newborns.end_object(parts_.objects, where); });
+    }
+
+    /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end. Inline,
+    /// like what calls it in a loop: the calls took a quarter of a removal's time.
+    template <class End>
+    HANDLEPOOL_ALWAYS_INLINE location end_life(value_type handle, std::uint64_t frame, End end) noexcept {
+        const slot_index slot = parts_.table.slot_of(handle);
+        const tag_type tag = layout::tag_of(handle);
+        // A record that comes after a sweep has found its object must not destroy another. Then the slot's
+        // tag has moved on, or nothing remains.
+        if (parts_.table.tag_relaxed(slot) != parts_.table.erased(tag)) {
+            return location::nowhere;
+        }
+        const location where = remains_of(slot, tag);
+        if (where == location::nowhere) {
+            return where;
+        }
+        if (parts_.objects.is_dense(where)) {
+            parts_.objects.set_owner(parts_.objects.dense_position_of(where), slot_index::none);
+        } else {
+            parts_.newborns.mark_gone(parts_.objects.nursery_position_of(where));
+        }
+        hooks_.call(handle, parts_.objects.at(where));
+        end(where);
+        history_.died(slot, tag, frame);
+        return where;
+    }
+
+    /// Frees or retires the slot of an object that was destroyed at this location, and lists its hole. A
+    /// retired one it only counts.
+    HANDLEPOOL_ALWAYS_INLINE void free_slot(value_type handle, location where, reaped& done) noexcept {
+        if (where == location::nowhere) {
+            return;
+        }
+        ++done.removed;
+        if (layout::generation_of(layout::tag_of(handle)) == layout::last_generation) {
+            ++done.retired;
+        } else {
+            parts_.allocator.release(parts_.table.slot_of(handle));
+        }
+        if (parts_.objects.is_dense(where)) {
+            holes_[hole_count_++] = parts_.objects.dense_position_of(where);
+        } else if (!parts_.newborns.unsettle(parts_.objects.nursery_position_of(where))) {
+            ++done.newborn;
+        }
+    }
+
+    void destroy_collected(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
+        for (std::size_t begin = first; begin != last;) {
+            const std::size_t end = begin + least(batch, last - begin);
+            prefetch([this, begin](std::size_t i) { return value_type{removals_[begin + i]}; }, end - begin);
+            for (; begin != end; ++begin) {
+                locations_[begin] = destroy(removals_[begin], frame);
+            }
+        }
+    }
+    reaped free_collected() noexcept {
+        removals_.filled(removal_count_);
+        locations_.filled(removal_count_);
+        reaped done;
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            free_slot(removals_[i], locations_[i], done);
+        }
+        parts_.allocator.retire(done.retired);
+        return done;
+    }
+
+    parts_type& parts_;
+    slot_history<policy>& history_;
+    hooks_type hooks_;
+    working_list<policy, plain<value_type>> removals_;
+    working_list<policy, plain<location>> locations_; // of the removals' objects
+    working_list<policy, plain<dense_position>> holes_;
+    plain<std::size_t> removal_count_{0};
+    plain<std::size_t> hole_count_{0};
+};
+
+} // namespace handlepool::detail

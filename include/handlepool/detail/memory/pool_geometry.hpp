@@ -1,0 +1,69 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/pool_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace handlepool::detail {
+
+/// The sizes that follow from a pool's options, its handle layout and its batch sizes.
+struct pool_geometry {
+    std::size_t capacity = 0;
+    std::size_t reuse_delay = 0;
+    std::size_t slot_limit = 0;
+    std::size_t removal_queue_size = 0;
+    std::size_t max_threads = 0;
+    /// Slots that idle lanes may hold without taking from the capacity.
+    std::size_t lane_slack = 0;
+    /// The most slots that are in service and not retired, and so the most objects at any time.
+    std::size_t object_limit = 0;
+    /// Positions of the dense store, if there is one.
+    std::size_t dense_positions = 0;
+    std::size_t nursery_chunks = 0;
+    std::size_t removal_chunks = 0;
+    /// Positions of each. A small pool has small chunks.
+    std::size_t nursery_chunk = 0;
+    std::size_t removal_chunk = 0;
+    bool remember_frames = false;
+    bool keep_order = false;
+};
+
+/// What the handle layout and the policy say about a geometry.
+struct geometry_limits {
+    std::uint64_t index_count = 0;
+    std::size_t nursery_chunk = 0;
+    std::size_t removal_chunk = 0;
+    bool stable = false; ///< objects never move
+};
+
+/// The slots that each of `lanes` lanes may claim at once, but at least one. With a divisor of 128 all lanes
+/// together, however many there are, hold no more than an eighth of the capacity and one slot each: the sum
+/// over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
+constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::size_t divisor) noexcept {
+    return capacity / divisor / lanes;
+}
+
+/// Chunks of the nursery that a lane may sit on: one that is half used, one that is half drained, and one
+/// whose constructors have thrown.
+inline constexpr std::size_t nursery_chunks_of_lane = 3;
+
+/// Chunks of the nursery whose memory goes back together.
+inline constexpr std::size_t chunks_of_piece = 64;
+
+/// The chunks of a nursery of so many that compaction may hold at a time, to give their memory back.
+constexpr std::size_t chunks_to_hold(std::size_t chunks) noexcept {
+    return chunks < 64 ? 1 : chunks / 32;
+}
+
+/// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
+/// its value and what is allowed.
+HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
+/// The same, but returns nothing instead of throwing, and leaves the message in `error`.
+HANDLEPOOL_EXPORT std::optional<pool_geometry>
+try_plan_geometry(const pool_options& options, const geometry_limits& limits, std::string& error);
+
+} // namespace handlepool::detail

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/slots/index_allocator.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, then
+/// from slots that any lane gave back unused, and at last from the freelist.
+///
+/// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
+/// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
+template <class Config>
+class slot_allocator {
+public:
+    using policy = typename Config::policy;
+
+    slot_allocator(const memory_purpose& what_for, const pool_geometry& geometry, slot_table<Config>& table,
+                   const lane_table<policy>& lanes)
+        : geometry_(geometry),
+          slots_(table),
+          lanes_(lanes),
+          free_(what_for, {.index_limit = geometry.slot_limit,
+                           .waiting_limit = geometry.object_limit,
+                           .max_threads = geometry.max_threads,
+                           .reuse_delay = geometry.reuse_delay}) {}
+
+    /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
+    /// lane has one, else lock-free.
+    slot_index take(lane<policy>& mine) noexcept {
+        const slot_index taken = mine.claim.take([this](slot_index later) { slots_.prefetch_slot(later); });
+        return taken != slot_index::none ? taken : refill(mine.claim);
+    }
+
+    /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
+    /// meanwhile a compaction freed just as many as others claimed. Lock-free.
+    bool can_give(std::size_t count) const noexcept {
+        while (true) {
+            const returned_totals returned_before = free_.returned();
+            const std::size_t in_use = list().in_use();
+            const std::size_t retired_before = retired();
+            const std::size_t idle = held();
+            if (count + in_use <= geometry_.capacity + retired_before + idle + returned_before.waiting()) {
+                return true;
+            }
+            // A lane that claimed during the sum may be missing in it.
+            if (list().in_use() == in_use && retired() == retired_before &&
+                free_.returned() == returned_before) {
+                return false;
+            }
+        }
+    }
+
+    /// Lane: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
+    /// when at some moment of the call no more were left. Lock-free.
+    std::size_t take_many(lane<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+        std::size_t taken = 0;
+        // Those that the lane holds come first, so that it doesn't look idle beside them.
+        while (taken != count && mine.claim.left() != 0) {
+            out[taken++] = raw(take(mine));
+        }
+        while (taken != count) {
+            std::size_t more = claim(out + taken, count - taken, 0);
+            if (more == 0) {
+                more = claim_beyond_capacity(out + taken);
+            }
+            if (more == 0) {
+                break;
+            }
+            taken += more;
+        }
+        return taken;
+    }
+
+    /// Any thread: gives back a slot that was taken and not used, to whoever wants it next. Wait-free.
+    void give_back(slot_index slot) noexcept { free_.give_back(raw(slot)); }
+
+    /// Compaction: the slot of a destroyed object; it goes out again after publish().
+    void release(slot_index slot) noexcept { free_.release(raw(slot)); }
+    /// Any thread: `count` slots were used up, and stay out for ever. Wait-free.
+    void retire(std::size_t count) noexcept {
+        if (count != 0) { // rarely: the exchange is dear
+            retired_.fetch_add(count, std::memory_order::relaxed);
+        }
+    }
+    void publish() noexcept { free_.publish(); }
+
+    std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
+    /// Are all slots retired except those that the reuse delay holds back? These can't go out, because no
+    /// others will be freed after them.
+    bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
+
+    /// Slots that lanes hold and don't use.
+    std::size_t held() const noexcept {
+        return static_cast<std::size_t>(lanes_.sum([](const lane<policy>& one) { return one.claim.left(); }));
+    }
+    /// Slots that wait for their next object, freed or given back unused.
+    std::size_t waiting() const noexcept { return free_.list().waiting() + free_.returned().waiting(); }
+
+    const typename Config::freelist& list() const noexcept { return free_.list(); }
+
+    /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
+    /// the lanes have forgotten theirs.
+    void reset(bool retire_all) noexcept {
+        free_.reset(retire_all ? geometry_.slot_limit : 0);
+        retired_.store(retire_all ? geometry_.slot_limit : 0, std::memory_order::relaxed);
+    }
+
+    memory_use memory() const noexcept { return memory_of(free_); }
+
+private:
+    HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
+        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
+        const std::size_t wanted = least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
+        const slot_index first =
+            mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
+        return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
+            return claim_beyond_capacity(out);
+        });
+    }
+
+    /// Takes one slot beyond the capacity, as long as idle lanes hold at least as many unused. Returns how
+    /// many it took.
+    std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
+        while (true) {
+            // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
+            const returned_totals returned_before = free_.returned();
+            const std::size_t idle = held();
+            const std::size_t retired_before = retired();
+            const std::size_t claimed = claim(out, 1, least(idle, geometry_.lane_slack));
+            if (claimed != 0 ||
+                (held() == idle && retired() == retired_before && free_.returned() == returned_before)) {
+                return claimed;
+            }
+        }
+    }
+
+    std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t beyond_capacity) noexcept {
+        return free_.claim(out, wanted, geometry_.capacity + retired() + beyond_capacity);
+    }
+
+    pool_geometry geometry_;
+    slot_table<Config>& slots_;
+    const lane_table<policy>& lanes_;
+    index_allocator<policy, typename Config::freelist> free_;
+    typename policy::template atomic<std::size_t> retired_{0};
+};
+
+} // namespace handlepool::detail

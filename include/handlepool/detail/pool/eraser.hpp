@@ -1,0 +1,167 @@
+#pragma once
+
+#include <handlepool/detail/compaction/compactor.hpp>
+#include <handlepool/detail/base/for_ranges_or_throw.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/compaction/takings.hpp>
+#include <handlepool/executor.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// Ends the lives of objects: each handle is killed by exactly one call, which leaves the object to the next
+/// compaction, by a record in the lane's queue or by a taking.
+template <class T, class Config>
+class eraser {
+public:
+    using parts_type = pool_parts<T, Config>;
+    using compactor_type = compactor<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using pointer = typename parts_type::pointer;
+
+    eraser(parts_type& parts, compactor_type& compactions) noexcept
+        : parts_(parts), compactor_(compactions) {}
+
+    /// Any thread. Lock-free.
+    bool erase(value_type handle) noexcept {
+        if (!parts_.table.kill(handle)) {
+            return false;
+        }
+        lane_type* const mine = parts_.lanes.mine();
+        if (mine == nullptr) [[unlikely]] {
+            count_erased(mine);
+            compactor_.demand_sweep();
+            return true;
+        }
+        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) [[unlikely]] {
+            compactor_.demand_sweep();
+        }
+        count_erased(mine);
+        return true;
+    }
+
+    /// `sink(object)` is called by compaction.
+    template <class Sink>
+    bool take(value_type handle, Sink sink) {
+        if (!parts_.table.is_alive(handle)) {
+            return false;
+        }
+        auto& takings = compactor_.takings_of_threads();
+        auto* const mine = new taking_by<Sink>(layout::without_user(handle), std::move(sink));
+        takings.announce(*mine);
+        const bool killed = parts_.table.kill_announced(handle);
+        if (killed) {
+            count_erased(parts_.lanes.mine());
+        }
+        takings.settle(*mine, killed);
+        return killed;
+    }
+
+    /// Erases the objects for which `predicate(object)` is true. Throws what that throws; then some are
+    /// erased.
+    template <executor Executor, class Predicate>
+    std::size_t erase_if(Executor& executor, Predicate predicate) {
+        typename policy::template atomic<std::size_t> erased{0};
+        const auto erase_some = [&](auto for_each) {
+            std::size_t some = 0;
+            for_each([&](value_type handle, pointer object) {
+                some += predicate(object) && erase(handle) ? 1U : 0U;
+            });
+            erased.fetch_add(some, std::memory_order::relaxed);
+        };
+        for_ranges_or_throw<policy>(executor, parts_.objects.size(), policy::compaction_grain,
+                                    [&](std::size_t first, std::size_t last) {
+                                        erase_some(
+                                            [&](auto visit) { parts_.for_living_in(first, last, visit); });
+                                    });
+        if (placement::stable || compactor_.waiting_newborns() != 0) {
+            for_ranges_or_throw<policy>(
+                executor, parts_.slots_in_service(), policy::compaction_grain,
+                [&](std::size_t first, std::size_t last) {
+                    erase_some([&](auto visit) { parts_.for_living_newborns_in(first, last, visit); });
+                });
+        }
+        return erased.load(std::memory_order::relaxed);
+    }
+
+    /// Leaves no records: they would name all objects, whose slots the next compaction looks at as fast.
+    void clear() noexcept {
+        std::size_t cleared = 0;
+        parts_.for_each_slot([&](slot_index slot, tag_type tag) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(tag) && !parts_.table.kill(parts_.table.handle_of(slot, tag))) {
+                tag = parts_.table.tag(slot);
+            }
+            cleared += layout::is_alive(tag) ? 1U : 0U;
+        });
+        if (cleared != 0) {
+            compactor_.demand_sweep();
+            count_erased(parts_.lanes.mine(), cleared);
+        }
+    }
+
+    /// Takes all objects that are alive when it begins, by `sink(handle, object)`; returns how many. Only
+    /// while the gate is closed.
+    template <class Sink>
+    std::size_t drain(Sink& sink) {
+        // While the gate is closed no slot is freed: each of them has one object at the most to take.
+        const std::size_t in_service = parts_.slots_in_service();
+        scratch_array<value_type> taken(in_service);
+        std::size_t count = 0;
+        const auto take = [&](value_type handle, pointer) {
+            // Again when its handle was revoked.
+            while (layout::is_alive(layout::tag_of(handle)) && !parts_.table.kill(handle)) {
+                const slot_index slot = parts_.table.slot_of(handle);
+                handle = parts_.table.handle_of(slot, parts_.table.tag(slot));
+            }
+            if (layout::is_alive(layout::tag_of(handle))) {
+                count_erased(parts_.lanes.mine());
+                taken.data()[count++] = handle;
+            }
+        };
+        parts_.for_living_in(0, parts_.objects.size(), take);
+        parts_.for_living_newborns_in(0, in_service, take);
+        inline_executor executor;
+        compactor_.run(executor, unlimited, [&](auto end) {
+            for (std::size_t i = 0; i != count; ++i) {
+                end(taken[i], [&](pointer object) { sink(taken[i], object); });
+            }
+        });
+        return count;
+    }
+
+private:
+    using lane_type = lane<policy>;
+    using tag_type = typename layout::tag_type;
+    using placement = placement_parts<Config>;
+
+    template <class Sink>
+    struct taking_by final : taking<policy, value_type, pointer> {
+        taking_by(value_type handle, Sink&& moved)
+            : taking<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
+        void deliver(pointer object) override { sink(object); }
+        Sink sink;
+    };
+
+    void count_erased(lane_type* mine, std::size_t objects = 1) noexcept {
+        if (mine != nullptr) {
+            add(mine->erased, objects);
+        } else {
+            parts_.erased_without_lane.fetch_add(objects, std::memory_order::relaxed);
+        }
+    }
+
+    parts_type& parts_;
+    compactor_type& compactor_;
+};
+
+} // namespace handlepool::detail

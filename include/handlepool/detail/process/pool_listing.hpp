@@ -1,0 +1,60 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// A living pool, as a debugger finds it from the pool id of a handle; tools/debuggers/ reads this. Programs
+/// have its type from this header: a library without debug information will do.
+struct living_pool {
+    // The widths of its handles' parts, and its id.
+    unsigned index_bits = 0;
+    unsigned generation_bits = 0;
+    unsigned pool_id_bits = 0;
+    std::uint32_t id = 0;
+
+    const char* name = nullptr;
+    /// The pool_core, and a function whose parameter points to its type: debuggers know the type of a
+    /// function from its address.
+    const void* core = nullptr;
+    void (*function_of_type)() = nullptr;
+
+    living_pool* next = nullptr;
+    living_pool* previous = nullptr;
+};
+
+/// The first living pool of the process; null when there is none.
+HANDLEPOOL_EXPORT inline constinit living_pool* living_pools = nullptr;
+
+/// Its address stands for the type.
+template <class Core>
+void function_of_type(const Core*) noexcept {}
+
+/// Lists a pool for its life. Any thread may list one at any time; they block each other briefly.
+class HANDLEPOOL_EXPORT pool_listing {
+public:
+    /// Of a complete pool with handles of this layout; `name` lives as long as the listing.
+    template <class Layout, class Core>
+    static living_pool of(const Core& core, std::uint32_t id, const char* name) noexcept {
+        return {.index_bits = Layout::index_bits,
+                .generation_bits = Layout::generation_bits,
+                .pool_id_bits = Layout::pool_id_bits,
+                .id = id,
+                .name = name,
+                .core = &core,
+                .function_of_type = reinterpret_cast<void (*)()>(&detail::function_of_type<Core>)};
+    }
+
+    explicit pool_listing(const living_pool& pool) noexcept;
+    ~pool_listing();
+
+    pool_listing(const pool_listing&) = delete;
+    pool_listing& operator=(const pool_listing&) = delete;
+
+private:
+    living_pool pool_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/threads/thread_index.hpp>
+#include <handlepool/detail/threads/thread_index_set.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+namespace handlepool::detail {
+
+class pool_id_registry;
+
+// One that is ready before any code runs: of some libraries std::mutex is not. Elsewhere a child of fork
+// unlocks it, which a shared_mutex refuses.
+#if defined(_WIN32)
+using constant_mutex = std::shared_mutex;
+#else
+using constant_mutex = std::mutex;
+#endif
+
+/// What there is once for all modules of a process that see each other's symbols.
+struct alignas(64) process_state {
+    thread_index_set<std::atomic, thread_index_limit / 64> thread_indices;
+
+    constant_mutex registries_mutex; // for what follows
+    // By the widths of a layout. Never destroyed: pools of static storage duration may end later.
+    std::map<std::array<unsigned, 3>, pool_id_registry>* registries = nullptr;
+};
+
+/// Inline, so that it is one object where images share their symbols.
+HANDLEPOOL_EXPORT inline constinit process_state this_process{};
+
+} // namespace handlepool::detail

@@ -1,0 +1,273 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/freelist.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// A queue's two ends, each of one thread: positions that the producer takes, in chunks that are claimed as
+/// needed and linked to each other, and that the consumer follows in the same order. The queue's user stores
+/// the contents, and tells the consumer when they are there.
+template <class Policy>
+struct chunk_chain {
+    using position = typename Policy::template plain<std::uint32_t>;
+
+    // The producer's: its next position and the end of its chunk, equal when it has none left, both 0 before
+    // its first chunk; and the chunk.
+    position put{0};
+    position put_end{0};
+    position put_chunk{0};
+    // The first chunk of the chain.
+    typename Policy::template atomic<link> first{link::none};
+    // The consumer's, the same.
+    alignas(cache_line) position get{0};
+    position get_end{0};
+    position get_chunk{0};
+
+    /// Makes the chain as new. Only while nobody uses it.
+    void reset() noexcept {
+        put = put_end = get = get_end = 0;
+        first.store(link::none, std::memory_order::relaxed);
+    }
+};
+
+/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
+/// order and given back by the consumer of all chains, compaction.
+///
+/// @tparam Supply the freelist of the chunks, or an index_allocator for those that give chunks back unused
+template <class Policy, class Supply>
+class chunk_store {
+public:
+    using chain = chunk_chain<Policy>;
+
+    /// Of `max_threads` producers at the most.
+    chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+                std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
+        : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
+          free_(
+              what_for.part(" chunks"),
+              {.index_limit = chunks, .waiting_limit = chunks, .max_threads = max_threads, .reuse_delay = 0}),
+          next_(what_for.part(" chunk links").from_end(), chunks, 0) {}
+
+    std::uint32_t chunk_size() const noexcept { return chunk_size_; }
+    std::size_t chunks() const noexcept { return next_.size(); }
+    std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
+
+    /// Producer: has its chunk a position left, so that the next take() meets no other thread?
+    static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
+
+    /// Producer: takes the chain's next position. Nothing when no chunk is left, or after `tries` lost
+    /// exchanges. Wait-free with bounded tries, else lock-free.
+    std::optional<std::uint32_t>
+    take(chain& queue, std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+        if (!has_position(queue) && !extend(queue, tries)) [[unlikely]] {
+            return std::nullopt;
+        }
+        return take_held(queue);
+    }
+    /// Producer: takes the next position of the chain's chunk, which has one.
+    static std::uint32_t take_held(chain& queue) noexcept {
+        const std::uint32_t position = queue.put;
+        queue.put = position + 1;
+        return position;
+    }
+
+    /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
+    /// take().
+    HANDLEPOOL_NOINLINE bool extend(chain& queue,
+                                    std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+        const std::optional<std::uint32_t> chunk = take_chunk(tries);
+        if (chunk) {
+            append(queue, *chunk);
+        }
+        return chunk.has_value();
+    }
+
+    /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). Nothing when none
+    /// is left, or after `tries` lost exchanges. Like take().
+    std::optional<std::uint32_t>
+    take_chunk(std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+        std::uint32_t chunk = 0;
+        return free_.claim(&chunk, 1, free_.limit(), tries) == 0 ? std::nullopt : std::optional(chunk);
+    }
+    /// Producer: takes up to `wanted` such chunks, and returns how many. Lock-free.
+    std::size_t take_chunks(std::uint32_t* out, std::size_t wanted) noexcept {
+        return free_.claim(out, wanted, free_.limit());
+    }
+    /// Producer: gives such a chunk back. Wait-free.
+    void give_back_chunk(std::uint32_t chunk) noexcept { free_.give_back(chunk); }
+    /// Producer: makes such a chunk the chain's last one, where the next positions are taken. Those of the
+    /// former last chunk that were not taken must be passed in some other way.
+    void append(chain& queue, std::uint32_t chunk) noexcept {
+        // Relaxed, the link and its reading: what stands in the chunk is ordered by its user, and a link that
+        // is seen late only makes the consumer stop early.
+        if (queue.put_end == 0) {
+            queue.first.store(link_to(chunk), std::memory_order::relaxed);
+        } else {
+            link_of(queue.put_chunk).store(link_to(chunk), std::memory_order::relaxed);
+        }
+        queue.put_chunk = chunk;
+        queue.put = chunk * chunk_size_;
+        queue.put_end = queue.put + chunk_size_;
+    }
+
+    /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk
+    /// where the current one is used up, which is then given back by recycle().
+    bool follow(chain& queue) noexcept {
+        if (queue.get != queue.get_end) {
+            return true;
+        }
+        const bool first = queue.get_end == 0;
+        const link next = first ? first_of(queue) : link_after(queue.get_chunk);
+        if (next == link::none) {
+            return false;
+        }
+        if (!first) {
+            finish(queue.get_chunk);
+        }
+        queue.get_chunk = target_of(next);
+        queue.get = queue.get_chunk * chunk_size_;
+        queue.get_end = queue.get + chunk_size_;
+        return true;
+    }
+
+    /// Consumer: calls `visit(first, last)` for the ranges of positions that the producer may have taken and
+    /// the consumer has not passed, as long as it returns true.
+    template <class Visit>
+    void for_pending(const chain& queue, Visit visit) const {
+        if (queue.get != queue.get_end && !visit(std::uint32_t{queue.get}, std::uint32_t{queue.get_end})) {
+            return;
+        }
+        for (link next = queue.get_end == 0 ? first_of(queue) : link_after(queue.get_chunk);
+             next != link::none; next = link_after(target_of(next))) {
+            const std::uint32_t first = target_of(next) * chunk_size_;
+            if (!visit(first, first + chunk_size_)) {
+                return;
+            }
+        }
+    }
+
+    /// Consumer: gives the chunks back that all chains have done with, in their order.
+    void recycle() {
+        take_finished([this](std::uint32_t chunk) { free_.release(chunk); });
+        free_.publish();
+    }
+
+    /// Consumer: the same without an order, as if they had not been used: lanes claim them before others, the
+    /// lowest first. Before that, calls `clear(chunk)` for each.
+    template <class Clear>
+    void give_back_finished(Clear clear) {
+        constexpr std::size_t word_size = std::remove_reference_t<decltype(given_back())>::bits_per_word;
+        std::size_t word = 0;
+        std::uint64_t bits = 0;
+        const auto give_back = [&] {
+            if (bits != 0) {
+                given_back().give_back_word(word, bits);
+            }
+        };
+        take_finished([&](std::uint32_t chunk) {
+            clear(chunk);
+            if (chunk / word_size != word) {
+                give_back();
+                word = chunk / word_size;
+                bits = 0;
+            }
+            bits |= std::uint64_t{1} << (chunk % word_size);
+        });
+        give_back();
+        given_back().rewind();
+    }
+
+    /// Consumer: takes the chunks for itself that all chains have done with, and calls `taken(chunk)`.
+    template <class Taken>
+    void take_finished(Taken taken) {
+        while (first_finished_ != link::none) {
+            const std::uint32_t chunk = target_of(first_finished_);
+            first_finished_ = link_of(chunk).load(std::memory_order::relaxed);
+            link_of(chunk).store(link::none, std::memory_order::relaxed);
+            taken(chunk);
+        }
+    }
+
+    /// Consumer: puts chunks in service until there are so many, unused and given back, `most` at a time.
+    /// Only with give_back_finished().
+    void put_in_service(std::size_t chunks, std::size_t most) noexcept {
+        std::array<std::uint32_t, 64> fresh;
+        while (chunks_in_service() < chunks) {
+            const std::size_t wanted = least(chunks - chunks_in_service(), least(most, fresh.size()));
+            const std::size_t count = free_.claim_fresh(fresh.data(), wanted);
+            if (count == 0) {
+                return;
+            }
+            for (std::size_t i = 0; i != count; ++i) {
+                free_.give_back(fresh[i]);
+            }
+        }
+    }
+
+    /// The chunks that were given back and not taken since.
+    auto& given_back() noexcept { return free_.returned_words(); }
+    /// Chunks ever taken are the first ones.
+    std::size_t chunks_in_service() const noexcept { return free_.list().fresh(); }
+    /// Chunks that were taken and not given back.
+    std::size_t chunks_in_use() const noexcept {
+        const std::size_t unused =
+            free_.returned().waiting(); // before those in service: never more than they
+        return chunks_in_service() - unused;
+    }
+
+    /// Forgets all chunks. Only while nobody else uses them; the chains must be made anew.
+    void reset() noexcept {
+        free_.reset(0);
+        next_.discard();
+        first_finished_ = link::none;
+    }
+
+    memory_use memory() const noexcept { return memory_of(free_, next_); }
+
+private:
+    using atomic_link = typename Policy::template atomic<link>;
+
+    /// Puts a chunk after those that wait for recycle(); their links are the consumer's now.
+    void finish(std::uint32_t chunk) noexcept {
+        link_of(chunk).store(link::none, std::memory_order::relaxed);
+        if (first_finished_ == link::none) {
+            first_finished_ = link_to(chunk);
+        } else {
+            link_of(last_finished_).store(link_to(chunk), std::memory_order::relaxed);
+        }
+        last_finished_ = chunk;
+    }
+
+    /// To the first chunk of a chain, and to the one after a chunk.
+    static link first_of(const chain& queue) noexcept { return queue.first.load(std::memory_order::relaxed); }
+    link link_after(std::uint32_t chunk) const noexcept {
+        return link_of(chunk).load(std::memory_order::relaxed);
+    }
+
+    /// From the chunk to the next one. The first chunk's lies last in memory: see memory_plan.
+    atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[next_.size() - 1 - chunk]; }
+    const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[next_.size() - 1 - chunk]; }
+
+    std::uint32_t chunk_size_;
+    Supply free_;
+    typename Policy::template array<atomic_link> next_;
+    // Of the consumer: the chunks that the chains have done with.
+    typename Policy::template plain<link> first_finished_{link::none};
+    typename Policy::template plain<std::uint32_t> last_finished_{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/queues/chunk_store.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace handlepool::detail {
+
+/// The lane's part of its removal queue.
+template <class Policy>
+struct removal_chain {
+    chunk_chain<Policy> records;
+    // Records ever put in, and ever taken out.
+    typename Policy::template atomic<std::uint64_t> queued{0};
+    typename Policy::template atomic<std::uint64_t> drained{0};
+    // Records ever put in when compaction last looked.
+    typename Policy::template plain<std::uint64_t> seen{0};
+
+    /// Any thread: exact for what happened before.
+    bool empty() const noexcept { return waiting() == 0; }
+    std::size_t waiting() const noexcept {
+        const std::uint64_t before = drained.load(std::memory_order::relaxed);
+        return static_cast<std::size_t>(queued.load(std::memory_order::relaxed) - before);
+    }
+
+    /// Makes it as new, but for the totals. Only while nobody uses it.
+    void reset() noexcept {
+        records.reset();
+        drained.store(queued.load(std::memory_order::relaxed), std::memory_order::relaxed);
+    }
+};
+
+/// Queues of erased handles, one for each lane, from its thread to compaction: one producer, one consumer.
+/// They share their memory in chunks, so that what no lane uses costs none.
+///
+/// A queue is bounded, and a push that finds it full fails: the caller then demands a sweep.
+template <class Config>
+class removal_queue {
+public:
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using chain = removal_chain<policy>;
+
+    removal_queue(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+                  std::size_t limit, std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
+        : limit_(limit),
+          chunks_(what_for, chunks, chunk_size, max_threads),
+          records_(what_for, chunks_.positions(), 0) {}
+
+    /// Lane: false when its queue is full. Wait-free.
+    bool push(chain& lane, value_type record) noexcept {
+        const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
+        // A count of drained records that is seen late only makes the queue look fuller than it is.
+        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
+            return false;
+        }
+        if (!chunks_.has_position(lane.records)) [[unlikely]] {
+            if (!chunks_.extend(lane.records, policy::removal_claim_tries)) {
+                return false;
+            }
+        }
+        records_[chunks_.take_held(lane.records)] = record;
+        // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
+        // complete
+        lane.queued.store(queued + 1, std::memory_order::release);
+        return true;
+    }
+
+    /// Compaction: looks how many records the lane's queue has. One look: a queue that is filled all the time
+    /// must not hold compaction up.
+    void look(chain& lane) noexcept {
+        // (8) acquire: pairs with (7)
+        lane.seen = lane.queued.load(std::memory_order::acquire);
+    }
+
+    /// Compaction: takes the records that it has seen, but the first `most` only, by runs of neighbours:
+    /// calls `take(record, count)`, where `record(i)` is number i of a run. They have left the queue before
+    /// that, so that what `take` puts in finds room.
+    template <class Take>
+    void drain(chain& lane, Take take, std::size_t most = unlimited) {
+        std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
+        for (std::uint64_t left = least<std::uint64_t>(lane.seen - drained, most); left != 0;) {
+            chunks_.follow(lane.records);
+            const std::uint32_t first = lane.records.get;
+            const auto count =
+                static_cast<std::uint32_t>(least<std::uint64_t>(left, lane.records.get_end - first));
+            lane.records.get = first + count;
+            drained += count;
+            left -= count;
+            lane.drained.store(drained, std::memory_order::relaxed);
+            const auto* const run = records_.data() + first;
+            take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count});
+        }
+    }
+
+    /// Compaction: gives the drained chunks back.
+    void recycle() { chunks_.recycle(); }
+
+    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    void reset() noexcept { chunks_.reset(); }
+
+    memory_use memory() const noexcept { return memory_of(chunks_, records_); }
+
+private:
+    std::size_t limit_;
+    chunk_store<policy, typename Config::freelist> chunks_;
+    typename policy::template array<typename policy::template plain<value_type>> records_;
+};
+
+} // namespace handlepool::detail

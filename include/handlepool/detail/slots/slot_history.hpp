@@ -1,0 +1,90 @@
+#pragma once
+
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace handlepool::detail {
+
+/// For each slot, the frames in which its last object was taken into the dense store and was destroyed; made
+/// with no slots, it remembers nothing and costs nothing. Compaction writes it, any thread may read it.
+template <class Policy>
+class slot_history {
+public:
+    slot_history(const memory_purpose& what_for, std::size_t slot_limit, std::size_t expected) {
+        if (slot_limit != 0) {
+            lives_.emplace(what_for, slot_limit, expected);
+        }
+    }
+
+    bool remembers() const noexcept { return lives_.has_value(); }
+
+    void born(slot_index slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+        if (remembers()) {
+            (*lives_)[raw(slot)].birth.store(stamp(tag, frame), std::memory_order::relaxed);
+        }
+    }
+    void died(slot_index slot, std::uint32_t tag, std::uint64_t frame) noexcept {
+        if (remembers()) {
+            (*lives_)[raw(slot)].death.store(stamp(tag, frame), std::memory_order::relaxed);
+        }
+    }
+
+    /// How many frames before the frame `now` the object that lives there under this tag was born, modulo
+    /// 2^32; it may have been born under a lower tag and revoked since. Nothing when that has not happened.
+    /// Only when it remembers.
+    std::optional<std::uint32_t> frames_since_birth(slot_index slot, std::uint32_t tag,
+                                                    std::uint64_t now) const noexcept {
+        const std::uint64_t birth = (*lives_)[raw(slot)].birth.load(std::memory_order::relaxed);
+        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        // One that died between the two tags was an earlier object of the slot. Never used, the slot has
+        // stamps of tag 0, which is no object's.
+        if (tag_of(birth) == 0 || tag_of(birth) > tag ||
+            (tag_of(death) >= tag_of(birth) && tag_of(death) < tag)) {
+            return std::nullopt;
+        }
+        return frames_since(birth, now);
+    }
+    /// The same for the death of the object that died there under this tag. Nothing when that has not
+    /// happened, or was another object's.
+    std::optional<std::uint32_t> frames_since_death(slot_index slot, std::uint32_t tag,
+                                                    std::uint64_t now) const noexcept {
+        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        return tag_of(death) == tag ? std::optional(frames_since(death, now)) : std::nullopt;
+    }
+
+    void reset() noexcept {
+        if (remembers()) {
+            lives_->discard();
+        }
+    }
+
+    memory_use memory() const noexcept { return remembers() ? lives_->memory() : memory_use(); }
+
+private:
+    // The object's tag, and below it the frame.
+    struct life {
+        typename Policy::template atomic<std::uint64_t> birth;
+        typename Policy::template atomic<std::uint64_t> death;
+    };
+    using array = typename Policy::template array<life>;
+
+    static std::uint64_t stamp(std::uint32_t tag, std::uint64_t frame) noexcept {
+        return std::uint64_t{tag} << 32 | (frame & 0xffff'ffff);
+    }
+    static std::uint32_t tag_of(std::uint64_t stamp) noexcept {
+        return static_cast<std::uint32_t>(stamp >> 32);
+    }
+    static std::uint32_t frames_since(std::uint64_t stamp, std::uint64_t now) noexcept {
+        return static_cast<std::uint32_t>(now - stamp);
+    }
+
+    std::optional<array> lives_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/slots/slot_lookup.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/memory_use.hpp>
+#include <handlepool/policy.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// The sparse table: an entry for each handle index, two words that change independently of each other.
+///
+/// The *tag* (pool id and generation) is that of the only handle that is valid for the slot. The slot's owner
+/// publishes it, and any thread that erases or revokes moves it on by compare-exchange. It only grows. The
+/// *location* says where the object is. It is written before the tag by whoever publishes, and later by
+/// compaction alone: a plain store moves an object, whether it is being erased at the same time or not.
+///
+/// While a slot has no object, its location may hold a *reservation*: half the tag that the object to come
+/// will have. No slot has the same one twice, so of all threads that exchange it for something else exactly
+/// one wins, however late the others are. The tag stays the even one before, and nothing resolves.
+template <class Config>
+class slot_table {
+public:
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using tag_type = typename layout::tag_type;
+
+    /// The location of a slot whose reservation a thread has taken to make its object. No reservation: it
+    /// would be that of a generation that never lives.
+    static constexpr location being_fulfilled =
+        location{raw(location::first_no_place) | layout::make_tag(0, layout::generation_mask) >> 1};
+    /// The location of a slot whose reservation was cancelled.
+    static constexpr location cancelled = location::nowhere;
+
+    slot_table(const memory_purpose& what_for, std::size_t size, std::size_t expected)
+        : slots_(what_for, size, expected) {}
+
+    std::size_t size() const noexcept { return slots_.size(); }
+
+    /// The slot that a handle names, which must be of this table.
+    static constexpr slot_index slot_of(value_type handle) noexcept {
+        return slot_index{static_cast<std::uint32_t>(layout::index_of(handle))};
+    }
+    /// The handle of the object that a slot holds under this tag.
+    static constexpr value_type handle_of(slot_index slot, tag_type tag) noexcept {
+        return layout::value_of(raw(slot), tag);
+    }
+
+    /// What erasing makes of the tag of a living object.
+    static constexpr tag_type erased(tag_type tag) noexcept { return tag + 1; }
+    /// The location of a slot that is reserved for the object with this tag. Tags of living objects differ in
+    /// more than the lowest bit.
+    static constexpr location reservation(tag_type tag) noexcept {
+        return location{raw(location::first_no_place) | tag >> 1};
+    }
+    /// The tag under which the latest object of a slot lived, from the slot's current tag.
+    static constexpr tag_type last_object(tag_type tag) noexcept { return (tag - 1) | 1U; }
+    /// What revoking makes of the tag of a living object.
+    static constexpr tag_type revoked(tag_type tag) noexcept { return tag + 2; }
+
+    /// What handles are looked up by.
+    slot_lookup<Config> look_up() const noexcept { return {slots_.data(), slots_.size()}; }
+    template <class Objects>
+    auto find(value_type handle, const Objects& objects) const noexcept {
+        return look_up().find(handle, objects);
+    }
+    bool is_alive(value_type handle) const noexcept { return look_up().is_alive(handle); }
+
+    /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
+    /// Wait-free.
+    bool kill(value_type handle) noexcept {
+        tag_type tag = layout::tag_of(handle);
+        return could_live(handle) &&
+               // (3) acquire: pairs with (1), so that any thread that learns of the erase from this one sees
+               // the complete object; a failed exchange reads nothing that is used
+               slots_[layout::index_of(handle)].tag.compare_exchange_strong(
+                   tag, erased(tag), std::memory_order::acquire, std::memory_order::relaxed);
+    }
+
+    /// The same for an object that the caller has found alive by is_alive(), and whoever sees it dead sees
+    /// what the caller did before.
+    bool kill_announced(value_type handle) noexcept {
+        tag_type tag = layout::tag_of(handle);
+        return could_live(handle) &&
+               // (45) release: pairs with (4) in a sweep, which sees the taking announced. The complete
+               // object was seen by (2).
+               slots_[layout::index_of(handle)].tag.compare_exchange_strong(
+                   tag, erased(tag), std::memory_order::release, std::memory_order::relaxed);
+    }
+
+    /// Gives the object of the handle another handle, whose tag is the next living one, and returns it; zero
+    /// when the object does not live, or no generation is left. Of all calls of this and kill() with one
+    /// handle exactly one succeeds. Wait-free.
+    value_type revoke(value_type handle) noexcept {
+        tag_type tag = layout::tag_of(handle);
+        if (!could_live(handle) || layout::generation_of(tag) >= layout::last_generation) {
+            return 0;
+        }
+        const slot_index slot = slot_of(handle);
+        // (37) acquire: pairs with (1), like (3). A read-modify-write: what the publishing store carries, a
+        // load of the new tag gets by the release sequence.
+        return slots_[raw(slot)].tag.compare_exchange_strong(tag, revoked(tag), std::memory_order::acquire,
+                                                             std::memory_order::relaxed)
+                   ? handle_of(slot, revoked(layout::tag_of(handle)))
+                   : 0;
+    }
+
+    /// The tag that the next object of a slot gets. Only for the slot's owner.
+    /// @param fresh_tag tag, not alive, that a slot starts from when it was never used
+    tag_type next_tag(slot_index slot, tag_type fresh_tag) const noexcept {
+        const tag_type tag = tag_relaxed(slot);
+        return (tag == 0 ? fresh_tag : tag) + 1;
+    }
+
+    /// Makes the object at this location the slot's: from here on its handle resolves. Only for the slot's
+    /// owner.
+    void publish(slot_index slot, tag_type tag, location where) noexcept {
+        slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
+        // (1) release: pairs with (2) in find and is_alive, (3) in kill, (4) in compaction and its sweep
+        slots_[raw(slot)].tag.store(tag, std::memory_order::release);
+    }
+
+    /// Reserves the slot for the object that will have this tag, the slot's next one. Only for the slot's
+    /// owner, which gives it up: from here on it is whoever takes the reservation.
+    void reserve(slot_index slot, tag_type tag) noexcept {
+        // (38) release: pairs with (39), for the slot's tag and all that was done in the slot before
+        slots_[raw(slot)].where.store(reservation(tag), std::memory_order::release);
+    }
+
+    /// Takes the handle's reservation: the calling thread owns the slot, to publish an object there or to
+    /// burn the handle, and the location tells which. Of all calls with one reservation exactly one returns
+    /// true. Wait-free.
+    bool take_reservation(value_type handle, location then) noexcept {
+        location expected = reservation(layout::tag_of(handle));
+        return could_live(handle) &&
+               // (39) acquire: pairs with (38), for the slot's tag; a failed exchange reads nothing that is
+               // used
+               slots_[layout::index_of(handle)].where.compare_exchange_strong(
+                   expected, then, std::memory_order::acquire, std::memory_order::relaxed);
+    }
+
+    /// Makes the handle that was taken by take_reservation() stale for ever, before any object had it. Only
+    /// for the slot's owner.
+    void burn(value_type handle) noexcept {
+        entry& named = slots_[layout::index_of(handle)];
+        named.where.store(cancelled, std::memory_order::relaxed);
+        named.tag.store(erased(layout::tag_of(handle)), std::memory_order::relaxed); // carried by (32)
+    }
+
+    /// The same as publish(), for a slot that was reserved, of which others may ask the state meanwhile.
+    void publish_reserved(slot_index slot, tag_type tag, location where) noexcept {
+        // (40) release: pairs with (41), for the owner of the place
+        slots_[raw(slot)].where.store(where, std::memory_order::release);
+        // (1)
+        slots_[raw(slot)].tag.store(tag, std::memory_order::release);
+    }
+
+    /// Does the handle resolve, or is it reserved? `is_owner(location, handle)` says whether the place was
+    /// made the handle's. Wait-free.
+    template <class IsOwner>
+    handle_state state(value_type handle, tag_type fresh_tag, IsOwner is_owner) noexcept {
+        if (!could_live(handle)) {
+            return handle_state::stale;
+        }
+        entry& named = slots_[layout::index_of(handle)];
+        const tag_type tag = layout::tag_of(handle);
+        // (2)
+        const tag_type seen = named.tag.load(std::memory_order::acquire);
+        if (seen >= tag) {
+            return seen == tag ? handle_state::alive : handle_state::stale;
+        }
+        // (41) acquire: pairs with (40), for the owner of the place
+        const location where = named.where.load(std::memory_order::acquire);
+        if (where == reservation(tag)) {
+            return handle_state::reserved;
+        }
+        // Before the last look at the tag: a place that compaction has vacated since tells nothing.
+        const bool on_its_way = where == being_fulfilled || (is_place(where) && is_owner(where, handle));
+        // It may have been fulfilled in between, and then be stale already. A read-modify-write sees the
+        // latest tag, also in a thread that is not ordered after the fulfilment. (2)
+        const tag_type now = named.tag.fetch_add(0, std::memory_order::acquire);
+        if (now == tag) {
+            return handle_state::alive;
+        }
+        const bool is_next = (now == 0 ? fresh_tag : now) + 1 == tag;
+        return on_its_way && is_next ? handle_state::reserved : handle_state::stale;
+    }
+
+    /// The slot's tag, with all that was done before it was published.
+    tag_type tag(slot_index slot) const noexcept {
+        // (4) acquire: pairs with (1); in a sweep also with (45)
+        return slots_[raw(slot)].tag.load(std::memory_order::acquire);
+    }
+
+    /// The slot's tag as another access has made it visible already.
+    tag_type tag_relaxed(slot_index slot) const noexcept {
+        return slots_[raw(slot)].tag.load(std::memory_order::relaxed);
+    }
+
+    location location_of(slot_index slot) const noexcept {
+        return slots_[raw(slot)].where.load(std::memory_order::relaxed);
+    }
+
+    /// Says where the slot's object is now. Only for compaction.
+    void set_location(slot_index slot, location where) noexcept {
+        slots_[raw(slot)].where.store(where, std::memory_order::relaxed);
+    }
+
+    void prefetch_slot(slot_index slot) const noexcept { prefetch(slots_.data(), raw(slot)); }
+
+    /// Forgets everything. Only while nobody else uses the table.
+    void reset() noexcept { slots_.discard(); }
+
+    memory_use memory() const noexcept { return memory_of(slots_); }
+
+private:
+    using entry = slot_entry<Config>;
+
+    bool could_live(value_type handle) const noexcept { return look_up().could_live(handle); }
+
+    typename policy::template array<entry> slots_;
+};
+
+} // namespace handlepool::detail

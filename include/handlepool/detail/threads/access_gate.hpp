@@ -1,0 +1,258 @@
+#pragma once
+
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/threads/outer_gate.hpp>
+#include <handlepool/detail/threads/per_thread_table.hpp>
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/stats.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard raises its pin and
+/// then looks at the state, compaction sets the state and then looks at the pins, each in the one order of
+/// sequentially consistent accesses, so that one of them sees the other. The state also keeps compactions
+/// apart.
+///
+/// A compaction that still waits for guards makes new ones wait too, or it might never begin. But only for a
+/// while: a thread that holds a guard of one pool, and waits for one of another, may be what keeps the
+/// compaction waiting. So guards may be taken in any order.
+///
+/// @tparam Pin a pin, or what is derived from it
+template <class Pin>
+class access_gate final : public outer_gate {
+public:
+    using policy = typename Pin::policy;
+    using guard_type = access_guard<policy>;
+
+    /// Keeps the guards of these pins off. `owner`, "pool 'ships'" say, is for messages.
+    access_gate(per_thread_table<Pin>& pins, std::string owner) : pins_(pins), owner_(std::move(owner)) {}
+
+    /// A guard of the calling thread, made when no compaction runs: none can start until it ends. Waits for a
+    /// running one, and for some time for one that waits. Throws compaction_conflict when the calling thread
+    /// itself runs it, and foreign_module or too_many_threads when the thread has no pin.
+    guard_type access() {
+        Pin& mine = pins_.mine_or_throw(owner_);
+        if (!pass(mine, false)) {
+            wait_and_pass(mine);
+        }
+        return guard_type(mine);
+    }
+
+    /// The same, but an empty guard where it would wait or throw. Wait-free.
+    guard_type try_access() noexcept {
+        Pin* const mine = pins_.mine();
+        return mine != nullptr && pass(*mine, false) ? guard_type(*mine) : guard_type();
+    }
+
+    /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
+    /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
+    /// pass `outer`.
+    [[nodiscard]] gate_refusal close(outer_gate* outer = nullptr) noexcept {
+        const Pin* const mine = pins_.mine();
+        if (mine != nullptr && mine->guards() != 0) {
+            return gate_refusal::guard_of_caller;
+        }
+        let_waiting_guards_pass();
+        if (!try_set()) {
+            return gate_refusal::running;
+        }
+        if (!pinned()) {
+            return gate_refusal::none;
+        }
+        step_aside();
+        do {
+            if (outer != nullptr) {
+                outer->step_aside();
+            }
+            wait_for_guards();
+            if (outer != nullptr) {
+                outer->close_again();
+            }
+        } while (!close_unless_pinned());
+        return gate_refusal::none;
+    }
+    /// The same, but throws compaction_conflict.
+    void close_or_throw() { throw_refused(owner_, close()); }
+
+    const std::string& owner() const noexcept { return owner_; }
+
+    /// Compaction: closes the gate, or returns false when it is closed already, or a guard is held or was
+    /// kept waiting by the last compaction and has not passed since.
+    bool try_close() noexcept {
+        if (waiting_guards_.load(std::memory_order::relaxed) != 0 || !try_set()) {
+            return false;
+        }
+        if (pinned()) {
+            open();
+            return false;
+        }
+        return true;
+    }
+
+    /// Compaction: lets guards pass while it waits for something else, and then waits for them.
+    void step_aside() noexcept override {
+        // (27) release: pairs with (23), for what the compaction did so far
+        state_.store(wanted, std::memory_order::release);
+    }
+    void close_again() noexcept override {
+        while (!close_unless_pinned()) {
+            wait_for_guards();
+        }
+    }
+
+    void open() noexcept {
+        compacting_thread_.store(nobody, std::memory_order::relaxed);
+        // (27) release: pairs with (23) and (24), for what the compaction did
+        state_.store(open_to_all, std::memory_order::release);
+    }
+
+    /// Is any guard held?
+    bool pinned() const noexcept {
+        // (9) seq_cst: the number of pins is part of the protocol
+        for (std::size_t i = 0, last = pins_.count(); i < last; ++i) {
+            // (25) in is_raised
+            if (pins_[i].is_raised()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Does a compaction run, or wait for guards?
+    bool running() const noexcept { return state_.load(std::memory_order::relaxed) != open_to_all; }
+
+private:
+    // States. A compaction that wants to close the gate waits for guards.
+    static constexpr std::uint32_t open_to_all = 0;
+    static constexpr std::uint32_t wanted = 1;
+    static constexpr std::uint32_t closed = 2;
+
+    static constexpr std::uint32_t nobody = 0xffff'ffff;
+
+    static bool may_pass(std::uint32_t state, bool impatient) noexcept {
+        return state == open_to_all || (state == wanted && impatient);
+    }
+
+    /// Raises the pin, unless it would have to wait.
+    bool pass(Pin& mine, bool impatient) noexcept {
+        // (22) in raise
+        if (!mine.raise()) {
+            // Another guard of this thread keeps compactions off. To look at the state would be to wait for
+            // one that waits for this thread.
+            return true;
+        }
+        // (23) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did
+        if (may_pass(state_.load(std::memory_order::seq_cst), impatient)) {
+            return true;
+        }
+        mine.lower();
+        return false;
+    }
+
+    /// Guards that wait: those that the last compaction has kept waiting go before the next one.
+    class waiting_guard {
+    public:
+        explicit waiting_guard(access_gate& gate) noexcept : gate_(gate) {
+            gate_.waiting_guards_.fetch_add(1, std::memory_order::relaxed);
+        }
+        ~waiting_guard() { gate_.waiting_guards_.fetch_sub(1, std::memory_order::relaxed); }
+
+        waiting_guard(const waiting_guard&) = delete;
+        waiting_guard& operator=(const waiting_guard&) = delete;
+
+    private:
+        access_gate& gate_;
+    };
+
+    void wait_and_pass(Pin& mine) {
+        const waiting_guard waiting(*this);
+        std::uint64_t waits_since = 0; // for a compaction that waits
+        for (bool impatient = false; !pass(mine, impatient);) {
+            if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
+                raise(compaction_conflict(
+                    "handlepool: an access guard was asked for in a thread that is compacting"));
+            }
+            std::uint32_t state = state_.load(std::memory_order::relaxed);
+            for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
+                if (state == wanted) {
+                    const std::uint64_t now = policy::now();
+                    waits_since = waits_since == 0 ? now : waits_since;
+                    impatient = now - waits_since >= policy::guard_patience;
+                }
+                policy::wait(); // without sleep, or the gate would be closed again
+            }
+        }
+    }
+
+    /// While the gate is open. A guard that comes now passes without waiting, so this ends; one whose thread
+    /// does not run gives up its turn. Only for fairness: nothing relies on it.
+    void let_waiting_guards_pass() const noexcept {
+        for (std::size_t i = 0;
+             i != policy::turns_for_guards && waiting_guards_.load(std::memory_order::relaxed) != 0 &&
+             state_.load(std::memory_order::relaxed) == open_to_all;
+             ++i) {
+            policy::wait();
+        }
+    }
+
+    bool try_set() noexcept {
+        std::uint32_t state = open_to_all;
+        // (24) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did; a failure reads
+        // nothing
+        if (!state_.compare_exchange_strong(state, closed, std::memory_order::seq_cst,
+                                            std::memory_order::relaxed)) {
+            return false;
+        }
+        compacting_thread_.store(pins_.thread_index(), std::memory_order::relaxed);
+        return true;
+    }
+
+    bool close_unless_pinned() noexcept {
+        // (24) seq_cst: see (22)
+        state_.store(closed, std::memory_order::seq_cst);
+        if (!pinned()) {
+            return true;
+        }
+        step_aside();
+        return false;
+    }
+
+    void wait_for_guards() const noexcept {
+        for (const std::uint64_t since = policy::now(); pinned();) {
+            policy::wait(policy::now() - since);
+        }
+    }
+
+    per_thread_table<Pin>& pins_;
+    std::string owner_;
+    alignas(cache_line) typename policy::template atomic<std::uint32_t> state_{open_to_all};
+    // Thread index of the compacting thread; it is only ever compared with the reader's own.
+    typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
+    typename policy::template atomic<std::uint32_t> waiting_guards_{0};
+};
+
+/// Opens the gate at its end.
+template <class Pin>
+class closed_gate {
+public:
+    /// The gate is closed, by this thread.
+    explicit closed_gate(access_gate<Pin>& gate) noexcept : gate_(gate) {}
+    ~closed_gate() { gate_.open(); }
+
+    closed_gate(const closed_gate&) = delete;
+    closed_gate& operator=(const closed_gate&) = delete;
+
+private:
+    access_gate<Pin>& gate_;
+};
+
+} // namespace handlepool::detail

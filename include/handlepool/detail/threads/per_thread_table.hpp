@@ -1,0 +1,103 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// Throws foreign_module or too_many_threads: why a thread has no entry in a table of `owner`'s.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_thread_refused(std::string_view owner, bool of_this_module,
+                                                         std::size_t max_threads);
+
+/// What each thread has of its own, by thread index. The first entry lies last in memory, so that all others,
+/// of which few are ever used, lie before what is used with it: see memory_plan.
+///
+/// @tparam Entry a pin or a lane
+template <class Entry>
+class per_thread_table {
+public:
+    using policy = typename Entry::policy;
+
+    per_thread_table(const memory_purpose& what_for, std::size_t size)
+        : entries_(what_for.from_end(), size, 0) {}
+
+    /// The index of the calling thread, or a value past every table if it has none: the same in all tables.
+    std::uint32_t thread_index() const noexcept { return policy::thread_index(numbering_); }
+
+    /// The calling thread's entry, or null when the thread's index is past the table. Wait-free after a
+    /// thread's first call, which is lock-free.
+    Entry* mine() noexcept {
+        const std::uint32_t index = thread_index();
+        if (index >= entries_.size()) [[unlikely]] {
+            return nullptr;
+        }
+        Entry& found = (*this)[index];
+        if (!found.is_entered()) [[unlikely]] {
+            enter(index);
+            found.enter(index);
+        }
+        return &found;
+    }
+
+    /// The same, but throws foreign_module or too_many_threads instead of returning null. `owner` is
+    /// "pool 'ships'", say.
+    Entry& mine_or_throw(std::string_view owner) {
+        Entry* const found = mine();
+        if (found == nullptr) {
+            throw_thread_refused(owner, is_of_this_module(), size());
+        }
+        return *found;
+    }
+
+    /// Was the table made under the numbering of threads that the calling code uses?
+    bool is_of_this_module() const noexcept { return numbering_ == policy::numbering(); }
+
+    /// One more than the highest index that has entered; lower ones may be unused.
+    std::size_t count() const noexcept {
+        // (9) seq_cst: pairs with (9) in enter; with the guards' Dekker protocol in access_gate, a compaction
+        // that misses a new entry comes before all that its thread sees of the gate
+        return count_.load(std::memory_order::seq_cst);
+    }
+
+    std::size_t size() const noexcept { return entries_.size(); }
+
+    Entry& operator[](std::size_t index) noexcept { return entries_[entries_.size() - 1 - index]; }
+    const Entry& operator[](std::size_t index) const noexcept {
+        return entries_[entries_.size() - 1 - index];
+    }
+
+    /// Sum of a counter over all entries.
+    template <class Value>
+    std::uint64_t sum(Value value) const noexcept {
+        std::uint64_t total = 0;
+        for (std::size_t i = 0, last = count(); i < last; ++i) {
+            total += value((*this)[i]);
+        }
+        return total;
+    }
+
+    memory_use memory() const noexcept { return memory_of(entries_); }
+
+private:
+    void enter(std::uint32_t index) noexcept {
+        // (9) seq_cst, also where another thread has raised the count already: see count()
+        std::uint32_t count = count_.load(std::memory_order::seq_cst);
+        // (9) seq_cst, the failure too: it is the same look at the count once more
+        while (count <= index && !count_.compare_exchange_weak(count, index + 1, std::memory_order::seq_cst,
+                                                               std::memory_order::seq_cst)) {
+        }
+    }
+
+    typename policy::template array<Entry> entries_;
+    std::uint64_t numbering_ = policy::numbering();
+    alignas(cache_line) typename policy::template atomic<std::uint32_t> count_{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// Counts the access guards that one thread has made and that still live: while there are any, no compaction
+/// of their pool or service runs. It belongs to a thread index: see per_thread_table.
+template <class Policy>
+class alignas(cache_line) pin {
+public:
+    using policy = Policy;
+
+    /// Guard: counts it. Was it the first? Then it must look at the gate, see access_gate.
+    bool raise() noexcept {
+        // (22) seq_cst: with (23), (24) and (25) the Dekker protocol
+        return count_.fetch_add(1, std::memory_order::seq_cst) == 0;
+    }
+
+    /// Guard: ends. Any thread; wait-free.
+    void lower() noexcept {
+        // (26) release: pairs with (25), so that the compaction comes after what the guard protected
+        count_.fetch_sub(1, std::memory_order::release);
+    }
+
+    /// Compaction: does a guard live?
+    bool is_raised() const noexcept {
+        // (25) seq_cst: see (22); acquire: pairs with (26)
+        return count_.load(std::memory_order::seq_cst) != 0;
+    }
+
+    /// The guards that live; one that has ended in another thread may still be counted.
+    std::uint32_t guards() const noexcept { return count_.load(std::memory_order::relaxed); }
+
+    /// For per_thread_table: has the thread with this index entered it? Only that thread asks.
+    bool is_entered() const noexcept { return entered_ != 0; }
+    void enter(std::uint32_t) noexcept { entered_ = 1; }
+
+private:
+    typename Policy::template plain<std::uint32_t> entered_{0};
+    typename Policy::template atomic<std::uint32_t> count_{0};
+};
+
+} // namespace handlepool::detail

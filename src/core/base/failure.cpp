@@ -1,0 +1,33 @@
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/failure.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace handlepool {
+
+namespace {
+
+constinit std::atomic<failure_handler> chosen_handler{nullptr};
+
+} // namespace
+
+failure_handler set_failure_handler(failure_handler handler) noexcept {
+    // acq_rel and acquire: what the program did before it chose a handler happens before the handler's call.
+    return chosen_handler.exchange(handler, std::memory_order::acq_rel);
+}
+
+namespace detail {
+
+void end_program(const char* message) noexcept {
+    if (const failure_handler handler = chosen_handler.load(std::memory_order::acquire)) {
+        handler(message);
+    } else {
+        std::fprintf(stderr, "%s\n", message);
+    }
+    std::abort();
+}
+
+} // namespace detail
+} // namespace handlepool

@@ -1,0 +1,88 @@
+#include <handlepool/detail/pool/handle_report.hpp>
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/error.hpp>
+
+namespace handlepool::detail {
+
+namespace {
+
+std::string frames_ago(std::uint32_t frames) {
+    switch (frames) {
+    case 0:
+        return " in this frame";
+    case 1:
+        return " 1 frame ago";
+    default:
+        return std::string(" ").append(std::to_string(frames)).append(" frames ago");
+    }
+}
+
+std::string reason(const handle_report& handle) {
+    if (!handle.fits_layout) {
+        return "bits are set that its layout leaves out";
+    }
+    if (handle.pool_id != handle.own_pool_id) {
+        return "it belongs to another pool; this one has pool id " + std::to_string(handle.own_pool_id);
+    }
+    if (handle.generation % 2 == 0) {
+        return "no object ever had this generation; an object's is odd";
+    }
+    if (handle.generation <= handle.first_generation) {
+        return "its object was forgotten by a reset, or lived in a former pool with this id";
+    }
+    if (handle.index >= handle.slots_in_service) {
+        return "no such slot was ever used; there are " + std::to_string(handle.slots_in_service);
+    }
+    if (handle.generation > handle.slot_generation) {
+        return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);
+    }
+    if (handle.cancelled) {
+        return "reserved and cancelled";
+    }
+    if (handle.slot_generation == handle.generation + 1) {
+        return std::string("erased").append(handle.frames_since_death ? frames_ago(*handle.frames_since_death)
+                                                                      : "");
+    }
+    return "erased, and the slot has been used again since, or revoked; the slot is at generation " +
+           std::to_string(handle.slot_generation);
+}
+
+std::string naming(std::string_view pool, const handle_report& handle) {
+    return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
+           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id);
+}
+
+} // namespace
+
+std::string describe_refusal(std::string_view pool, const handle_report& handle) {
+    if (handle.null) {
+        return quoted_pool(pool) + ": the null handle names no object";
+    }
+    return naming(pool, handle) +
+           (handle.reserved ? " is reserved and has no object yet" : " is stale: " + reason(handle));
+}
+
+std::string describe_unreserved(std::string_view pool, bool alive, const handle_report& handle) {
+    if (handle.null) {
+        return quoted_pool(pool) + ": the null handle is never reserved";
+    }
+    return naming(pool, handle) + " is not reserved: " +
+           (alive             ? "it has its object"
+            : handle.reserved ? "another thread is making its object"
+                              : reason(handle));
+}
+
+std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle) {
+    if (handle.null) {
+        return printable(pool) + " null";
+    }
+    return printable(pool) + " #" + std::to_string(handle.index) + " generation " +
+           std::to_string(handle.generation) + ": " +
+           (handle.reserved ? "reserved, no object yet"
+            : !alive        ? reason(handle)
+            : handle.frames_since_birth
+                ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
+                : "alive");
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,21 @@
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/error.hpp>
+
+#include <string>
+
+namespace handlepool::detail {
+
+void throw_refused(std::string_view owner, gate_refusal refusal) {
+    if (refusal == gate_refusal::none) {
+        return;
+    }
+    std::string text = "handlepool: ";
+    text += owner;
+    text += refusal == gate_refusal::running
+                ? ": compaction was asked for while one is running"
+                : ": compaction was asked for by a thread that has made an access guard, which still lives";
+    raise(compaction_conflict(text));
+}
+
+} // namespace handlepool::detail

@@ -1,7 +1,0 @@
-#include "../at_fork.hpp"
-
-namespace handlepool::detail {
-
-void at_fork(void (*)(), void (*)()) noexcept {}
-
-} // namespace handlepool::detail

@@ -1,0 +1,90 @@
+#include "output_file.hpp"
+
+#include <support/programs/system.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+namespace handlepool::support {
+
+namespace {
+
+std::filesystem::path partial_of(const std::filesystem::path& path) {
+    std::error_code ignored; // a file that can't be looked at can't be opened either
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    const bool replaceable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+    return replaceable ? std::filesystem::path(fmt::format("{}.{}.tmp", path.string(), process_id())) : path;
+}
+
+} // namespace
+
+output_file::output_file(std::string_view option, const std::filesystem::path& path)
+    : option_(option), path_(path), partial_(partial_of(path)) {
+    open();
+    if (is_replaced()) {
+        file_.reset();
+        std::filesystem::remove(partial_);
+    }
+}
+
+output_file::~output_file() {
+    std::error_code ignored; // it is there only when the run or the writing failed
+    if (is_replaced()) {
+        std::filesystem::remove(partial_, ignored);
+    }
+}
+
+void output_file::open() {
+    file_.reset(open_to_write(partial_));
+    if (!file_) {
+        fail(errno);
+    }
+}
+
+void output_file::write_json(const nlohmann::json& json) {
+    prepare_json(json);
+    commit();
+}
+
+void output_file::write(std::string_view bytes) {
+    prepare(bytes);
+    commit();
+}
+
+void output_file::prepare_json(const nlohmann::json& json) {
+    // Names of files and programs need not be UTF-8.
+    prepare(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void output_file::prepare(std::string_view bytes) {
+    if (is_replaced()) {
+        open();
+    }
+    // Synchronized, so that a crash of the system can't leave an empty file under the final name.
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
+        std::fflush(file_.get()) != 0 || (is_replaced() && !write_through(file_.get())) ||
+        std::fclose(file_.release()) != 0) {
+        fail(errno);
+    }
+}
+
+void output_file::commit() {
+    if (is_replaced()) {
+        std::error_code error;
+        std::filesystem::rename(partial_, path_, error);
+        if (error) {
+            fail(error.value());
+        }
+    }
+}
+
+void output_file::fail(int error) const {
+    throw std::system_error(
+        error, std::generic_category(),
+        fmt::format("{}{}{} cannot be written", option_, option_.empty() ? "" : ": ", path_.string()));
+}
+
+} // namespace handlepool::support

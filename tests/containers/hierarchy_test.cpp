@@ -1,0 +1,573 @@
+// Parents and children.
+
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/hierarchy.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tests/support/random.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <ranges>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+using bone_pool = pool<int>;
+using bone = bone_pool::handle_type;
+using skeleton = hierarchy<int>;
+
+bone bone_in(std::uint64_t index, std::uint32_t generation = 1, std::uint32_t pool_id = 1) {
+    return bone::from_value(default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
+}
+
+template <class Range>
+std::vector<std::uint64_t> numbers_of(Range&& range) {
+    std::vector<std::uint64_t> numbers;
+    for (const bone each : range) {
+        numbers.push_back(each.index());
+    }
+    return numbers;
+}
+
+/// 0 has 1, 2 and 3; 1 has 4 and 5; 3 has 6; 6 has 7.
+skeleton small_tree() {
+    skeleton tree;
+    for (const auto& [child, parent] : {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 1}, {5, 1}, {6, 3}, {7, 6}}) {
+        tree.attach(bone_in(static_cast<std::uint64_t>(child)), bone_in(static_cast<std::uint64_t>(parent)));
+    }
+    return tree;
+}
+
+/// What must hold of a hierarchy in itself.
+void expect_sound(const skeleton& tree) {
+    std::size_t below = 0;
+    const auto expect_in_place = [&](std::span<const bone> siblings, bone parent) {
+        for (std::size_t i = 0; i != siblings.size(); ++i) {
+            EXPECT_EQ(tree.parent(siblings[i]), parent);
+            EXPECT_EQ(tree.place(siblings[i]), i);
+        }
+        below += siblings.size();
+    };
+    expect_in_place(tree.roots(), {});
+    for (const bone each : tree.handles()) {
+        expect_in_place(tree.children(each), each);
+    }
+    EXPECT_EQ(below, tree.size());
+    std::size_t reached = 0;
+    for (const bone root : tree.roots()) {
+        reached += numbers_of(tree.depth_first(root)).size();
+    }
+    EXPECT_EQ(reached, tree.size());
+}
+
+TEST(hierarchy, relates_children_to_parents) {
+    const skeleton tree = small_tree();
+    EXPECT_EQ(tree.size(), 8U);
+    EXPECT_THAT(numbers_of(tree.roots()), ElementsAre(0));
+    EXPECT_THAT(numbers_of(tree.children(bone_in(0))), ElementsAre(1, 2, 3));
+    EXPECT_THAT(tree.children(bone_in(2)), IsEmpty());
+    EXPECT_EQ(tree.parent(bone_in(7)), bone_in(6));
+    EXPECT_FALSE(tree.parent(bone_in(0)));
+    EXPECT_EQ(tree.depth(bone_in(0)), 0U);
+    EXPECT_EQ(tree.depth(bone_in(7)), 3U);
+    EXPECT_EQ(tree.root_of(bone_in(7)), bone_in(0));
+    EXPECT_EQ(tree.root_of(bone_in(0)), bone_in(0));
+    EXPECT_TRUE(tree.is_below(bone_in(7), bone_in(3)));
+    EXPECT_FALSE(tree.is_below(bone_in(3), bone_in(7)));
+    EXPECT_FALSE(tree.is_below(bone_in(3), bone_in(3)));
+    expect_sound(tree);
+}
+
+TEST(hierarchy, knows_nothing_of_others) {
+    const skeleton tree = small_tree();
+    const bone stranger = bone_in(99);
+    EXPECT_FALSE(tree.contains(stranger));
+    EXPECT_FALSE(tree.parent(stranger));
+    EXPECT_FALSE(tree.root_of(stranger));
+    EXPECT_THAT(tree.children(stranger), IsEmpty());
+    EXPECT_EQ(tree.place(stranger), std::nullopt);
+    EXPECT_EQ(tree.depth(stranger), 0U);
+    EXPECT_THAT(numbers_of(tree.depth_first(stranger)), IsEmpty());
+    EXPECT_THAT(numbers_of(tree.post_order(stranger)), IsEmpty());
+    EXPECT_THAT(tree.breadth_first(stranger), IsEmpty());
+    EXPECT_FALSE(tree.contains(bone_in(1, 3))) << "a later bone of the slot";
+}
+
+TEST(hierarchy, walks) {
+    const skeleton tree = small_tree();
+    EXPECT_THAT(numbers_of(tree.depth_first(bone_in(0))), ElementsAre(0, 1, 4, 5, 2, 3, 6, 7));
+    EXPECT_THAT(numbers_of(tree.post_order(bone_in(0))), ElementsAre(4, 5, 1, 2, 7, 6, 3, 0));
+    EXPECT_THAT(numbers_of(tree.breadth_first(bone_in(0))), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+    EXPECT_THAT(numbers_of(tree.depth_first(bone_in(3))), ElementsAre(3, 6, 7)) << "not past its own";
+    EXPECT_THAT(numbers_of(tree.post_order(bone_in(1))), ElementsAre(4, 5, 1));
+    EXPECT_THAT(numbers_of(tree.depth_first(bone_in(7))), ElementsAre(7));
+    EXPECT_THAT(numbers_of(tree.post_order(bone_in(7))), ElementsAre(7));
+    const auto walk = tree.depth_first(bone_in(0));
+    static_assert(std::ranges::forward_range<decltype(walk)>);
+    auto first = walk.begin();
+    const auto kept = first++;
+    EXPECT_EQ(*kept, bone_in(0));
+    EXPECT_EQ(*first, bone_in(1));
+    EXPECT_NE(kept, first);
+}
+
+TEST(hierarchy, detaches_and_reparents) {
+    skeleton tree = small_tree();
+    EXPECT_TRUE(tree.detach(bone_in(1)));
+    EXPECT_FALSE(tree.detach(bone_in(1))) << "a root";
+    EXPECT_FALSE(tree.detach(bone_in(99)));
+    EXPECT_THAT(numbers_of(tree.roots()), ElementsAre(0, 1));
+    EXPECT_THAT(numbers_of(tree.children(bone_in(0))), ElementsAre(3, 2)) << "the last took its place";
+    expect_sound(tree);
+    tree.attach(bone_in(3), bone_in(5));
+    EXPECT_EQ(tree.root_of(bone_in(7)), bone_in(1));
+    expect_sound(tree);
+    tree.attach(bone_in(3), bone_in(5));
+    EXPECT_THAT(numbers_of(tree.children(bone_in(5))), ElementsAre(3)) << "once";
+    expect_sound(tree);
+}
+
+TEST(hierarchy, refuses_cycles_and_names_both) {
+    skeleton tree = small_tree();
+    try {
+        tree.attach(bone_in(3), bone_in(7));
+        FAIL() << "no exception";
+    } catch (const hierarchy_cycle& refused) {
+        EXPECT_THAT(refused.what(), AllOf(HasSubstr("#3 generation 1"), HasSubstr("#7 generation 1")));
+    }
+    EXPECT_THROW(tree.attach(bone_in(3), bone_in(3)), hierarchy_cycle);
+    EXPECT_THROW(tree.attach(bone_in(42), bone_in(42)), hierarchy_cycle);
+    EXPECT_FALSE(tree.try_attach(bone_in(0), bone_in(4)));
+    EXPECT_TRUE(tree.try_attach(bone_in(4), bone_in(7)));
+    EXPECT_EQ(tree.size(), 8U);
+    expect_sound(tree);
+}
+
+TEST(hierarchy, refuses_null_foreign_and_stale_handles) {
+    skeleton tree = small_tree();
+    EXPECT_THROW(tree.attach(bone_in(1), {}), std::invalid_argument);
+    EXPECT_THROW(tree.attach({}, bone_in(1)), std::invalid_argument);
+    EXPECT_THROW(tree.insert(bone_in(1, 1, 5)), std::invalid_argument);
+    EXPECT_TRUE(tree.insert(bone_in(6, 3))) << "a later bone of the slot";
+    EXPECT_FALSE(tree.insert(bone_in(6, 1)));
+    EXPECT_THROW(tree.attach(bone_in(6, 1), bone_in(0)), std::invalid_argument);
+    EXPECT_THAT(tree.roots(), UnorderedElementsAre(bone_in(0), bone_in(6, 3), bone_in(7)));
+    EXPECT_EQ(tree.size(), 8U);
+    expect_sound(tree);
+}
+
+TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    bone_pool others({.name = "others", .capacity = 10});
+    skeleton tree;
+    tree.attach(pool);
+    const auto child = pool.emplace(1);
+    const auto parent = pool.emplace(2);
+    tree.attach(child, parent);
+    const auto refused = [&](bone below, bone above) {
+        try {
+            tree.attach(below, above);
+        } catch (const std::invalid_argument& refusal) {
+            try {
+                tree.try_attach(below, above);
+            } catch (const std::invalid_argument& same) {
+                EXPECT_STREQ(same.what(), refusal.what());
+                return std::string(refusal.what());
+            }
+        }
+        return std::string("no std::invalid_argument");
+    };
+    const auto stale = [](bone one) {
+        return "hierarchy: " + detail::name_of_handle(one.index(), one.generation()) +
+               " is stale, and can't become a child or a parent";
+    };
+    EXPECT_EQ(refused({}, {}), "hierarchy: the null handle can't be a member");
+    const auto other = others.emplace(1);
+    EXPECT_EQ(refused(other, other),
+              "hierarchy: an object of the pool with id " + std::to_string(others.id()) +
+                  " can't be a member beside those of the pool with id " + std::to_string(pool.id()));
+    const auto reserved = pool.reserve();
+    EXPECT_EQ(refused(reserved, reserved),
+              "hierarchy: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
+                  " is reserved, and can't be a member of what is attached to its pool before its object is "
+                  "made");
+    pool.erase(child);
+    EXPECT_EQ(refused(parent, child), stale(child)) << "which is below it";
+    pool.erase(parent);
+    EXPECT_EQ(refused(parent, child), stale(child));
+    EXPECT_EQ(refused(parent, parent), stale(parent));
+    EXPECT_EQ(refused(child, parent), stale(parent)) << "as it is";
+    EXPECT_FALSE(tree.insert(parent));
+    EXPECT_EQ(tree.parent(child), parent);
+    expect_sound(tree);
+}
+
+TEST(hierarchy, a_cycle_makes_no_nodes) {
+    skeleton tree;
+    EXPECT_THROW(tree.attach(bone_in(1), bone_in(1)), hierarchy_cycle);
+    EXPECT_FALSE(tree.try_attach(bone_in(1), bone_in(1)));
+    EXPECT_TRUE(tree.empty());
+}
+
+TEST(hierarchy, an_object_is_no_child_of_the_one_before_it_in_its_slot) {
+    for (const auto& [child, parent] :
+         {std::pair{bone_in(6, 3), bone_in(6, 1)}, std::pair{bone_in(6, 1), bone_in(6, 3)}}) {
+        skeleton tree = small_tree();
+        EXPECT_THROW(tree.attach(child, parent), std::invalid_argument);
+        EXPECT_TRUE(tree.contains(bone_in(6, 3)));
+        expect_sound(tree);
+        skeleton empty;
+        EXPECT_THROW(empty.attach(child, parent), std::invalid_argument);
+        expect_sound(empty);
+    }
+}
+
+TEST(hierarchy, ignores_user_bits) {
+    using layout = handle_layout<20, 20, 8, 16>;
+    pool<int, layout> pool({.name = "bones", .capacity = 10});
+    const auto parent = pool.emplace(1);
+    const auto child = pool.emplace(2);
+    hierarchy<int, layout> tree;
+    tree.attach(child.with_user(3), parent.with_user(4));
+    EXPECT_THAT(tree.children(parent), ElementsAre(child));
+    EXPECT_EQ(tree.parent(child.with_user(9)), parent);
+    EXPECT_FALSE(tree.try_attach(parent.with_user(1), child.with_user(2)));
+    EXPECT_EQ(std::ranges::distance(tree.depth_first(parent.with_user(7))), 2);
+    EXPECT_EQ(tree.erase_subtree(pool, parent.with_user(1)), 2U);
+}
+
+TEST(hierarchy, an_erased_node_leaves_its_children_as_roots) {
+    skeleton tree = small_tree();
+    EXPECT_TRUE(tree.erase(bone_in(1)));
+    EXPECT_FALSE(tree.erase(bone_in(1)));
+    EXPECT_THAT(numbers_of(tree.roots()), UnorderedElementsAre(0, 4, 5));
+    EXPECT_EQ(tree.size(), 7U);
+    expect_sound(tree);
+    tree.clear();
+    EXPECT_TRUE(tree.empty());
+    EXPECT_THAT(tree.roots(), IsEmpty());
+    EXPECT_TRUE(tree.insert(bone_in(1, 1, 9))) << "of another pool";
+}
+
+TEST(hierarchy, erases_subtrees) {
+    bone_pool pool({.name = "bones", .capacity = 100});
+    skeleton tree;
+    std::vector<bone> bones;
+    for (int i = 0; i != 10; ++i) {
+        bones.push_back(pool.emplace(i));
+        if (i != 0) {
+            tree.attach(bones.back(), bones[static_cast<std::size_t>((i - 1) / 2)]);
+        }
+    }
+    pool.erase(bones[8]);
+    EXPECT_EQ(tree.erase_subtree(pool, bones[1]), 5U) << "1, 3, 4, 7, 9; 8 is dead already";
+    EXPECT_EQ(tree.size(), 4U);
+    EXPECT_EQ(pool.size(), 4U);
+    EXPECT_EQ(tree.erase_subtree(pool, bones[1]), 0U);
+    EXPECT_THAT(tree.children(bones[0]), ElementsAre(bones[2]));
+    expect_sound(tree);
+}
+
+// ---- Attached
+
+TEST(hierarchy, the_death_of_a_parent_orphans_its_children) {
+    bone_pool pool({.name = "bones", .capacity = 100});
+    skeleton tree;
+    tree.attach(pool);
+    const auto top = pool.emplace(0);
+    const auto middle = pool.emplace(1);
+    const auto low = pool.emplace(2);
+    tree.attach(middle, top);
+    tree.attach(low, middle);
+    pool.erase(middle);
+    EXPECT_EQ(tree.parent(low), middle) << "until the compaction";
+    pool.compact();
+    EXPECT_FALSE(tree.contains(middle));
+    EXPECT_FALSE(tree.parent(low));
+    EXPECT_THAT(tree.children(top), IsEmpty());
+    EXPECT_TRUE(pool.contains(low));
+    expect_sound(tree);
+}
+
+template <class Pool>
+class hierarchy_of : public testing::Test {};
+using both_placements = testing::Types<pool<int>, stable_pool<int>>;
+TYPED_TEST_SUITE(hierarchy_of, both_placements);
+
+TYPED_TEST(hierarchy_of, the_death_of_a_parent_erases_all_below_at_once) {
+    TypeParam pool({.name = "bones", .capacity = 30'000});
+    skeleton tree(orphans::are_erased);
+    tree.attach(pool);
+    std::vector<bone> chain;
+    for (int i = 0; i != 20'000; ++i) { // deeper than a stack of calls
+        chain.push_back(pool.emplace(i));
+        if (i != 0) {
+            tree.attach(chain.back(), chain[chain.size() - 2]);
+        }
+    }
+    const auto aside = pool.emplace(-1);
+    tree.attach(aside, chain[5]);
+    pool.compact();
+    pool.erase(chain[10]);
+    pool.compact();
+    EXPECT_EQ(tree.size(), 11U);
+    EXPECT_EQ(pool.size(), 11U);
+    EXPECT_FALSE(pool.contains(chain[11]));
+    EXPECT_TRUE(pool.contains(aside));
+    EXPECT_EQ(pool.compact().removed, 20'000U - 11U);
+    pool.erase(chain[0]);
+    pool.erase(chain[7]);
+    pool.compact();
+    EXPECT_TRUE(tree.empty());
+    EXPECT_EQ(pool.size(), 0U);
+}
+
+TEST(hierarchy, attached_refuses_the_dead) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    skeleton tree;
+    tree.attach(pool);
+    const auto dead = pool.emplace(1);
+    const auto alive = pool.emplace(2);
+    pool.erase(dead);
+    EXPECT_FALSE(tree.insert(dead));
+    EXPECT_THROW(tree.attach(dead, alive), std::invalid_argument);
+    EXPECT_THROW(tree.attach(alive, dead), std::invalid_argument);
+    EXPECT_FALSE(tree.contains(dead));
+    expect_sound(tree);
+}
+
+TEST(hierarchy, attached_refuses_nodes_that_were_erased) {
+    for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
+        bone_pool pool({.name = "bones", .capacity = 10});
+        skeleton tree(option);
+        tree.attach(pool);
+        const auto dead = pool.emplace(1);
+        const auto alive = pool.emplace(2);
+        const auto other = pool.emplace(3);
+        tree.insert(dead);
+        tree.attach(other, alive);
+        pool.erase(dead);
+        const auto refused = [&](bone child, bone parent) {
+            try {
+                tree.attach(child, parent);
+            } catch (const std::invalid_argument& stale) {
+                return std::string(stale.what());
+            }
+            return std::string();
+        };
+        const std::string reason = "hierarchy: " + detail::name_of_handle(dead.index(), dead.generation()) +
+                                   " is stale, and can't become a child or a parent";
+        EXPECT_EQ(refused(alive, dead), reason);
+        EXPECT_EQ(refused(dead, alive), reason);
+        EXPECT_EQ(refused(other, dead), reason);
+        EXPECT_EQ(tree.parent(other), alive) << "still";
+        expect_sound(tree);
+        pool.compact();
+        EXPECT_TRUE(pool.contains(alive)) << "not erased with a parent that was dead already";
+        EXPECT_THAT(tree.handles(), UnorderedElementsAre(alive, other));
+        expect_sound(tree);
+    }
+}
+
+TEST(hierarchy, prunes_when_attached_and_on_demand) {
+    for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
+        bone_pool pool({.name = "bones", .capacity = 1000, .reuse_delay = 0});
+        skeleton tree(option);
+        std::vector<bone> bones;
+        for (int i = 0; i != 500; ++i) {
+            bones.push_back(pool.emplace(i));
+            if (i % 7 != 0) {
+                tree.attach(bones.back(), bones[static_cast<std::size_t>(i / 7 * 7)]);
+            } else {
+                tree.insert(bones.back());
+            }
+        }
+        for (std::size_t i = 0; i < bones.size(); i += 21) {
+            pool.erase(bones[i]);
+        }
+        const std::size_t before = tree.size();
+        const std::size_t pruned = tree.prune(pool);
+        EXPECT_EQ(tree.size(), before - pruned);
+        EXPECT_EQ(pruned, option == orphans::become_roots ? 24U : 24U * 7);
+        for (const bone each : tree.handles()) {
+            EXPECT_TRUE(pool.contains(each));
+        }
+        EXPECT_EQ(pool.size(), tree.size());
+        expect_sound(tree);
+        pool.erase(tree.handles()[3]);
+        tree.attach(pool);
+        EXPECT_EQ(pool.size(), tree.size());
+    }
+}
+
+TEST(hierarchy, takes_its_attachment_along) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    const auto parent = pool.emplace(0);
+    const auto child = pool.emplace(1);
+    skeleton first(orphans::are_erased);
+    first.attach(pool);
+    first.attach(child, parent);
+    const skeleton copy = first;
+    skeleton second = std::move(first);
+    EXPECT_FALSE(copy.attached());
+    EXPECT_TRUE(second.attached());
+    skeleton third;
+    third = std::move(second);
+    pool.erase(parent);
+    pool.compact();
+    EXPECT_TRUE(third.empty());
+    EXPECT_FALSE(pool.contains(child));
+    EXPECT_EQ(copy.parent(child), parent);
+    pool.reset();
+    expect_sound(copy);
+}
+
+TEST(hierarchy, gives_its_memory_back) {
+    skeleton tree;
+    for (std::uint64_t i = 1; i != 1000; ++i) {
+        tree.attach(bone_in(i), bone_in(0));
+    }
+    const std::size_t before = tree.memory();
+    for (std::uint64_t i = 500; i != 1000; ++i) {
+        tree.erase(bone_in(i));
+    }
+    tree.shrink_to_fit();
+    EXPECT_LT(tree.memory(), before * 3 / 4);
+    for (std::uint64_t i = 1; i != 500; ++i) { // no memory is needed for roots
+        EXPECT_TRUE(tree.detach(bone_in(i)));
+    }
+    expect_sound(tree);
+    tree.clear();
+    tree.shrink_to_fit();
+    EXPECT_EQ(tree.memory(), 0U);
+}
+
+TEST(hierarchy, is_read_by_several_threads) {
+    const skeleton tree = small_tree();
+    std::atomic<std::size_t> steps{0};
+    {
+        std::vector<std::jthread> readers;
+        for (int thread = 0; thread != 3; ++thread) {
+            readers.emplace_back([&] {
+                for (int i = 0; i != 100; ++i) {
+                    steps += numbers_of(tree.depth_first(bone_in(0))).size();
+                    steps += tree.depth(bone_in(7));
+                }
+            });
+        }
+    }
+    EXPECT_EQ(steps, 3U * 100U * 11U);
+}
+
+TEST(hierarchy, does_what_a_map_of_parents_does) {
+    for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
+        random_source random(31);
+        bone_pool pool({.name = "bones", .capacity = 200, .reuse_delay = 0});
+        skeleton tree(option);
+        tree.attach(pool);
+        std::map<bone, bone> parents; // null for roots
+        std::vector<bone> all{pool.emplace(0)};
+        const auto any = [&] { return all[random.below(all.size())]; };
+        const auto is_below = [&](bone node, bone ancestor) {
+            for (bone up = parents[node]; up; up = parents[up]) {
+                if (up == ancestor) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        for (int step = 0; step != 5000; ++step) {
+            const bone one = any();
+            const bone other = any();
+            switch (random.below(8)) {
+            case 0:
+            case 1:
+                if (const auto made = pool.try_emplace(step)) {
+                    all.push_back(made);
+                }
+                break;
+            case 2:
+            case 3:
+            case 4:
+                if (pool.contains(one) && pool.contains(other)) {
+                    const bool refused = one == other || (parents.contains(one) && parents.contains(other) &&
+                                                          is_below(other, one));
+                    ASSERT_EQ(tree.try_attach(one, other), !refused);
+                    if (!refused) {
+                        parents.try_emplace(other);
+                        parents[one] = other;
+                    }
+                }
+                break;
+            case 5:
+                if (tree.detach(one)) {
+                    ASSERT_TRUE(parents.at(one));
+                    parents[one] = {};
+                }
+                break;
+            case 6:
+                pool.erase(one);
+                break;
+            default:
+                if (random.one_in(5)) {
+                    const auto is_dead = [&](bone each) { return !pool.contains(each); };
+                    // As the option says, of the dead from before.
+                    std::set<bone> dead;
+                    for (const auto& [node, parent] : parents) {
+                        if (is_dead(node)) {
+                            dead.insert(node);
+                        }
+                    }
+                    std::set<bone> gone = dead;
+                    if (option == orphans::are_erased) {
+                        for (const auto& [node, parent] : parents) {
+                            if (std::ranges::any_of(dead, [&](bone each) { return is_below(node, each); })) {
+                                gone.insert(node);
+                            }
+                        }
+                    }
+                    pool.compact();
+                    for (auto& [node, parent] : parents) {
+                        parent = gone.contains(parent) ? bone() : parent;
+                    }
+                    for (const bone each : gone) {
+                        ASSERT_FALSE(pool.contains(each));
+                        parents.erase(each);
+                    }
+                    std::map<bone, bone> found;
+                    for (const bone each : tree.handles()) {
+                        found.emplace(each, tree.parent(each));
+                    }
+                    ASSERT_EQ(found, parents);
+                    expect_sound(tree);
+                }
+                break;
+            }
+            if (all.size() > 400) {
+                all.erase(all.begin(), all.begin() + 200);
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,190 @@
+#include <handlepool/columns.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/thread_executor.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/support/failing_new.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using ints = pool<int>;
+
+void fill(ints& pool, bool in_order) {
+    pool.reset();
+    for (int i = 0; i != 3000; ++i) {
+        pool.emplace(in_order ? i : i * 7919 % 3001);
+    }
+    pool.compact();
+}
+
+/// Sorts with each allocation failing in turn: then all stays as it was. Returns how many there are.
+template <class Sort>
+std::size_t sort_without_memory(Sort sort) {
+    ints pool({.name = "ints", .capacity = 3000});
+    fill(pool, false);
+    const std::vector<int> before(pool.items().begin(), pool.items().end());
+    return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
+        bool sorted = true;
+        when.begin();
+        try {
+            sort(pool);
+        } catch (const std::bad_alloc&) {
+            sorted = false;
+        }
+        when.end();
+        EXPECT_EQ(sorted, !when.came());
+        EXPECT_EQ(std::ranges::is_sorted(pool.items()), sorted);
+        EXPECT_EQ(std::ranges::equal(pool.items(), before), !sorted);
+        EXPECT_TRUE(pool.try_compact());
+    });
+}
+
+constexpr auto smaller = [](int a, int b) noexcept { return a < b; };
+constexpr auto smaller_tenth = [](int a, int b) noexcept { return a / 10 < b / 10; };
+constexpr auto itself = [](int value) noexcept { return value; };
+
+TEST(sorting_without_memory, leaves_the_order_as_it_was) {
+    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort(smaller); }), 3U);
+    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort_by(itself); }), 3U);
+    EXPECT_GE(sort_without_memory([](ints& pool) {
+                  pool.sort_by([](int value) {
+                      return std::string(1, static_cast<char>(value / 16 + 1)) +
+                             static_cast<char>(value % 16 + 1);
+                  });
+              }),
+              3U);
+    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort_some(smaller, 5000); }), 5U);
+    thread_executor executor(2);
+    EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort(smaller, executor); }), 5U);
+    EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort_by(itself, executor); }), 5U);
+}
+
+// Keys that are copied in an executor's threads, each copy with an allocation of its own.
+TEST(sorting_without_memory, by_threads_passes_on_what_copies_of_keys_throw) {
+    struct named {
+        std::string name;
+    };
+    constexpr int count = 40;
+    pool<named> all({.name = "named", .capacity = 2000});
+    for (int i = 0; i != 2000; ++i) {
+        all.emplace(std::to_string(1000 + i * 7919 % 2001) + " is a name that has memory of its own");
+    }
+    all.compact();
+    thread_executor executor(2);
+    const auto first_name = all.items()[0].name;
+    const auto copied = [](const named& one) -> const std::string& { return one.name; };
+    const auto made = [](const named& one) { return one.name + "!"; };
+    const auto sort_fails_at = [&](std::size_t allocation, auto sort) {
+        memory_shortage when(shortage::of_one_allocation, allocation);
+        bool thrown = false;
+        when.begin();
+        try {
+            sort();
+        } catch (const std::bad_alloc&) {
+            thrown = true;
+        }
+        when.end();
+        EXPECT_TRUE(when.came());
+        EXPECT_TRUE(thrown);
+        EXPECT_EQ(all.items()[0].name, first_name);
+        EXPECT_TRUE(all.try_compact());
+    };
+    for (std::size_t i = 0; i != count; ++i) {
+        const std::size_t allocation = i < 10 ? i : i * 50;
+        sort_fails_at(allocation, [&] { all.sort_by(copied, executor); });
+        sort_fails_at(allocation, [&] { all.sort_some_by(copied, 100, executor); });
+        sort_fails_at(allocation, [&] { all.sort_by(made, executor); });
+        sort_fails_at(allocation, [&] { all.sort_by(copied); });
+    }
+    all.sort_by(copied, executor);
+    EXPECT_TRUE(std::ranges::is_sorted(all.items(), {}, &named::name));
+}
+
+// Each allocation of each part of a sort that goes on from an unfinished order.
+TEST(sorting_without_memory, in_parts_leaves_the_store_and_the_order_that_was_begun) {
+    thread_executor executor(2);
+    for (const bool by_threads : {false, true}) {
+        ints pool({.name = "ints", .capacity = 3000});
+        const auto begin = [&] {
+            fill(pool, false);
+            pool.sort_some(smaller_tenth, 1000);
+        };
+        const auto end = [&] {
+            while (!pool.sort_some(smaller_tenth, 1000).in_order) {
+            }
+            return std::vector<int>(pool.items().begin(), pool.items().end());
+        };
+        begin();
+        const std::vector<int> expected = end();
+        const std::size_t allocations =
+            with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
+                begin();
+                const std::vector<int> before(pool.items().begin(), pool.items().end());
+                bool moved = true;
+                when.begin();
+                try {
+                    by_threads ? pool.sort_some(smaller_tenth, 700, executor)
+                               : pool.sort_some(smaller_tenth, 700);
+                } catch (const std::bad_alloc&) {
+                    moved = false;
+                }
+                when.end();
+                EXPECT_EQ(moved, !when.came());
+                EXPECT_EQ(std::ranges::equal(pool.items(), before), !moved);
+                EXPECT_EQ(end(), expected);
+            });
+        EXPECT_GE(allocations, 9U);
+    }
+}
+
+TEST(sorting_without_memory, leaves_rows_as_they_were) {
+    struct tag {
+        int value;
+    };
+    constexpr int count = 300;
+    pool<columns<int, tag>> rows({.name = "rows", .capacity = count});
+    for (int i = 0; i != count; ++i) {
+        rows.emplace(count - i, tag{i});
+    }
+    rows.compact();
+    thread_executor executor(2);
+    for (const bool by_threads : {false, true}) {
+        const std::size_t allocations =
+            with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
+                rows.sort_by<tag>(&tag::value);
+                bool sorted = true;
+                when.begin();
+                try {
+                    by_threads ? rows.sort_by<int>(itself, executor) : rows.sort_by<int>(itself);
+                } catch (const std::bad_alloc&) {
+                    sorted = false;
+                }
+                when.end();
+                EXPECT_EQ(sorted, !when.came());
+                EXPECT_EQ(std::ranges::is_sorted(rows.items<int>()), sorted);
+                EXPECT_EQ(std::ranges::is_sorted(rows.items<tag>(), {}, &tag::value), !sorted);
+            });
+        EXPECT_GE(allocations, 3U);
+    }
+}
+
+TEST(sorting_without_memory, does_for_objects_in_order) {
+    ints pool({.name = "ints", .capacity = 3000});
+    fill(pool, true);
+    memory_shortage none(shortage::from_one_allocation_on, 0);
+    none.begin();
+    pool.sort(smaller);
+    pool.sort_some(smaller, 10);
+    none.end();
+    EXPECT_FALSE(none.came());
+}
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,74 @@
+#include <handlepool/detail/process/pool_listing.hpp>
+#include <handlepool/pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace handlepool {
+namespace {
+
+using small_layout = handle_layout<16, 11, 5>;
+
+/// Names of the living pools of small_layout, the last one first.
+std::vector<std::string> listed() {
+    std::vector<std::string> names;
+    for (const detail::living_pool* pool = detail::living_pools; pool != nullptr; pool = pool->next) {
+        if (pool->next != nullptr) {
+            EXPECT_EQ(pool->next->previous, pool);
+        }
+        if (pool->index_bits == small_layout::index_bits) {
+            names.emplace_back(pool->name);
+        }
+    }
+    return names;
+}
+
+using names = std::vector<std::string>;
+
+TEST(pool_listing, has_a_pool_for_its_life) {
+    std::optional<pool<int, small_layout>> first(pool_options{.name = "first", .capacity = 10});
+    std::optional<pool<int, small_layout>> second(pool_options{.name = "second", .capacity = 10});
+    std::optional<pool<int, small_layout>> third(pool_options{.name = "third", .capacity = 10});
+    EXPECT_EQ(listed(), (names{"third", "second", "first"}));
+    second.reset();
+    EXPECT_EQ(listed(), (names{"third", "first"}));
+    third.reset();
+    EXPECT_EQ(listed(), names{"first"});
+    first.reset();
+    EXPECT_EQ(listed(), names{});
+}
+
+TEST(pool_listing, tells_pools_of_different_types_apart) {
+    const pool<int, small_layout> numbers({.name = "numbers", .capacity = 10, .pool_id = 7});
+    const pool<float, small_layout> others({.name = "others", .capacity = 10, .pool_id = 9});
+    const detail::living_pool& last = *detail::living_pools;
+    EXPECT_EQ(last.id, 9U);
+    EXPECT_EQ(last.generation_bits, small_layout::generation_bits);
+    EXPECT_EQ(last.pool_id_bits, small_layout::pool_id_bits);
+    EXPECT_EQ(last.core, static_cast<const void*>(&others)); // the core is all that a pool has
+    EXPECT_NE(last.function_of_type, last.next->function_of_type);
+}
+
+TEST(pool_listing, takes_pools_of_several_threads) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i != 4; ++i) {
+        threads.emplace_back([] {
+            for (int j = 0; j != 50; ++j) {
+                const pool<int, small_layout> one({.name = "one", .capacity = 10});
+                const pool<int, small_layout> two({.name = "two", .capacity = 10});
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(listed(), names{});
+}
+
+} // namespace
+} // namespace handlepool

@@ -1,0 +1,181 @@
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/queues/removal_queue.hpp>
+#include <handlepool/fifo_freelist.hpp>
+#include <handlepool/policy.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/support/each_record.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace handlepool::test {
+
+using namespace detail;
+
+namespace {
+
+using value_type = std::uint64_t;
+using queue_type = removal_queue<pool_config<default_layout, default_policy>>;
+using removals_chain = removal_chain<default_policy>;
+using records = std::vector<value_type>;
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+std::size_t push(queue_type& queue, removals_chain& lane, value_type first, value_type last) {
+    std::size_t pushed = 0;
+    for (; first != last; ++first) {
+        pushed += queue.push(lane, first) ? 1U : 0U;
+    }
+    return pushed;
+}
+
+records drain(queue_type& queue, removals_chain& lane) {
+    records drained;
+    queue.look(lane);
+    queue.drain(lane, each_record([&](value_type record) { drained.push_back(record); }));
+    return drained;
+}
+
+records sequence(value_type first, value_type last) {
+    records all(last - first);
+    std::iota(all.begin(), all.end(), first);
+    return all;
+}
+
+class removal_queue_test : public testing::TestWithParam<std::size_t> {
+protected:
+    std::size_t chunk_size = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(chunks_of, removal_queue_test, testing::Values(1, 2, 3, 64));
+
+TEST_P(removal_queue_test, records_come_out_in_the_order_in_which_they_went_in) {
+    queue_type queue("queue", 100, chunk_size, unlimited);
+    removals_chain lane;
+    EXPECT_EQ(push(queue, lane, 0, 10), 10U);
+    EXPECT_EQ(drain(queue, lane), sequence(0, 10));
+    EXPECT_EQ(drain(queue, lane), records{});
+    EXPECT_EQ(push(queue, lane, 10, 25), 15U);
+    EXPECT_EQ(drain(queue, lane), sequence(10, 25));
+}
+
+TEST_P(removal_queue_test, a_push_past_the_limit_fails_and_leaves_the_others_alone) {
+    for (const std::size_t limit : {1U, 2U, 5U}) {
+        queue_type queue("queue", 100, chunk_size, limit);
+        removals_chain lane;
+        for (int round = 0; round != 5; ++round) {
+            EXPECT_EQ(push(queue, lane, 0, 20), limit);
+            EXPECT_FALSE(queue.push(lane, 99));
+            EXPECT_EQ(drain(queue, lane), sequence(0, limit));
+            queue.recycle();
+        }
+    }
+}
+
+TEST_P(removal_queue_test, each_lane_has_the_limit_for_itself) {
+    queue_type queue("queue", 100, chunk_size, 3);
+    removals_chain one;
+    removals_chain other;
+    EXPECT_EQ(push(queue, one, 0, 9), 3U);
+    EXPECT_EQ(push(queue, other, 10, 19), 3U);
+    EXPECT_EQ(drain(queue, other), sequence(10, 13));
+    EXPECT_EQ(drain(queue, one), sequence(0, 3));
+}
+
+TEST_P(removal_queue_test, a_push_fails_when_the_memory_is_used_up_and_works_again_after_recycle) {
+    queue_type queue("queue", 4, chunk_size, unlimited);
+    removals_chain lane;
+    const std::size_t all = 4 * chunk_size;
+    EXPECT_EQ(push(queue, lane, 0, all + 5), all);
+    EXPECT_EQ(drain(queue, lane), sequence(0, all));
+    EXPECT_FALSE(queue.push(lane, 99));
+    queue.recycle();
+    EXPECT_EQ(push(queue, lane, 100, 100 + all), all - chunk_size); // the lane still stands on one chunk
+    EXPECT_EQ(drain(queue, lane), sequence(100, 100 + all - chunk_size));
+}
+
+TEST_P(removal_queue_test, memory_is_used_again_for_ever) {
+    queue_type queue("queue", 5, chunk_size, unlimited);
+    removals_chain lanes[2];
+    for (value_type round = 0; round != 200; ++round) {
+        for (auto& lane : lanes) {
+            ASSERT_EQ(push(queue, lane, round, round + chunk_size), chunk_size);
+        }
+        for (auto& lane : lanes) {
+            ASSERT_EQ(drain(queue, lane), sequence(round, round + chunk_size));
+        }
+        queue.recycle();
+    }
+}
+
+TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
+    queue_type queue("queue", 100, chunk_size, unlimited);
+    removals_chain lane;
+    push(queue, lane, 0, 5);
+    records drained;
+    queue.look(lane);
+    queue.drain(lane, each_record([&](value_type record) {
+                    drained.push_back(record);
+                    queue.push(lane, record + 100); // a destructor that erases: else this would never end
+                }));
+    EXPECT_EQ(drained, sequence(0, 5));
+    EXPECT_EQ(drain(queue, lane), sequence(100, 105));
+}
+
+TEST_P(removal_queue_test, after_reset_it_is_empty) {
+    queue_type queue("queue", 4, chunk_size, unlimited);
+    removals_chain lane;
+    push(queue, lane, 0, 1000);
+    queue.reset();
+    lane.records.reset();
+    lane.drained.store(lane.queued.load());
+    EXPECT_EQ(drain(queue, lane), records{});
+    EXPECT_EQ(push(queue, lane, 0, 1000), 4 * chunk_size);
+    EXPECT_EQ(drain(queue, lane), sequence(0, 4 * chunk_size));
+}
+
+TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_order) {
+    constexpr value_type count = 20'000;
+    queue_type queue("queue", 8, chunk_size, 50);
+    removals_chain lane;
+    // Plain: the queue carries it from the producer to the consumer.
+    std::vector<value_type> payload(count);
+    std::jthread producer([&] {
+        for (value_type record = 0; record != count;) {
+            payload[record] = record * 3;
+            if (queue.push(lane, record)) {
+                ++record;
+            } else {
+                std::this_thread::yield();
+            }
+        }
+    });
+    value_type expected = 0;
+    while (expected != count) {
+        queue.look(lane);
+        queue.drain(lane, each_record([&](value_type record) {
+                        ASSERT_EQ(record, expected);
+                        ASSERT_EQ(payload[record], record * 3);
+                        ++expected;
+                    }));
+        queue.recycle();
+        std::this_thread::yield();
+    }
+}
+
+struct no_tries : default_policy {
+    static constexpr std::size_t removal_claim_tries = 0;
+};
+
+TEST(removal_queue_tries_test, a_push_without_a_try_fails_when_it_needs_room) {
+    removal_queue<pool_config<default_layout, no_tries>> queue("queue", 4, 2, unlimited);
+    removal_chain<no_tries> lane;
+    EXPECT_FALSE(queue.push(lane, 1));
+}
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <cstddef>
+
+namespace handlepool::test {
+
+/// How many comparisons a sort of so many objects makes only to see whether they contradict each other.
+constexpr std::size_t comparisons_to_check(std::size_t count) {
+    std::size_t sum = count;
+    for (std::size_t distance = 1; distance < count; distance *= 2) {
+        sum += (count - 1) / distance;
+    }
+    return detail::checked ? sum : 0;
+}
+
+} // namespace handlepool::test
