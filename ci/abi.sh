@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/abi.sh [REVISION]
 #
 # Compares what the shared libraries offer to programs, with the types that they exchange, with those of an earlier version: programs

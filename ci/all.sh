@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/all.sh
 #
 # What a change must pass: formatting, the reference, both compilers, models, sanitizers, the stress scenarios and the shipped

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/arm64.sh
 #
 # Cross-builds the library for Linux on ARM64, contracts checked, and runs under qemu: tests of the core (see cross_tests in

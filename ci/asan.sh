@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/asan.sh [COMPILER [SECONDS]]
 #
 # Runs the controls, all tests and all stress scenarios under Address-, Leak- and UndefinedBehaviorSanitizer,

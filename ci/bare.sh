@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/bare.sh
 #
 # Shows that pools need a C++ compiler, CMake and make only: a Debian 12 that has nothing else builds, installs and uses

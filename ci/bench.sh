@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/bench.sh [--json FILE] [--rounds N] [--benchmark_OPTION...]
 #
 # Builds handlepool-bench (preset release) and runs it: it measures the pool against its contenders, and prints the table

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/coherence.sh [--json FILE] [--picture FILE] [OPTION...]
 #
 # Builds handlepool-coherence (preset release) and runs it: the pool and its contenders on a simulated machine with coherent

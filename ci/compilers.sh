@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/compilers.sh [NAME]
 #
 # Compiles the library with each compiler, standard library, language version and mode that it is made for, without a

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/demo.sh [ARGUMENTS...]
 #
 # Installs what building needs, builds handlepool-stress and runs it with the arguments; without any, it replays a shipped

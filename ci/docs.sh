@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/docs.sh
 #
 # Makes the reference of the public headers, build/docs/html/index.html. A public name without a comment is an error.

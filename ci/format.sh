@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/format.sh [--fix]
 #
 # Checks that the sources are formatted by clang-format-19, and that headers of the inside lie in their rooms.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/fuzz.sh [SECONDS [TARGET...]]
 #
 # Gives the readers of files and bytes what libFuzzer makes up, under Address- and UndefinedBehaviorSanitizer: bags of properties,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/model.sh [--deep]
 #
 # Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/mutants.sh [--models] [--jobs N] [--timeout SECONDS] [--json FILE] [--list] [--check] [NAME...]
 #
 # Shows that the tests see bugs. For each patch of tests/mutants/, or for those that are named: applies it to a copy of the

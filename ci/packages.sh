@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/packages.sh [PART...]
 #
 # Makes the packages of handlepool, and uses them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/peers.sh [--quick] [--json FILE] [--under COMMAND] [--draw-only]
 #
 # Compares the pools with other containers, in C++ and in Rust: cost against the number of objects and of threads, tails of

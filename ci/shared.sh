@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/shared.sh
 #
 # Runs the library's tests against its shared libraries, but for those of its inside, with all symbols of the tests hidden:

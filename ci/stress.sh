@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/stress.sh SECONDS [ARGUMENTS...]
 #
 # Installs what is needed, and runs all stress scenarios for SECONDS on the release build with contracts checked. The

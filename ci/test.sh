@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/test.sh [PRESET [ARGUMENTS...]]
 #
 # Installs what is needed, builds everything, several files at a time, and runs all tests.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/tsan.sh [COMPILER [SECONDS]]
 #
 # Runs the controls, all tests that have threads and all stress scenarios under ThreadSanitizer, oneTBB included,

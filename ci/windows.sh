@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/windows.sh
 #
 # Cross-builds the library for Windows on x86-64 by mingw-w64, contracts checked, and runs under wine: tests of the core (see

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A simulation of up to millions of objects that refer to each other by handles. Ships fire at rocks, and die
 // when they run into one. Rocks split when they are hit, twice, and end as debris the third time. Losses are
 // replaced, so that the numbers stay about the same. The frames run on all processors: any task creates and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Boids: birds that keep together, fly the way their neighbours do, and keep off each other and off hawks. In
 // each frame their pool is sorted by the cells of a grid, so that neighbours lie beside each other in memory;
 // hawks know their prey by handle, wherever the sorts and compactions put it. All loops run on oneTBB, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Character sheets of a game: values of objects, in one buffer each. Read from JSON, changed while playing,
 // merged with what another player has changed meanwhile, saved, and loaded again.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Coroutines that keep handles while they are suspended, and look the objects up again, under a guard, each
 // time they are resumed. Captains sail ships from harbour to harbour, pirates sink them, and both go on in
 // any thread, while the compactions of a frame move the ships that are left.

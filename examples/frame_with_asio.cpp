@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Frames on a thread pool of Boost.Asio, by way of an executor: the main thread hands out the parts of the
 // simulation, and then those of the compaction.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Frames on plain threads: each worker simulates its part of the world, and the last of them to finish
 // compacts and renders, while the others wait at the barrier.
 

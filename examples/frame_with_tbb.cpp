@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Frames as a flow graph of oneTBB: tasks and the compaction are its nodes, edges say what comes before what,
 // and loops over a pool run on all threads.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Two frames in flight: one thread simulates frame N + 1 while another draws N. Four ways to keep the two
 // apart run the same world: one after the other; by a snapshot that is copied between the frames; in place,
 // with two copies of what changes; and in place under an access guard. In all of them each frame must show

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A server without frames: several threads open, use and close sessions, which other threads may be using,
 // and a housekeeper compacts behind them. More clients come than there is room for; then sessions are
 // replaced at random; then nearly all leave, and their memory goes back to the system. With --measure, it

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Runs a simulation with several numbers of threads, and compares the fingerprints of what comes out:
 # cmake -D program=PROGRAM -D "options=OPTIONS" -P same_outcome.cmake
 # A fingerprint ends what it prints, or with --json is a member of that.

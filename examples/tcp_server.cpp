@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The connection table of a TCP server: sessions in a stable pool, which pending operations and timers know
 // by handle alone. Whichever finds out first that a session is over erases it; the others find their handle
 // stale, whatever the pool holds in that place by then. Clients in the same program put it under load: one

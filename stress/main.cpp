@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "commands/command_line.hpp"
 #include "optional_parts.hpp"
 #include "results/result.hpp"

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Writes a manual page, `page`, of `program` or of its `command`, whose name is `name`, and which is there to `what`.
 execute_process(COMMAND ${help2man} --no-info --section=1 --manual=handlepool --source "handlepool ${version}"
                         --name ${what} --version-string "handlepool-stress ${version}"

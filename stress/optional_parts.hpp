@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The parts of the harness that a build may lack, because they need a package or a system. Folder without/

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: MIT
 #include "progress_bar.hpp"
 
-#include <support/programs/system.hpp>
-
 #include <fmt/format.h>
+#include <support/programs/system.hpp>
 
 #include <algorithm>
 #include <array>

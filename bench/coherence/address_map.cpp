@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "address_map.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "caches.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """usage: picture.py RESULT.json PICTURE.svg
 
 Draws what `handlepool-coherence --json RESULT.json` has counted: transfers between caches for an object (emplace and erase) by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pool_names.hpp"
 
 #include "sim_policy.hpp"

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "machine.hpp"
 
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/memory/virtual_array.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 

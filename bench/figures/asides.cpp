@@ -1,14 +1,14 @@
-#include <bench/tools/comparison.hpp>
-#include <bench/tools/contenders.hpp>
-#include <bench/tools/population.hpp>
-#include <bench/tools/suite.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
+#include <bench/tools/comparison.hpp>
+#include <bench/tools/contenders.hpp>
+#include <bench/tools/population.hpp>
+#include <bench/tools/suite.hpp>
 #include <boost/lockfree/policies.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
 

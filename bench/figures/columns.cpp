@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/columns.hpp>
+#include <handlepool/pool.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/population.hpp>
 #include <bench/tools/suite.hpp>
-
-#include <handlepool/columns.hpp>
-#include <handlepool/pool.hpp>
-
 #include <fmt/format.h>
 
 #include <array>

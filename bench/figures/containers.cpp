@@ -1,12 +1,12 @@
-#include <bench/tools/comparison.hpp>
-#include <bench/tools/suite.hpp>
-#include <bench/tools/table.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
 #include <handlepool/hierarchy.hpp>
 #include <handlepool/pool.hpp>
 
+#include <bench/tools/comparison.hpp>
+#include <bench/tools/suite.hpp>
+#include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>

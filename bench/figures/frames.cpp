@@ -1,10 +1,10 @@
-#include <bench/tools/comparison.hpp>
-#include <bench/tools/object.hpp>
-#include <bench/tools/suite.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <handlepool/service.hpp>
 #include <handlepool/tbb.hpp>
 
+#include <bench/tools/comparison.hpp>
+#include <bench/tools/object.hpp>
+#include <bench/tools/suite.hpp>
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 #include <support/programs/run_program.hpp>

@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
-
-#include <handlepool/pool.hpp>
-
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

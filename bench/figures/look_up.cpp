@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/object_lookup.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/population.hpp>
 #include <bench/tools/suite.hpp>
-
-#include <handlepool/object_lookup.hpp>
-
 #include <fmt/format.h>
 
 #include <chrono>

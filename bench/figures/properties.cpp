@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/property_bag.hpp>
+#include <handlepool/property_store.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
 #include <bench/tools/timed_team.hpp>
-
-#include <handlepool/property_bag.hpp>
-#include <handlepool/property_store.hpp>
-
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
-
-#include <handlepool/pool.hpp>
-#include <handlepool/stable_pool.hpp>
-
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

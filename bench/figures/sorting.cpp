@@ -1,10 +1,10 @@
-#include <bench/tools/comparison.hpp>
-#include <bench/tools/object.hpp>
-#include <bench/tools/suite.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
+#include <bench/tools/comparison.hpp>
+#include <bench/tools/object.hpp>
+#include <bench/tools/suite.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

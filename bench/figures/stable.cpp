@@ -1,12 +1,12 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/recycling_pool.hpp>
+#include <handlepool/stable_pool.hpp>
+
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/population.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
-
-#include <handlepool/recycling_pool.hpp>
-#include <handlepool/stable_pool.hpp>
-
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <plf_colony.h>

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: MIT
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/population.hpp>
 #include <bench/tools/suite.hpp>
-
 #include <fmt/format.h>
 
 #include <cstddef>

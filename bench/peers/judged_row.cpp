@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include "judged_row.hpp"
 
 #include <bench/tools/comparison.hpp>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

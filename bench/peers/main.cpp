@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "measurement.hpp"
 #include "results.hpp"
 #include "served_contender.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "measurement.hpp"
 
 #include "common_size.hpp"

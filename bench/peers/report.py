@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Results of the public comparison: merges them, draws the pictures and writes the tables of docs/performance.md.
 
 usage: bench/peers/report.py merge INTO FROM...   merges what handlepool-peers wrote, and notes commit, machine and date

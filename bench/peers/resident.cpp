@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "resident.hpp"
 
 #include <fstream>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "results.hpp"
 
-#include <bench/tools/comparison.hpp>
 #include "common_size.hpp"
 
+#include <bench/tools/comparison.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

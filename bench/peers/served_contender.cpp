@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "served_contender.hpp"
 
 #include <boost/process/args.hpp>

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/capacity.hpp>
 #include "contender.hpp"
+
+#include <bench/tools/capacity.hpp>
 
 #include <atomic>
 #include <cstddef>

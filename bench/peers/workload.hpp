@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/timed_team.hpp>
 #include "contender.hpp"
 #include "figures.hpp"
 #include "latencies.hpp"
 #include "random.hpp"
 #include "resident.hpp"
 
+#include <bench/tools/timed_team.hpp>
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "table.hpp"
 
 #include <fmt/format.h>

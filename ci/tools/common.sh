@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: MIT
+
 # Sourced first by each script of ci/. The comment at the top of a script is its usage, which -h and --help print.
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 
-usage() { sed '1d; /^#/!Q; s/^# \{0,1\}//' "$script"; }
+usage() { sed '1,2d; /^#/!Q; s/^# \{0,1\}//' "$script"; }
 
 # complain MESSAGE
 complain() { echo "${script#"$project"/}: $1" >&2; }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/tools/cross_packages.sh PLATFORM
 #
 # Makes the packages that a cross build of handlepool finds, in build/PLATFORM-packages: those that are headers alone, as

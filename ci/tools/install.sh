@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/tools/install.sh [--all | --harness | TOOL...]
 #
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # usage: ci/tools/onetbb_tsan.sh [COMPILER]
 #
 # Builds oneTBB with ThreadSanitizer from its Debian source package into build/onetbb-tsan-COMPILER, unless it is there.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # The library is C++ alone; programs in C test and show its C interface. They are compiled by the C++ compiler's sibling: sanitizers
 # of two compilers don't go together.
 if(NOT CMAKE_C_COMPILER)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Where ccache is installed, it keeps what was compiled, for every folder that holds these sources: it names files relative to the
 # sources, leaves the build folder's own name out, and a configuration that differs in a flag differs there too.
 if(NOT HANDLEPOOL_CCACHE OR CMAKE_CXX_COMPILER_LAUNCHER)

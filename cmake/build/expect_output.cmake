@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Runs a command, which must print what a regular expression matches, and exit with 0; if it fails, with another number:
 # cmake -D expression=EXPRESSION -D fails=ON|OFF -P expect_output.cmake -- COMMAND...
 set(command)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # What the compiled libraries have in common.
 
 # 0.x promises nothing to programs built with another minor version.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 option(HANDLEPOOL_BUILD_TESTS "Build the tests" OFF)
 option(HANDLEPOOL_SEPARATE_TESTS "Build a program for each file of the library's tests, instead of one for many" OFF)
 option(HANDLEPOOL_UNITE_SOURCES "Compile several files of the tests and the harness at once: for whole builds" OFF)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # add_output_test(NAME EXPRESSION COMMAND... [FAILS]): a test whose command must print what the regular expression matches, and exit
 # with 0; with FAILS, with another number. Once CTest knows what a test prints, it does not look at the exit code.
 function(add_output_test name expression)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 if(HANDLEPOOL_BUILD_FUZZERS)
     if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "HANDLEPOOL_BUILD_FUZZERS needs clang, which has libFuzzer: "

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(GoogleTest)
 
 # define_path(TARGET NAME PATH): a path of tests/support/paths.hpp that tests of the target use, in a text of its own.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # unite(TARGET [OF COUNT] [EXCEPT FILES...]): with HANDLEPOOL_UNITE_SOURCES, the target's files are compiled several at a time,
 # which halves the time of a whole build: headers are read, and templates instantiated, once for all of them. Not the files named,
 # which have local names in common with others.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Linked by every target of this project, exported to none of its users. Where files are compiled together, a local name may be a
 # global one of another file, and types are made of the local types of a file that includes them.
 add_library(handlepool_warnings INTERFACE)

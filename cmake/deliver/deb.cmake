@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # cpack -G DEB: libhandlepool-dev, handlepool-tools where the harness is built, and the libraries that programs load, where there
 # are any: libhandlepool0.1, or libhandlepool-c0.1 if only the C interface is a shared library. ci/packages.sh builds them as
 # Debian would, installs them and uses them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(CMakePackageConfigHelpers)
 
 set(handlepool_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handlepool)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # What pkg-config reads: handlepool.pc, and handlepool_X.pc for each component X. They are called like the libraries, so those that
 # check contracts have files of their own: handlepool-checked.pc.
 #

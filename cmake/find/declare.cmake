@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # The packages that parts of the project use, and how they are looked for.
 include(CheckCXXSourceCompiles)
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Pools need Threads only; every other package serves an optional part. A part whose packages are missing is left out
 # with a line that names them, or is an error when it was asked for.
 include(${CMAKE_CURRENT_LIST_DIR}/declare.cmake)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Linux on ARM64, by Debian's g++-aarch64-linux-gnu; programs run under qemu-user-static.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Windows on x86-64, by Debian's g++-mingw-w64-x86-64-posix; programs run under wine.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)

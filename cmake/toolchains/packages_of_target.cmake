@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # For a toolchain file that has set handlepool_root, where the target's own libraries are: packages for the machine that builds are
 # none for the target.
 set(CMAKE_FIND_ROOT_PATH ${handlepool_root} ${CMAKE_PREFIX_PATH})

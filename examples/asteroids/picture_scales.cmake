@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Draws a picture, and requires that its outermost element says what it shows, and not how large it is to be shown.
 execute_process(
     COMMAND ${asteroids} --entities 100 --frames 1 --threads 1 --picture scales.svg

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Runs the simulation for few frames, and requires that no part of them took longer than a larger part of them did.
 foreach(frames 1 2 3 4 5 10 99 100 101)
     execute_process(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The game, as a module. It is compiled twice, with GAME_VERSION 1 and 2, as if it had been changed while the
 // program ran: in the second version monsters heal, and sparks have a heat.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A game whose rules are a module that is loaded anew while the game goes on: its objects live in the pools
 // of this program, and all handles stay right.
 

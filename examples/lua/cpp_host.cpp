@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A game in C++ whose ships are worked on by scripts too: cpp_host SCRIPT
 //
 // The pool and the type of its objects are the program's. In each frame it moves the ships, calls the

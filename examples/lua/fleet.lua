@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: MIT
+
 -- A fleet whose types are the script's, in pools of the library.
 local ship = handlepool.type("ships", 30000, { "x", "number", "hull", "integer", "target", "handle", "armed", "boolean" })
 local rocket = handlepool.type("rockets", 1000, { "target", "handle", "fuel", "integer" })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "handlepool_lua.h"
 
 #include <lauxlib.h>

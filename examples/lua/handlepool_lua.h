@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef HANDLEPOOL_LUA_H
 #define HANDLEPOOL_LUA_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* A program whose scripts make objects in its pools: lua_host SCRIPT... */
 #include "handlepool_lua.h"
 

@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: MIT
+
 -- What cpp_host runs: the ships are the program's, and their fields members of a class of C++.
 local by_name = {}
 for each in ships.each() do

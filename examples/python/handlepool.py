@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pools and services of handlepool, by ctypes over the shared library of its C interface.
 
 Handles are integers below 2**53. An error of the library is an Error with its code and its message. Objects are seen where they lie,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes a service, inspects it, and works on its objects in place.
 
 usage: inspect_service.py LIBRARY [--without-numpy]

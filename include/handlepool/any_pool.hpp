@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/objects/object_access.hpp>
-#include <handlepool/detail/threads/outer_gate.hpp>
-#include <handlepool/detail/objects/row_place.hpp>
 #include <handlepool/detail/base/type_id.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/threads/outer_gate.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>

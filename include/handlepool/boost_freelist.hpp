@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/slots/freelist_counters.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/slots/freelist_counters.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/memory_use.hpp>
 

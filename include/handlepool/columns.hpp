@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/base/apply_to.hpp>
-#include <handlepool/detail/columns/column_arrays.hpp>
-#include <handlepool/detail/pool/emplace_n.hpp>
-#include <handlepool/detail/parts/pool_config.hpp>
-#include <handlepool/detail/pool/pool_core.hpp>
-#include <handlepool/detail/pool/position_range.hpp>
 #include <handlepool/detail/base/range_of.hpp>
+#include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/columns/column_arrays.hpp>
 #include <handlepool/detail/columns/row_iterator.hpp>
 #include <handlepool/detail/columns/row_making.hpp>
-#include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/pool/emplace_n.hpp>
+#include <handlepool/detail/pool/pool_core.hpp>
+#include <handlepool/detail/pool/position_range.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>

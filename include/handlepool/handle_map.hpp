@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/text/message.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/containers/member_list.hpp>
+#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/handle.hpp>
 
 #include <concepts>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 /// @file
 /// The C interface, for C99 and C++, and for languages that call C: pools whose objects are `size` bytes, and
 /// services of such pools. It is the library `handlepool_c`, component `c` of the package.

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/containers/hierarchy_walk.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/text/message.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/containers/hierarchy_walk.hpp>
+#include <handlepool/detail/containers/member_list.hpp>
+#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/handle.hpp>
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/object_places.hpp>
-#include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/fwd.hpp>
 

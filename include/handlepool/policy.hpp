@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/time.hpp>
-#include <handlepool/detail/threads/thread_index.hpp>
 #include <handlepool/detail/memory/virtual_array.hpp>
+#include <handlepool/detail/threads/thread_index.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <atomic>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/properties/entry_of.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_view.hpp>

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/properties/bag_file.hpp>
-#include <handlepool/detail/properties/bag_store.hpp>
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/properties/entry_of.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/containers/own_handle.hpp>
 #include <handlepool/detail/containers/pool_link.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/properties/bag_file.hpp>
+#include <handlepool/detail/properties/bag_store.hpp>
+#include <handlepool/detail/properties/entry_of.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/memory_use.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/property_error.hpp>
 #include <handlepool/property_kind.hpp>
 #include <handlepool/property_path.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/objects/row_place.hpp>
 #include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/objects/row_place.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>

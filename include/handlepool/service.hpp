@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
-#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/service/pool_directory.hpp>
+#include <handlepool/detail/service/service_compactor.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
-#include <handlepool/detail/service/pool_directory.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/service/service_compactor.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// oneTBB runs the frame. Target handlepool::tbb; nothing else in the library names oneTBB.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Run by CPack before it makes the packages, whose files stand in a folder for each component.
 set(version "${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 file(READ ${CPACK_RESOURCE_FILE_LICENSE} license)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/properties/bag_buffer.hpp>
 
 #include <algorithm>

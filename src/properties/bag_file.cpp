@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
 
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/properties/bag_file.hpp>
-#include <handlepool/detail/base/raise.hpp>
 
 #include <boost/crc.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/containers/own_handle.hpp>
 #include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
-#include <handlepool/detail/containers/own_handle.hpp>
-#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_bag.hpp>
 

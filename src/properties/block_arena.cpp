@@ -1,5 +1,6 @@
-#include <handlepool/detail/properties/block_arena.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/poison.hpp>
+#include <handlepool/detail/properties/block_arena.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
 
 #include <algorithm>

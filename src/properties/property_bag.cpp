@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
 #include <handlepool/property_bag.hpp>
 

@@ -1,5 +1,6 @@
-#include <handlepool/detail/properties/bag_merge.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/property_bag.hpp>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/key_table.hpp>

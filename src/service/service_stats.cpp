@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/service_stats.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
 
 #include <handlepool/detail/base/raise.hpp>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include "results/report.hpp"
 #include "run/churn.hpp"
+#include "run/scenarios.hpp"
 #include "traces/record/recorder.hpp"
 #include "traces/replay.hpp"
-#include "results/report.hpp"
-#include "run/scenarios.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include "run/executors/frame_executor.hpp"
 #include "../optional_parts.hpp"
+#include "run/executors/frame_executor.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

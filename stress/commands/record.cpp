@@ -1,6 +1,7 @@
-#include "traces/trace_file.hpp"
+// SPDX-License-Identifier: MIT
 #include "command_line.hpp"
 #include "options.hpp"
+#include "traces/trace_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include "../optional_parts.hpp"
-#include "traces/trace_file.hpp"
 #include "command_line.hpp"
+#include "traces/trace_file.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "../page/page.hpp"
 #include "../page/result_file.hpp"
 #include "command_line.hpp"

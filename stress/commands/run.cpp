@@ -1,7 +1,8 @@
-#include "run/resources.hpp"
-#include "results/result.hpp"
+// SPDX-License-Identifier: MIT
 #include "command_line.hpp"
 #include "options.hpp"
+#include "results/result.hpp"
+#include "run/resources.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

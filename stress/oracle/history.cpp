@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "oracle/history.hpp"
 
 #include <fmt/format.h>

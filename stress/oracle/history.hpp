@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include "watched/findings.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/event.hpp"
 #include "oracle/recorder.hpp"
+#include "watched/findings.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include "watched/findings.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/event.hpp"
 #include "oracle/histogram.hpp"
+#include "watched/findings.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "axis.hpp"
 
 #include <fmt/format.h>

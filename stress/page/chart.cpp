@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "chart.hpp"
 
 #include "html.hpp"

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT
+
 // Charts of distributions.
 
 #include "chart.hpp"
 #include "html.hpp"
-#include "results/numbers.hpp"
 #include "oracle/event.hpp"
 #include "parts.hpp"
+#include "results/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "html.hpp"
 
 #include <handlepool/detail/text/text.hpp>

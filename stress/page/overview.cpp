@@ -1,7 +1,8 @@
-#include "watched/findings.hpp"
+// SPDX-License-Identifier: MIT
 #include "html.hpp"
-#include "results/numbers.hpp"
 #include "parts.hpp"
+#include "results/numbers.hpp"
+#include "watched/findings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "page.hpp"
 
 #include "html.hpp"

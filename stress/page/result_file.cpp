@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "result_file.hpp"
 
 #include <handlepool/detail/text/text.hpp>

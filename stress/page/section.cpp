@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include "html.hpp"
-#include "results/numbers.hpp"
 #include "parts.hpp"
+#include "results/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parts.hpp"
 
 namespace handlepool::stress::page {

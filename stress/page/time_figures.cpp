@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT
+
 // Charts over time and frames.
 
 #include "chart.hpp"
 #include "columns.hpp"
-#include "results/numbers.hpp"
 #include "parts.hpp"
+#include "results/numbers.hpp"
 
 #include <fmt/format.h>
 

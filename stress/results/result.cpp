@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "result.hpp"
 
 #include "report.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "churn.hpp"
 
 #include "resources.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The queue in which handles travel between threads: any thread pushes and takes at any time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "resources.hpp"
 
 #include "results/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "test_run.hpp"
 
 #include "oracle/clock.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools are filled to the brim by all threads at once, emptied, and filled again: they are full only when
 // they are, and then they say so.
 

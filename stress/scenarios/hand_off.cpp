@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Handles travel between threads through a concurrent queue, and are used and erased elsewhere.
 
 #include "run/parcel_queue.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Removal queues of two, so that compaction has to sweep, and bursts of removals by one thread.
 
 #include "run/scenarios.hpp"

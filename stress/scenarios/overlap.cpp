@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Emplace, erase and contains never stop while compaction runs back to back; guards come and go.
 
 #include "run/scenarios.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // All threads erase the same handles at the same moment: exactly one wins each, as the histories show.
 
 #include "run/scenarios.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Threads look up and read what others erase: they find the object, whole, or nothing.
 
 #include "run/scenarios.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Constructors create objects of the same pool, destructors erase them.
 
 #include "run/scenarios.hpp"

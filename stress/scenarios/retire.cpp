@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Narrow generations: slots retire one after the other, until the pool says that it is used up. All that were
 // ever given out stay dead.
 

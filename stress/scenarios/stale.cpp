@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Holders keep handles for many frames after the erasure and look them up from every thread, and so they do
 // with forged neighbours of real handles.
 

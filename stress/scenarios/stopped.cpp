@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT
+
 // A thread is stopped for good at each atomic step of each operation in turn. The others must complete their
 // work in a bounded number of their own steps.
 
 #include "scenarios/stopped.hpp"
 
-#include "watched/placements.hpp"
 #include "run/scenarios.hpp"
+#include "watched/placements.hpp"
 #include "watched/tracked_object.hpp"
 #include "watched/watched_pool.hpp"
 

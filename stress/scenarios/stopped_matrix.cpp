@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The cases of the scenario `stopped`. All threads take turns, so that the numbers are the same in every run
 // with the same seed.
 

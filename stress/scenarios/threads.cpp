@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Threads are born and die by the thousand, more at a time than there are processors; they leave objects
 // behind, and slots that they had claimed.
 
@@ -5,8 +7,8 @@
 #include "watched/watched_pool.hpp"
 
 #include <fmt/format.h>
-#include <support/threads/thread_team.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <support/threads/thread_team.hpp>
 
 #include <algorithm>
 #include <atomic>

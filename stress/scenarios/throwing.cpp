@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Constructors throw at random: nothing of it may be seen, and nothing may be lost.
 
 #include "run/scenarios.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "replay.hpp"
 
 #include "results/numbers.hpp"

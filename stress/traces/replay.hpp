@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include "run/executors/frame_executor.hpp"
 #include "results/report.hpp"
+#include "run/executors/frame_executor.hpp"
 #include "trace.hpp"
 
 #include <cstddef>

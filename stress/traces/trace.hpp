@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // A trace is what a real program asked of its allocator: every allocation and every free, in order, with the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The content of trace files: one description of the header, and the rules of the events, for reading and
 // writing alike.
 

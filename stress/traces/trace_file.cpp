@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Trace files on the disk.
 
 #include "trace_file.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The frame of a trace file, and its seal.
 
 #include "trace_file.hpp"

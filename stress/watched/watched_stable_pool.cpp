@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "watched_pool.hpp"
 
 namespace handlepool::stress {

@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "output_file.hpp"
-
-#include <support/programs/system.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/programs/system.hpp>
 
 #include <cerrno>
 #include <system_error>

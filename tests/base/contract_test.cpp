@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/contract.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/error.hpp>
 
 #include <gmock/gmock.h>

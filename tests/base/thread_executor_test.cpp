@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>

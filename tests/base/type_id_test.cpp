@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/type_id.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // examples/lua/script_pool.hpp where Lua finds no memory, at each of its allocations in turn: the script gets
 // an error, and no object lives of which it has no handle.
 #include "script_pool.hpp"

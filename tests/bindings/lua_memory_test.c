@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* examples/lua/handlepool_lua.c where Lua finds no memory, at each of its allocations in turn: the script
  * gets an error, no text of the library or of an object is lost, and no object lives of which the script has
  * no handle. The linker has the functions that give and take texts call those here. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What examples/python/handlepool.py refuses, and with which words: usage: python_test.py LIBRARY"""
 
 import math

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Each function and each error of the C interface, from C99. */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a destroy function may end: its own pool, another one, or a service, whatever has called it. And what
 // a function that is shown objects may. It works, or is refused, and all goes on.
 

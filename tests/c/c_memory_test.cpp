@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Functions of C that memory is too short for: they say so, and have changed nothing.
 
 #include <handlepool/handlepool.h>

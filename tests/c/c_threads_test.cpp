@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Threads of a C++ program at the C interface, while frames compact: whose handles resolve, and to what.
 
 #include <handlepool/handlepool.h>

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # The library exports what handlepool.h declares, and nothing else; the test in C calls all of it, and meets each error.
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "array_contender.hpp"
 #include "churn.hpp"
 #include "pool_contender.hpp"

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT
+
 // The program handlepool-coherence as its users meet it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <tests/support/paths.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "machine.hpp"
 #include "pool_contender.hpp"
 #include "sim_policy.hpp"

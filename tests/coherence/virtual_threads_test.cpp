@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "virtual_threads.hpp"
 
 #include <gmock/gmock.h>

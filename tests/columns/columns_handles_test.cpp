@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Handles of rows: in advance, of rows that know them, revoked, and with bits of the program's.
 
 #include <handlepool/columns.hpp>
@@ -5,9 +7,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/row_consistency.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/columns.hpp>
 #include <handlepool/thread_executor.hpp>
 

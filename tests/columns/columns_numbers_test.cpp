@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Rows that come and go in numbers, or are handed out.
 
 #include <handlepool/columns.hpp>

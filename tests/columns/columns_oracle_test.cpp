@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: MIT
+
 // Random operations on rows against an oracle, a map of what must be alive.
 
 #include <handlepool/columns.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/row_consistency.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

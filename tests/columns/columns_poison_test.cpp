@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Under AddressSanitizer, elements of no living row are closed, in each column, and all others open.
 
 #include <handlepool/columns.hpp>

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/row_consistency.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,14 +1,16 @@
+// SPDX-License-Identifier: MIT
+
 // Rows that several threads create, look up, change and erase while one compacts.
 
 #include <handlepool/columns.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/row_consistency.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: MIT
+
 // Elements whose constructors throw, at each column: what was made of the row is destroyed, and the room that
 // the pool guarantees stays whole.
 
 #include <handlepool/columns.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/row_consistency.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -6,10 +7,10 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/parts_rig.hpp>
 #include <tests/support/random.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,8 @@
-#include <handlepool/detail/queues/budget.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/compaction/packer.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/thread_executor.hpp>

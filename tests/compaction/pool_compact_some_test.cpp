@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Compactions with a budget, which leave what is too much to the next ones.
 
 #include <handlepool/pool.hpp>
@@ -7,10 +9,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
-#include <support/steps/tiny_policy.hpp>
 #include <tests/support/vacated_place.hpp>
 
 #include <algorithm>

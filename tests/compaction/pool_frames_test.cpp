@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // What a pool knows of its frames: whether there is anything to do in one, and when objects came and went.
 
 #include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <tests/support/hostile_types.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The order of the dense store: what it is without the option keep_order, and with it.
 
 #include <handlepool/executor.hpp>
@@ -6,11 +8,11 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: MIT
+
 // Records of removals that come late, behind a sweep that has found their objects.
 
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/consistency.hpp>
-#include <tests/support/hostile_types.hpp>
 #include <support/steps/step_atomics.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/consistency.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/executor.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Values and keys whose ends change the container that held them.
 
 #include <handlepool/handle_index.hpp>

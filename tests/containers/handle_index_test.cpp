@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // From the keys of objects to their handles.
 
 #include <handlepool/columns.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Maps from handles to values.
 
 #include <handlepool/handle_map.hpp>

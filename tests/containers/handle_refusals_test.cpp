@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What containers of handles say of those that can't be members.
 
 #include <handlepool/handle_index.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Sets of handles by themselves, and attached to pools of each kind.
 
 #include <handlepool/columns.hpp>

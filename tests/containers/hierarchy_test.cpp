@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Parents and children.
 
 #include <handlepool/detail/text/message.hpp>

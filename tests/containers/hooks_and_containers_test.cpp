@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a program's hooks find in the containers that are attached to a pool, whatever was there first.
 
 #include <handlepool/columns.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A later handle takes the place of a stale member; with user bits, which members don't have.
 
 #include <handlepool/handle_index.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bytes that claim to be a bag: they are refused, or each operation works on them.
 
 #include "require.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bytes as a sequence of operations on two bags, each beside a std::map.
 
 #include "require.hpp"

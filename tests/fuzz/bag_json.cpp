@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Texts that claim to be the JSON of a bag: they are refused, with a place inside them, or what they say is
 // written and read again as it was.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Texts that claim to be the limits of pools: they are refused with a reason, or hold limits that pools can
 // have.
 

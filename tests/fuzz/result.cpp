@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Texts that claim to be results of the harness: they are refused, or hold a document that is written and
 // read again as it was.
 

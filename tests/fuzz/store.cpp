@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bytes that claim to be the file of a store: they are refused, or each operation works on the bags.
 
 #include "require.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bytes that claim to be a trace file, or what is inside one: they are refused, or hold a trace that is
 // written and read again as it was. A file has checksums that no one makes up, so its content is tried
 // without them too.

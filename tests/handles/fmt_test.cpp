@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/fmt.hpp>
 
 #include <fmt/ranges.h>

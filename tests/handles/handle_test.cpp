@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/handle.hpp>
 
 #include <gtest/gtest.h>

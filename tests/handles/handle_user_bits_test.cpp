@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bits of a handle that belong to the program.
 
 #include <handlepool/fmt.hpp>
@@ -7,10 +9,10 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Layouts with keys: handles of different pools of the same objects don't mix.
 
 #include <handlepool/fmt.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Layouts that docs/layouts.md offers, each of its numbers computed; and what pools promise with them.
 
 #include <handlepool/handle.hpp>
@@ -6,12 +8,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/files/read_file.hpp>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/paths.hpp>
 #include <tests/support/random.hpp>
-#include <support/files/read_file.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Handles of 53 bits survive a double, as scripts and JSON readers have them.
 
 #include <handlepool/pool.hpp>

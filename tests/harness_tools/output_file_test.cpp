@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Files that are there when they are whole, and not before.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The line that shows how far a run has come.
 
 #include <gmock/gmock.h>

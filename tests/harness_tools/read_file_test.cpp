@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Whole files, of any size.
 
 #include <gmock/gmock.h>

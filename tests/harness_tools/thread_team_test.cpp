@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Threads that work together, and what ends it.
 
 #include <gmock/gmock.h>

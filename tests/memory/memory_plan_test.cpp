@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/error.hpp>

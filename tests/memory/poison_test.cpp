@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/memory/poison.hpp>
 

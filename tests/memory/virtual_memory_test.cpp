@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/policy.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/working_list.hpp>
 #include <handlepool/detail/memory/working_set.hpp>
 #include <handlepool/policy.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Claims, chunks and lanes of whole pools: what is left half used, handed on, given back, or all that there
 // is.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Removals that overflow their queues, sweeps, and more than one who compacts.
 
 #include "models.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Destructors that use their own pool.
 
 #include "model_executor.hpp"

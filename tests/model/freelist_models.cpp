@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The freelist: claims of any threads, one producer.
 
 #include "model_policy.hpp"

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // The gate between guards and compactions.
 
 #include "model_policy.hpp"
 #include "models.hpp"
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 
 #include <atomic>

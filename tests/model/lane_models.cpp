@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // What a lane and compaction hand each other, and how lanes change hands.
 
 #include "model_policy.hpp"
 #include "models.hpp"
 
 #include <handlepool/detail/parts/lane.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/detail/threads/thread_index_set.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "ordered_access.hpp"
 
 #include <support/files/read_file.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Compactions whose loops run on two threads.
 
 #include "model_executor.hpp"

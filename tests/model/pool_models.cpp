@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The whole pool: handles that are made, looked up and erased while other threads do the same, or compact.
 
 #include "mailbox.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Progress: a thread that is stopped for ever keeps no other from creating, finding and erasing.
 
 #include "progress_models.hpp"

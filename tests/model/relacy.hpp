@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Relacy, the model checker by Dmitry Vyukov: all of <relacy/relacy.hpp> but its stand-ins for the systems'

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Handles before their objects, and objects whose handle changes.
 
 #include "mailbox.hpp"

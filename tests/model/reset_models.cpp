@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The end of many lives at once, and of slots: clear, reset, retirement, memory given back.
 
 #include "models.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "children.hpp"
 #include "commands.hpp"
 #include "model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "search.hpp"
 
 #include "model_policy.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A service of pools: handles are routed while pools come and go.
 
 #include "mailbox.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Sorts beside handle operations, in one thread and in several.
 
 #include "model_executor.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools whose objects stay where they are: what threads claim, compaction takes back and offers again.
 
 #include "models.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Objects that are taken out while others erase, compact and sweep.
 
 #include "mailbox.hpp"

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // Constructors that throw: what they took goes to others, or to their lane once more.
 
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/detail/slots/index_allocator.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 

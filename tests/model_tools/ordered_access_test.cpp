@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // How the model checker's program finds the accesses whose orders it makes weaker: in the text of the
 // headers.
 

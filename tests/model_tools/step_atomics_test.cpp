@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // look_up(): its answers are those of the pool, one by one and for ranges.
 
 #include <handlepool/boost_freelist.hpp>
@@ -9,9 +11,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <array>
 #include <atomic>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/memory/poison.hpp>
+#include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/objects/object_type.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Containers of handles that need more memory than there is.
 
 #include <handlepool/handle_index.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // When an allocation fails in a call that may fail, nothing has changed.
 
 #include <handlepool/pool.hpp>

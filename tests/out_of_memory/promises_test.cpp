@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // When an allocation fails, bags and tables are as before; what promises not to throw needs no memory.
 
 #include <handlepool/property_json.hpp>

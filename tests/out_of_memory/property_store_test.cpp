@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a store takes of the system's memory, and what it does when there is none.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Kept objects that need more memory than there is.
 
 #include <handlepool/recycling_pool.hpp>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/parts/creation.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/parts_rig.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/parts_rig.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/policy.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>

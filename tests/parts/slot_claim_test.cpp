@@ -1,5 +1,6 @@
-#include <handlepool/detail/parts/lane.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What the comparison relies on, for each of its contenders.
 
 #include <bench/peers/contender.hpp>

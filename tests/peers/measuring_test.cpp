@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What the comparison makes of times, and how its program answers.
 
 #include <bench/peers/judged_row.hpp>
@@ -6,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <tests/support/paths.hpp>
 #include <support/files/read_file.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/drain_newborns.hpp>
 #include <support/steps/step_atomics.hpp>
-#include <tests/support/stop_at_every_access.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/drain_newborns.hpp>
+#include <tests/support/stop_at_every_access.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Objects that come and go in numbers, or are handed out, are the same whatever the pool's placement and its
 // handles.
 

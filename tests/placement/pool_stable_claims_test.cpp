@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // How lanes of pools whose objects never move claim the groups in which they create.
 
 #include <handlepool/policy.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/consistency.hpp>
 #include <support/threads/thread_team.hpp>
+#include <tests/support/consistency.hpp>
 #include <tests/support/threads.hpp>
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Frames of stable pools in which groups of places go from lanes to compaction and back: no place is given
 // out twice, and there is always one while there is room for an object.
 
@@ -5,11 +7,11 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/recycled_object.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <array>
 #include <atomic>

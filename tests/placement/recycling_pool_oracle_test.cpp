@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: MIT
+
 // Random operations on a recycling_pool against an oracle, a map of what must be alive. The objects notice
 // whatever is done to them in the wrong order.
 
 #include <handlepool/recycling_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/recycled_object.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>

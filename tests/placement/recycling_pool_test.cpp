@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a recycling_pool promises beyond a stable_pool. What pools of all placements promise is in
 // pool_placements_test; how objects come and go in any order, in recycling_pool_oracle_test.
 
@@ -5,10 +7,10 @@
 #include <handlepool/recycling_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/poisoned.hpp>
 #include <tests/support/recycled_object.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: MIT
+
 // Objects that some threads keep for others.
 
 #include <handlepool/recycling_pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/recycled_object.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a stable_pool promises beyond a pool. What both promise runs for both in pool_oracle_test and
 // pool_throwing_test.
 
@@ -7,11 +9,11 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/process/pool_id_registry.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A buffer by itself, in memory of the test's own.
 
 #include <handlepool/detail/properties/bag_buffer.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What a property_store asks for only when threads race, as it looks for foreign handles first; and the
 // blocks in which bags lie, which it doesn't show.
 

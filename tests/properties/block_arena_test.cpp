@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
+
 // Blocks for bags: what is taken is nobody else's, and what is given back is taken again.
 
-#include <handlepool/detail/properties/block_arena.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
+#include <handlepool/detail/properties/block_arena.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A look-up, for vectorized.cmake.
 
 #include <handlepool/property_view.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Random operations on bags, each beside a std::map. After each of them:
 //   - the bag has what the map has, by look-up and by iteration, and nothing else;
 //   - its bytes are a sound image, whose copy is an equal bag;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/property_bag.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The limit of 64 KiB, and collisions of paths.
 
 #include "collisions.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Bytes that claim to be a bag.
 
 #include <handlepool/property_bag.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "collisions.hpp"
 
 #include <handlepool/property_bag.hpp>

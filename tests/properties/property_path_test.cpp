@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/property_path.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A store in a file: what was written is read, and whatever else is refused.
 
 #include <handlepool/pool.hpp>
@@ -25,9 +27,9 @@
 #include <system_error>
 
 #if !defined(_WIN32)
-#include <tests/support/file_size_limit.hpp>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <tests/support/file_size_limit.hpp>
 #include <unistd.h>
 #endif
 

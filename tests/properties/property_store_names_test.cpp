@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The names of paths in the file of a store: they travel with it, by choice, and whatever is wrong with them
 // is refused.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Random operations on a store, beside a std::map of bags and a pool whose objects come and go. After each
 // step the store has the bags that the map has, and nothing else.
 

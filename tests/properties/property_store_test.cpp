@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The bags of many objects, by their handles.
 
 #include "collisions.hpp"

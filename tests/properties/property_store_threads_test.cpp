@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What threads may do with one store at the same time: read any bag, and change bags of their own.
 
 #include <handlepool/pool.hpp>

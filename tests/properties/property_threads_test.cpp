@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What threads may do at the same time: read one bag, change bags of their own, use one table.
 
 #include "collisions.hpp"

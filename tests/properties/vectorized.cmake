@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Asks the compiler which loops of a look-up it has vectorized. The same by hand:
 #
 #   g++ -std=c++20 -O3 -Iinclude -c tests/properties/look_up.cpp -o look_up.o -fopt-info-vec

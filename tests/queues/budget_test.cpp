@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/queues/budget.hpp>
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/fifo_freelist.hpp>

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Runs a control: correct, it must end well and say nothing; planted, it must be reported and fail.
 # usage: cmake -D program=PROGRAM -D report=TEXT -P expect_report.cmake
 execute_process(COMMAND ${program} correct RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE errors)

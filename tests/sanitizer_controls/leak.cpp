@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: objects of a pool don't free what they own. Correct: they do.
 #include "fault.hpp"
 

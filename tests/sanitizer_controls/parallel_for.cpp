@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: two bodies of a oneTBB loop add to one number. Correct: each has its own, which the loop's caller
 // reads when the loop has ended; that is reported too when oneTBB itself is built without ThreadSanitizer.
 #include "fault.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: a T* is used in the frame after its own, when compaction has moved the object. Correct: the object
 // is looked up again.
 #include "fault.hpp"

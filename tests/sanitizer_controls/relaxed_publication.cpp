@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: all stores of a pool's atomics are relaxed, so an object is published before it is complete.
 // Correct: the pool as it ships. The handle is passed on without any order in both: the tag carries it.
 #include "fault.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: a signed number overflows. Correct: it doesn't.
 #include "fault.hpp"
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Planted: a thread that nothing orders with the compactions keeps a T* without an access guard, and writes
 // through it while a compaction moves the object. Correct: it holds a guard.
 #include "fault.hpp"

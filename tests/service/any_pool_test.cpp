@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/service/pool_as_any.hpp>
 #include <handlepool/handle_map.hpp>
@@ -6,8 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <tests/support/hostile_types.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>

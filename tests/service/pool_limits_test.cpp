@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/pool_limits.hpp>
 #include <handlepool/service.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/service/pool_as_any.hpp>
 #include <handlepool/detail/service/route_table.hpp>
 #include <handlepool/fwd.hpp>

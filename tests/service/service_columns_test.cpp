@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Rows of columns in a service, beside objects.
 
 #include <handlepool/columns.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Compactions of a service with a budget, which its pools share.
 
 #include <handlepool/service.hpp>

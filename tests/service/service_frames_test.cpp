@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The frames of a service: compaction of all its pools, guards, hooks, and the report of what is left.
 
 #include <handlepool/service.hpp>

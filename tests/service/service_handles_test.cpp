@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // States, revoked and reserved handles, user bits and narrow layouts, through a service.
 
 #include <handlepool/service.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools of any type in a service, such as those with keys, and hooks through it.
 
 #include <handlepool/recycling_pool.hpp>

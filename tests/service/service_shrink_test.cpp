@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // shrink_to_fit of a service: of all its pools, and what keeps it off.
 
 #include <handlepool/service.hpp>

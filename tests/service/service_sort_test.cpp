@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools of a service are sorted through the pools themselves.
 
 #include <handlepool/service.hpp>

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT
+
 // A service beside threads that are stopped anywhere, also while they hold its mutex.
 
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
 #include <support/steps/step_atomics.hpp>
-#include <tests/support/stop_at_every_access.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/stop_at_every_access.hpp>
 
 #include <chrono>
 #include <cstddef>

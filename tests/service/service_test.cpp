@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>

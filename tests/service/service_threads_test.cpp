@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A service under the hands of many threads.
 
 #include <handlepool/service.hpp>

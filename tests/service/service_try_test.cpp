@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/service.hpp>
 #include <handlepool/timeline.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/policy.hpp>
 

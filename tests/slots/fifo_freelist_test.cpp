@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/freelist_tools.hpp>
 #include <support/steps/step_atomics.hpp>
-#include <tests/support/stop_at_every_access.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/freelist_tools.hpp>
+#include <tests/support/stop_at_every_access.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/slots/freelist_counters.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>

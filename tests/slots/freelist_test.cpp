@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/slots/freelist_counters.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/freelist_suite.hpp>
 #include <tests/support/repetitions.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-// What all freelists share is in tests/support/freelist_suite.hpp; the native one is put through it here, that of
-// Boost in boost_freelist_test.cpp.
+// What all freelists share is in tests/support/freelist_suite.hpp; the native one is put through it here,
+// that of Boost in boost_freelist_test.cpp.
 namespace handlepool::test {
 
 using namespace detail;

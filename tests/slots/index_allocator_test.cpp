@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/freelist.hpp>

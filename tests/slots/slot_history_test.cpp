@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/handle.hpp>

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
 #include <tests/support/objects_at.hpp>
 #include <tests/support/random.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/sorting/entry_sort.hpp>
 #include <handlepool/detail/sorting/parallel_sort.hpp>
 #include <handlepool/detail/sorting/sort_entries.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What is thrown in an executor's threads reaches the caller of the loop.
 
 #include <handlepool/columns.hpp>

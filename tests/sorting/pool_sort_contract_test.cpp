@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Comparisons that are no order, which checked builds refuse.
 
 #include <handlepool/columns.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Parts of a sort are stable, say rightly whether the store is in order, and reach the order in as many calls
 // as they promise, whatever the keys are, whoever comes and goes.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Sorts of many shapes against std::sort, by keys of many types, in one thread and in several.
 
 #include <handlepool/pool.hpp>

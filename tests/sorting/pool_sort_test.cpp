@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/order_checks.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Sorts move objects of any type, size and alignment, also those that are known at run time only.
 
 #include <handlepool/pool.hpp>

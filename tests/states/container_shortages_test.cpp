@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Containers of handles, each of whose members has another value than its default, while each allocation of
 // what is done to them fails in turn; and then used.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Containers of handles, each of whose members has another value than its default, are swapped, moved,
 // copied, cleared, shrunk and attached again; and then used.
 

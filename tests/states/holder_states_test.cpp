@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What holds something and can be moved: hooks, guards, pinned objects, look-ups and property bags, each of
 // whose members has another value than its default.
 
@@ -12,8 +14,8 @@
 #include <handlepool/scoped_hook.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/failing_new.hpp>
 #include <support/threads/thread_team.hpp>
+#include <tests/support/failing_new.hpp>
 
 #include <cstddef>
 #include <cstdint>

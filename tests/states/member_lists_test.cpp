@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Which data members the classes have whose states the tests beside this one open. Whoever adds one here has
 // looked where these tests bring it to another value than its default, and what becomes of it afterwards.
 
@@ -68,8 +70,12 @@ const std::vector<listed_class> listed = {
     // Containers of handles: container_kinds.hpp sets each, and says so by its name.
     {"detail/containers/member_list.hpp", "member_list", {"positions_", "handles_"}},
     {"detail/containers/slot_pages.hpp", "slot_pages", {"pages_"}},
-    {"detail/containers/pool_link.hpp", "pool_link", {"pool_", "pool_id_", "state_", "whom_", "births_", "hook_"}},
-    {"detail/properties/bag_store.hpp", "bag_store", {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
+    {"detail/containers/pool_link.hpp",
+     "pool_link",
+     {"pool_", "pool_id_", "state_", "whom_", "births_", "hook_"}},
+    {"detail/properties/bag_store.hpp",
+     "bag_store",
+     {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
     {"detail/properties/block_arena.hpp",
      "block_arena",
      {"memory_", "shard_mask_", "shards_", "depot_access_", "full_", "fresh_", "populated_"}},
@@ -129,7 +135,9 @@ const std::vector<listed_class> listed = {
      "lane",
      {"created", "erased", "reserved", "settled", "newborns", "removals", "claim"}},
     {"detail/parts/lane.hpp", "slot_claim", {"left_", "end_"}},
-    {"detail/parts/slot_allocator.hpp", "slot_allocator", {"geometry_", "slots_", "lanes_", "free_", "retired_"}},
+    {"detail/parts/slot_allocator.hpp",
+     "slot_allocator",
+     {"geometry_", "slots_", "lanes_", "free_", "retired_"}},
     {"fifo_freelist.hpp",
      "fifo_freelist",
      {"counters_", "ring_", "read_", "put_aside_", "entries_", "write_", "freed_", "passed_", "blocks_used_",

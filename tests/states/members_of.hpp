@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gtest/gtest.h>
-#include <tests/support/paths.hpp>
 #include <support/files/read_file.hpp>
+#include <tests/support/paths.hpp>
 
 #include <cctype>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/policy.hpp>
@@ -5,8 +6,8 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
-#include <tests/support/hostile_types.hpp>
 #include <support/threads/thread_team.hpp>
+#include <tests/support/hostile_types.hpp>
 
 #include <algorithm>
 #include <array>

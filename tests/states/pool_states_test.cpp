@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools whose objects move.
 
 #include "pool_states_suite.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools of rows, and pools of a type that is known at run time only.
 
 #include "pool_states_suite.hpp"

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
+
 // The synthetic frame loop: its figures follow from its options.
 
-#include "run/churn.hpp"
 #include "results/report.hpp"
+#include "run/churn.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The program handlepool-stress as its users meet it.
 
 #include "traces/trace_file.hpp"
@@ -5,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <tests/support/paths.hpp>
 #include <support/files/read_file.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>

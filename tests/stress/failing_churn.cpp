@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Stands in for the real churn, which a right pool gives nothing to find: with it the program reports a
 // violation.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Counting by buckets, and series that stay short.
 
 #include "oracle/histogram.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The condition that histories are checked by is exact: it holds just if there is an order of the operations
 // that a single thread could have seen, as a search through all orders finds it.
 

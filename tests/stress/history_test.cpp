@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The check of histories knows right from wrong, down to the order of two moments.
 
 #include "oracle/clock.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The neighbours' users see what goes wrong there.
 
 #include "watched/neighbours.hpp"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Opens a page in a browser without a screen, as wide as on a phone, a tablet and a desk, light and dark, and
 // measures what is there.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The inputs of a page: what is read, and what is rejected with which words.
 
 #include "page/result_file.hpp"

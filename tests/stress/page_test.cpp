@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT
+
 // Pages: their numbers, axes and texts. What a browser makes of them is in page_browser_test.cpp.
 
-#include "results/numbers.hpp"
 #include "page/axis.hpp"
 #include "page/columns.hpp"
 #include "page_sample.hpp"
+#include "results/numbers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: MIT
+
 // How a recording can end before its program, and a program before its recording: full disks, signals, an
 // exec.
 
-#include "traces/record/raw_log.hpp"
 #include "record_fixture.hpp"
+#include "traces/record/raw_log.hpp"
 #include "traces/trace.hpp"
 #include "traces/trace_file.hpp"
 
@@ -10,10 +12,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <tests/support/paths.hpp>
 #include <support/programs/run_program.hpp>
-#include <tests/support/scratch_directory.hpp>
 #include <sys/mount.h>
+#include <tests/support/paths.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A program to be recorded. Each of its objects has a size that nothing else in the process uses, so that a
 // test can find it in the trace.
 

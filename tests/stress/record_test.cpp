@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: MIT
+
 // Recording of real programs, most of them record_fixture.cpp.
 
+#include "record_fixture.hpp"
 #include "traces/record/converter.hpp"
 #include "traces/record/recorder.hpp"
-#include "record_fixture.hpp"
 #include "traces/trace.hpp"
 #include "traces/trace_file.hpp"
 

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
+
 // Replays of small traces whose figures are known, and of the recorded ones.
 
-#include "traces/replay.hpp"
 #include "results/report.hpp"
+#include "traces/replay.hpp"
 #include "traces/trace.hpp"
 #include "traces/trace_file.hpp"
 

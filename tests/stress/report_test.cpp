@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT
+
 // Reports: their JSON keys and their text are what programs and people rely on.
 
-#include "results/numbers.hpp"
 #include "page/result_file.hpp"
-#include "traces/record/recorder.hpp"
+#include "results/numbers.hpp"
 #include "results/report.hpp"
 #include "results/result.hpp"
+#include "traces/record/recorder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A run that can't have what it needs is refused before it begins, and says so.
 
 #include "run/resources.hpp"
@@ -5,8 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <tests/support/paths.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/paths.hpp>
 
 #include <cerrno>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Each scenario does what its name says, and passes.
 
 #include "run/scenarios.hpp"

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT
+
 // A matrix of stopped threads that finds nothing proves nothing: pools that block must fail it.
 
 #include "results/report.hpp"
 #include "run/scenarios.hpp"
-#include "scenarios/stopped.hpp"
 #include "run/test_run.hpp"
+#include "scenarios/stopped.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Reading and writing of trace files: what was written comes back, and whatever is wrong is refused.
 
 #include "traces/trace.hpp"

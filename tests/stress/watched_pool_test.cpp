@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The checks of the harness can fail: each kind of wrong answer is provoked, and must be counted and put into
 // words.
 

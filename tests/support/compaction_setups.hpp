@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
-
-#include <support/steps/tiny_policy.hpp>
 
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 
 namespace handlepool::test {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "hostile_types.hpp"
 
-#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/handle.hpp>
 

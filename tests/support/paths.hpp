@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Where that lies which tests read and run. Not one of these is in a command line of the compiler: so ccache
 // finds what it kept of the same sources in any folder.
 

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <support/steps/step_atomics.hpp>
-
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
 
 #include <cstddef>
 #include <functional>

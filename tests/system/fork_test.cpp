@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/threads.hpp>
 #include <sys/wait.h>
+#include <tests/support/threads.hpp>
 #include <unistd.h>
 
 #include <atomic>

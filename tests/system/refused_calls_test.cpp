@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/handle.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Pools of static storage duration, of a program that goes on after main.
 // usage: static_pools statics|outlived
 

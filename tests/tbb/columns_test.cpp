@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/columns.hpp>
 #include <handlepool/tbb/executor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <tests/support/row_consistency.hpp>
 #include <tbb/task_arena.h>
+#include <tests/support/row_consistency.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/compaction_node.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/hostile_types.hpp>
 #include <tbb/flow_graph.h>
 #include <tbb/task_arena.h>
+#include <tests/support/hostile_types.hpp>
 
 #include <atomic>
 #include <cstddef>

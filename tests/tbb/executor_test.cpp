@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/threads.hpp>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <atomic>

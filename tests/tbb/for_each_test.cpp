@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
 #include <handlepool/tbb/for_each.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/hostile_types.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+#include <tests/support/hostile_types.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/text/whole_number.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/policy.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
 #include <handlepool/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/threads/pin.hpp>
 #include <handlepool/policy.hpp>

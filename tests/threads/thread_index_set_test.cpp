@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/threads/thread_index_set.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """gdb loads this with an installed library, and with programs that have the library's code. See docs/debuggers.md."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pretty printers for handlepool: `source tools/gdb/handlepool_gdb.py` in gdb."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Formatters for handlepool: `command script import tools/lldb/handlepool_lldb.py` in lldb."""
 
 import os

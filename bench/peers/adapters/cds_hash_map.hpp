@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/capacity.hpp>
 #include "../contender.hpp"
 #include "../thread_keys.hpp"
 
+#include <bench/tools/capacity.hpp>
 #include <cds/container/michael_kvlist_hp.h>
 #include <cds/container/michael_map.h>
 #include <cds/gc/hp.h>

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/packed_array.hpp>
 #include "../contender.hpp"
+
+#include <bench/tools/packed_array.hpp>
 
 #include <cstddef>
 #include <cstdint>

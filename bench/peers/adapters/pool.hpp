@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/capacity.hpp>
 #include "../contender.hpp"
 
 #include <handlepool/pool.hpp>
+
+#include <bench/tools/capacity.hpp>
 
 #include <cstddef>
 #include <cstdint>

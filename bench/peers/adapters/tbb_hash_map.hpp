@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/capacity.hpp>
 #include "../contender.hpp"
 #include "../thread_keys.hpp"
 
+#include <bench/tools/capacity.hpp>
 #include <tbb/concurrent_hash_map.h>
 
 #include <cstddef>

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bench/tools/capacity.hpp>
 #include "../keyed.hpp"
+
+#include <bench/tools/capacity.hpp>
 
 #include <cstddef>
 #include <cstdint>

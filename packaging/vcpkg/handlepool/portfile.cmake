@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # The port stands in the source tree that it builds: vcpkg install handlepool --overlay-ports=packaging/vcpkg
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 

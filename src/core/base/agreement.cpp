@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/agreement.hpp>
 
 namespace handlepool::detail {

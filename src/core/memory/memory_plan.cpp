@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #include "round_up.hpp"
 
-#include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/error.hpp>
 
 #include <algorithm>

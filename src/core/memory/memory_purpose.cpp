@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/memory_purpose.hpp>
 
 #include <array>

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
 #include <handlepool/error.hpp>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "round_up.hpp"
 #include "system_memory.hpp"
 
-#include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/error.hpp>
 

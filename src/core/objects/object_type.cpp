@@ -1,5 +1,6 @@
-#include <handlepool/detail/objects/object_type.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/error.hpp>
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/pool/oldest.hpp>
 
 #include <algorithm>

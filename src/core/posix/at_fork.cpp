@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "../process/at_fork.hpp"
 
 #include <pthread.h>

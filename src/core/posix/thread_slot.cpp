@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "../threads/thread_slot.hpp"
 
 #include <pthread.h>

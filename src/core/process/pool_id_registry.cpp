@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "at_fork.hpp"
 
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/detail/process/process_state.hpp>
-#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/error.hpp>
 
 #include <algorithm>

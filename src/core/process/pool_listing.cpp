@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/process/pool_listing.hpp>
 #include <handlepool/detail/process/process_state.hpp>
 

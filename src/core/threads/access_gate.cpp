@@ -1,5 +1,6 @@
-#include <handlepool/detail/threads/access_gate.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 
 #include <string>

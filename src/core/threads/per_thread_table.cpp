@@ -1,5 +1,6 @@
-#include <handlepool/detail/threads/per_thread_table.hpp>
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/error.hpp>
 
 namespace handlepool::detail {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "thread_slot.hpp"
 
 #include <handlepool/detail/process/process_state.hpp>

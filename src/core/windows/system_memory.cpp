@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "../memory/system_memory.hpp"
 
 #include <windows.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "frame_executor.hpp"
 
 #include "shared_executor.hpp"

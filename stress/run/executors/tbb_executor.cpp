@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "shared_executor.hpp"
 
 #include <handlepool/tbb/executor.hpp>

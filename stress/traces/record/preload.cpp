@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The recording library: loaded into a program with LD_PRELOAD, it stands between the program and its
 // allocator, and writes every allocation and free to the raw log that the recorder has prepared.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A program that replaces itself, as a version manager's shim does, ends its recording: the functions that do
 // so leave the name of the other program in the log, and pass the call on.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "preload_log.hpp"
 
 #include <sys/mman.h>

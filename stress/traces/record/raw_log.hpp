@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The log through which the recording library, inside the recorded program, hands its events to the recorder.

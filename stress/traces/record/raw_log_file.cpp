@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #include "raw_log_file.hpp"
 
-#include "traces/trace_file.hpp"
 #include "converter.hpp"
 #include "raw_log_writer.hpp"
+#include "traces/trace_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

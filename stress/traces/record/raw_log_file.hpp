@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include "traces/trace.hpp"
 #include "raw_log.hpp"
 #include "recorder.hpp"
+#include "traces/trace.hpp"
 
 #include <sys/types.h>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Most of this runs in a forked child: it takes no memory and no lock.
 
 #include "raw_log_writer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "recorder.hpp"
 
 #include <handlepool/detail/text/text.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "recorded_program.hpp"
 
 #include "raw_log.hpp"

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #include "recorder.hpp"
 
 #include "oracle/clock.hpp"
-#include "traces/trace_file.hpp"
 #include "raw_log_file.hpp"
 #include "recorded_program.hpp"
+#include "traces/trace_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

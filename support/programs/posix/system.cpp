@@ -1,6 +1,6 @@
-#include <support/programs/system.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <support/programs/system.hpp>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>

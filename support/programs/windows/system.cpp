@@ -1,8 +1,8 @@
-#include <support/programs/system.hpp>
-
+// SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 #include <io.h>
 #include <process.h>
+#include <support/programs/system.hpp>
 #include <windows.h>
 
 namespace handlepool::support {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
 execute_process(COMMAND ${python} ${tool} --output ${work}/handlepool.hpp COMMAND_ERROR_IS_FATAL ANY)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Nothing of the library but the header that tools/amalgamate made.
 #define HANDLEPOOL_IMPLEMENTATION
 #include "handlepool.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "handlepool.hpp"
 
 int count_in_another_file(handlepool::pool<int>& numbers) {

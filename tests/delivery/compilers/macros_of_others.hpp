@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What other headers define as macros, by whose they are. Each becomes an error where it is used, with its
 // owner's name in it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "require.hpp"
 
 #include <handlepool/columns.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # The pools alone, from a build of several configurations, and from one with contracts checked in a release.

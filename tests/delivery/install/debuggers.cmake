@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Installed printers are found by gdb: with the shared library by its path, with a program by what the static one left in it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # A program and the library have exceptions, both or neither: else they don't link, and the linker says why.

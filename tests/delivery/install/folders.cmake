@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Where a packager puts things: shared pools and the C interface, built once, installed in the folders of each layout, and found there by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 find_program(pkg_config pkg-config REQUIRED)

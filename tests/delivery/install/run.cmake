@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # For the scripts in this folder.
 
 file(REMOVE_RECURSE ${work})

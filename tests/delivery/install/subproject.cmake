@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 foreach(fetch IN ITEMS OFF ON)

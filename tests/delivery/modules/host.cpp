@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // usage: modules_host PLUGIN one_copy|two_copies    how many copies of the library the process is expected to
 // have
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """usage: tests/delivery/packages/conan_recipe.py FOLDER [OPTION=VALUE...]
 
 Runs the steps of packaging/conan/conanfile.py, and of its test package, in FOLDER: exports the sources, configures, builds,

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # cmake -D work=FOLDER -D features=LIST -P tests/delivery/packages/vcpkg_port.cmake: runs the port of vcpkg, portfile.cmake, and builds and
 # runs a program with what it installs. Where vcpkg is not to be had, this stands in for it: the port is vcpkg's, the functions that
 # it calls are the simple ones below, and its dependencies are packages of the machine.

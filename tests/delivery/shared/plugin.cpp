@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "plugin.hpp"
 
 #include <handlepool/detail/threads/thread_index.hpp>

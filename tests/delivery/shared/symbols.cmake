@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 execute_process(COMMAND ${nm} --dynamic --defined-only --demangle ${library}
                 OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")

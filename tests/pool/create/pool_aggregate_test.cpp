@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Aggregates and arrays, which are made by braces.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Many objects at once: emplace_n with a generator, insert of a range.
 
 #include <handlepool/pool.hpp>

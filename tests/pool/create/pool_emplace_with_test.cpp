@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Objects that know their own handles.
 
 #include <handlepool/pool.hpp>
@@ -5,13 +7,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/chosen_module.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Full and used-up pools.
 
 #include <handlepool/pool.hpp>
@@ -5,9 +7,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 #include <tests/support/threads.hpp>
 

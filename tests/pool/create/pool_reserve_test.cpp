@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Handles that are given out before their objects: reserve, fulfil, cancel, state.
 
 #include <handlepool/pool.hpp>
@@ -6,14 +8,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/chosen_module.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <array>

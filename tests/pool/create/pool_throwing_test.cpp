@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: MIT
+
 // Constructors that throw, in any number, depth and thread: the room that the pool guarantees stays whole.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // drain: all living objects are moved out.
 
 #include <handlepool/pool.hpp>
@@ -5,11 +7,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/step_atomics.hpp>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
-#include <support/steps/step_atomics.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

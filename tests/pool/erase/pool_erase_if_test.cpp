@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // erase_if and retain: objects erased by a predicate.
 
 #include <handlepool/pool.hpp>

@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: MIT
+
 // A thread stopped anywhere in take: compactions, sweeps and erases go on, and each object still ends once.
 
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/stop_at_every_access.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Objects that are taken out: erased, and moved into a sink by the next compaction.
 
 #include <handlepool/pool.hpp>
@@ -5,11 +7,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <array>
 #include <atomic>

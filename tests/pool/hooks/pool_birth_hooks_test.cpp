@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Hooks that are called for the objects that compactions take in, and the connections of hooks.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Hooks that are called before objects end.
 
 #include <handlepool/policy.hpp>

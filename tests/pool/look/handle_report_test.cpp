@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/pool/handle_report.hpp>
 
 #include <gmock/gmock.h>

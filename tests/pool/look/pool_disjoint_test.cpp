@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // find_disjoint: several objects, checked to be different.
 
 #include <handlepool/pool.hpp>

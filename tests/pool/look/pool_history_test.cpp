@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT
+
 // Histories of racing threads, checked exactly: invariant 3.
 
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/threads.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What goes over the objects of a pool may change them, and can't put one in another's place.
 
 #include <handlepool/pool.hpp>

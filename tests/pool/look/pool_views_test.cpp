@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // handles(), entries() and living(): the dense store as ranges.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Violations of contracts that checked builds find.
 
 #include <handlepool/detail/memory/poison.hpp>

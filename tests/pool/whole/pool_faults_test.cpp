@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: MIT
+
 // What a pool must survive, a test or more for each kind of fault.
 
 #include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <atomic>
 #include <functional>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Guards and guarded objects: moved, ended in other threads, held by coroutines.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The invariants that users get, one test or more for each.
 //
 // 1. A handle resolves to the object it was given for, or to nothing.
@@ -13,11 +15,11 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <algorithm>
 #include <atomic>

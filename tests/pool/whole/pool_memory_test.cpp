@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/scoped_hook.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A pool that is used by code under another numbering of threads, as a plug-in with a copy of the library is.
 
 #include <handlepool/pool.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Random operations against an oracle, a map of what must be alive. The invariants stand in
 // pool_invariants_test.
 
@@ -6,11 +8,11 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
-#include <support/steps/tiny_policy.hpp>
 
 #include <cstdint>
 #include <unordered_map>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What shrink_to_fit gives back to the system, and what stays: of pools of every placement, wherever the
 // memory lies, and whoever has used it last.
 

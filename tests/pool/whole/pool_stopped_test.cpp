@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // A thread stopped anywhere, for ever, blocks no other thread's operation: invariant 7. In pools of both
 // placements.
 
@@ -5,12 +7,12 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/consistency.hpp>
-#include <tests/support/hostile_types.hpp>
 #include <support/steps/step_atomics.hpp>
 #include <support/steps/step_bounds.hpp>
-#include <tests/support/stop_at_every_access.hpp>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/consistency.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <tests/support/stop_at_every_access.hpp>
 
 #include <algorithm>
 #include <cstddef>

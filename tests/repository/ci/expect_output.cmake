@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # What tests of programs take for right: what is printed, and the exit code.
 function(expect right expression fails)
     execute_process(COMMAND ${CMAKE_COMMAND} -D expression=${expression} -D fails=${fails}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What ci/mutants.sh says of a mutant: of a library that is one line of text, with a CMake that compiles
 // nothing.
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gtest/gtest.h>
-#include <tests/support/paths.hpp>
 #include <support/files/read_file.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <filesystem>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // What the scripts of ci/ say, install and run.
 
 #include "scripts.hpp"

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # A project whose sources are united builds in a folder that is not where its path leads to: behind a link, and with
 # the sources behind one.
 file(REMOVE_RECURSE ${work})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs in gdb: prints what stops.py asks for, in the program that runs, or in the core dumps of such a run."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs in gdb: evaluates each expression of handlepool.natvis on objects of program.cpp, and lists what it would show.
 
 gdb stands in for Visual Studio: members, offsets and values are checked, but not how that debugger reads the file.

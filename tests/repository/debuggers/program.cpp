@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The program that the debuggers look at: it stops in stop_here(), whose callers hold what is printed.
 
 #include <handlepool/columns.hpp>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Runs a debugger on program.cpp and on its core dumps, and compares what is printed with a file, line by line.
 
 examples:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Where program.cpp stops, and what is printed there."""
 
 # (function, expressions), in the order of the calls of stop_here(). gdb and lldb print each expression.

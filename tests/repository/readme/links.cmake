@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+
 # Looks for what the links in the documents of `source` name: a file or a folder, and a heading where one is named.
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What debuggers show of handlepool's types, whichever debugger it is.
 
 `views.view_of` is the way in. Everything here reads the program's memory through `memory.Target` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Containers that are keyed by handles: sets, maps, indices, hierarchies."""
 
 from .handles import Layout, short_name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Handles: their parts, their pool, and whether their object is alive."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Typed places in the memory of the program that is debugged, and how its texts are shown."""
 
 import json

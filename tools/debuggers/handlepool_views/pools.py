@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pools of any kind: the living ones of the process, and what is in them."""
 
 from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable

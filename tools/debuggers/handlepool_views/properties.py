@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Property bags, and stores of them."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A service, whose children are its pools."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """From the name of a type to what is shown of it."""
 
 import re

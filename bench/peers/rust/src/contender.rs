@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 /// What all containers hold: 64 bytes, written in full.
 #[derive(Clone, Copy)]
 #[repr(C)]

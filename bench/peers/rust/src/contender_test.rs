@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 //! What the comparison relies on, for each contender: as tests/peers/contender_test.cpp has it.
 
 use crate::contender::{Contender, Object};

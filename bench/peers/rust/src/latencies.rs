@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::workload::Figures;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 //! The contenders of the comparison that are written in Rust: the same tasks on the same random numbers as in
 //! handlepool-peers, which starts this program for each of them and lets all take turns.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::server::CONTENDERS;
 
 pub const HELP: &str = "\

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 /// The same numbers in all programs of the comparison, in whatever language: SplitMix64.
 pub struct RandomNumbers {
     state: u64,

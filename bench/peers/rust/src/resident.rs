@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 /// Bytes of the process's memory that are resident now, exactly.
 pub fn resident_bytes() -> Result<u64, String> {
     let name = "/proc/self/smaps_rollup";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::contender::Contender;
 use crate::sharded::ShardedSlab;
 use crate::slot_maps::{Dense, Sparse};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::contender::{Contender, Object};
 use sharded_slab::Slab;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::contender::{AlignedObject, Contender, Object};
 use slotmap::{DefaultKey, DenseSlotMap, SlotMap};
 use std::cell::UnsafeCell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};

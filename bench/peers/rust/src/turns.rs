@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::options::Plan;
 use crate::server::{Entry, CONTENDERS};
 use crate::workload::Figures;

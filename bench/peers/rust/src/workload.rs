@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 use crate::contender::Contender;
 use crate::latencies::{add_quantiles, Latencies};
 use crate::random::RandomNumbers;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
 
 #include <cstdint>
-// For std::chrono::nanoseconds. libstdc++ keeps durations apart from the calendars and formats of <chrono>, which
-// take longer to compile than a pool.
+// For std::chrono::nanoseconds. libstdc++ keeps durations apart from the calendars and formats of <chrono>,
+// which take longer to compile than a pool.
 #if __has_include(<bits/chrono.h>)
 #include <bits/chrono.h>
 #else

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/apply_to.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
 #include <handlepool/detail/objects/object_places.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/objects/row_place.hpp>
-#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/row.hpp>

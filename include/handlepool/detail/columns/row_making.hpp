@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/detail/objects/made_from.hpp>
 #include <handlepool/detail/objects/row_place.hpp>
-#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/compaction/hook_list.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/scoped_hook.hpp>
 

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/compaction/birth_list.hpp>
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/compaction/birth_list.hpp>
+#include <handlepool/detail/compaction/packer.hpp>
+#include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/compaction/takings.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/compaction/packer.hpp>
 #include <handlepool/detail/parts/pool_parts.hpp>
-#include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
-#include <handlepool/detail/compaction/takings.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/stats.hpp>

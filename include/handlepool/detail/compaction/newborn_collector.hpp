@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 

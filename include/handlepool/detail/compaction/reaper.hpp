@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/compaction/hook_list.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/compaction/hook_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
-#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 

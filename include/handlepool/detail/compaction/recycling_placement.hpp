@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/compaction/stable_placement.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/recycling_places.hpp>
-#include <handlepool/detail/compaction/stable_placement.hpp>
 #include <handlepool/placement.hpp>
 
 namespace handlepool::detail {

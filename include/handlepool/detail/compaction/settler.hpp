@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/compaction/birth_list.hpp>
+#include <handlepool/detail/compaction/newborn_collector.hpp>
+#include <handlepool/detail/compaction/reaper.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/compaction/newborn_collector.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
-#include <handlepool/detail/compaction/reaper.hpp>
-#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/detail/memory/working_list.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 

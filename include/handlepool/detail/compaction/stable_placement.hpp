@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/compaction/settler.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/settled_iterator.hpp>
-#include <handlepool/detail/compaction/settler.hpp>
 #include <handlepool/detail/placement/stable_places.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/placement.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/handle.hpp>
 
 #include <cstdint>

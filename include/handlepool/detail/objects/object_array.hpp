@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/poison.hpp>
 #include <handlepool/detail/objects/object_places.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
-#include <handlepool/detail/memory/poison.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>

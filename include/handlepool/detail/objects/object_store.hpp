@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/memory_use.hpp>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 
 #include <cstddef>
 #include <cstdint>

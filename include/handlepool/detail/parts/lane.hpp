@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
-#include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/policy.hpp>
 
 #include <atomic>

@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/parts/begun_order.hpp>
-#include <handlepool/detail/placement/dense_iterator.hpp>
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
+#include <handlepool/detail/parts/begun_order.hpp>
+#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
-#include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
+#include <handlepool/detail/placement/dense_iterator.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>

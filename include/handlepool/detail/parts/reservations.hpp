@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/handle.hpp>
 
 #include <atomic>

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/slots/index_allocator.hpp>
-#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/queues/budget.hpp>
-#include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/placement/held_groups.hpp>
-#include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/detail/memory/working_set.hpp>
+#include <handlepool/detail/placement/held_groups.hpp>
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/queues/chunk_store.hpp>
+#include <handlepool/detail/slots/index_allocator.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/placement/kept_place.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/placement/kept_place.hpp>
 #include <handlepool/detail/placement/stable_places.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/recycler.hpp>

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
-#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/compaction/takings.hpp>
+#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/executor.hpp>
 
 #include <atomic>

@@ -1,22 +1,23 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
-#include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/base/contract.hpp>
-#include <handlepool/detail/parts/creation.hpp>
-#include <handlepool/detail/pool/eraser.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/parts/creation.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/reservations.hpp>
+#include <handlepool/detail/pool/eraser.hpp>
+#include <handlepool/detail/pool/pool_views.hpp>
 #include <handlepool/detail/process/pool_id_holder.hpp>
 #include <handlepool/detail/process/pool_listing.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
-#include <handlepool/detail/pool/pool_views.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/parts/reservations.hpp>
 #include <handlepool/detail/sorting/sorter.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/pool_options.hpp>

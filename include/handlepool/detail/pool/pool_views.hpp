@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/compaction/compactor.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/pool/handle_report.hpp>
 #include <handlepool/detail/pool/oldest.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/stats.hpp>
 
 #include <atomic>

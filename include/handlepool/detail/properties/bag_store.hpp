@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/properties/bag_buffer.hpp>
-#include <handlepool/detail/properties/block_arena.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/memory/virtual_array.hpp>
+#include <handlepool/detail/properties/bag_buffer.hpp>
+#include <handlepool/detail/properties/block_arena.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/property_path.hpp>
 #include <handlepool/property_view.hpp>

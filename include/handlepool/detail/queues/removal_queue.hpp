@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/queues/budget.hpp>
-#include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>

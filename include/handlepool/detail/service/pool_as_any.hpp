@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/base/type_id.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/row_place.hpp>
-#include <handlepool/detail/base/type_id.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>

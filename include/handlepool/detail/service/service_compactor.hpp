@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/text/message.hpp>
-#include <handlepool/detail/threads/pin.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/service/pool_directory.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/threads/pin.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/sorting/entry_sort.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/sorting/entry_sort.hpp>
 
 #include <cstddef>
 #include <cstdint>

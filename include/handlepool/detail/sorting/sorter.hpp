@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/detail/base/apply_to.hpp>
+#include <handlepool/detail/base/for_ranges_or_throw.hpp>
+#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/parts/pool_parts.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/sorting/cycle_mover.hpp>
 #include <handlepool/detail/sorting/entry_sort.hpp>
-#include <handlepool/detail/base/for_ranges_or_throw.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/sorting/order_check.hpp>
 #include <handlepool/detail/sorting/parallel_sort.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
-#include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/sorting/sort_entries.hpp>
 #include <handlepool/detail/sorting/sort_window.hpp>
 #include <handlepool/executor.hpp>

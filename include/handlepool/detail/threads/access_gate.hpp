@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/detail/threads/outer_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
-#include <handlepool/detail/base/raise.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/stats.hpp>
 

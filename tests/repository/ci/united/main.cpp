@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 int made();
 
 int main() {
