@@ -13,6 +13,7 @@
 #   ci/asan.sh clang++-19 30
 set -euo pipefail
 . "$(dirname "$0")/tools/common.sh"
+. "$(dirname "$0")/tools/sanitizer.sh"
 cd "$project"
 
 compiler=${1:-g++}
@@ -22,15 +23,7 @@ require_number SECONDS "$seconds"
 refuse_arguments "${@:3}"
 
 ci/tools/install.sh "$compiler" chromium
-build=build/asan-$compiler
-cmake --preset asan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" >/dev/null
-cmake --build "$build"
-
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 unset LSAN_OPTIONS # no suppression of a caller's
-ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
-export GTEST_FILTER=-$tests_of_whole_scenarios
-ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)"
-# The bound is for bugs that show as a wait without end.
-timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4
+sanitized_tests asan "$compiler" "$seconds"

@@ -13,6 +13,7 @@
 #   ci/tsan.sh clang++-19 30
 set -euo pipefail
 . "$(dirname "$0")/tools/common.sh"
+. "$(dirname "$0")/tools/sanitizer.sh"
 cd "$project"
 
 compiler=${1:-g++}
@@ -23,14 +24,5 @@ refuse_arguments "${@:3}"
 
 ci/tools/install.sh "$compiler" chromium
 ci/tools/onetbb_tsan.sh "$compiler"
-build=build/tsan-$compiler
-cmake --preset tsan -B "$build" -D CMAKE_CXX_COMPILER="$compiler" \
-    -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB" >/dev/null
-cmake --build "$build"
-
 export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
-ctest --test-dir "$build" --output-on-failure --no-tests=error --label-regex control
-export GTEST_FILTER=-$tests_of_whole_scenarios
-ctest --test-dir "$build" --output-on-failure --no-tests=error --label-exclude control --parallel "$(nproc)"
-# The bound is for bugs that show as a wait without end.
-timeout "$((seconds * 3 + 300))" "$build/stress/handlepool-stress" run all --seconds "$seconds" --threads 4 --alive 5000
+sanitized_tests tsan "$compiler" "$seconds" -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB"
