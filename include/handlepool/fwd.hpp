@@ -60,6 +60,9 @@ template <class Layout = default_layout, class Policy = default_policy,
           template <class> class Freelist = fifo_freelist>
 using raw_stable_pool = raw_pool<Layout, Policy, Freelist, stable_placement>;
 
+template <class T, class Layout, class Config>
+class pool_base;
+
 // Rows of a `pool<columns<...>>`.
 template <class... Cs>
 struct columns;

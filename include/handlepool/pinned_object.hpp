@@ -61,10 +61,8 @@ public:
 private:
     template <class Other, class OtherPolicy>
     friend class pinned_object;
-    template <class Other, class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
-    friend class pool;
-    template <class Layout, class PoolPolicy, template <class> class Freelist, class Placement>
-    friend class raw_pool;
+    template <class Other, class Layout, class Config>
+    friend class pool_base;
     template <class Layout, class ServicePolicy>
     friend class basic_service;
 

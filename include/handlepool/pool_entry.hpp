@@ -13,7 +13,7 @@ namespace handlepool {
 ///
 ///     for (auto [handle, ship] : ships.entries()) { ... }
 ///
-/// T is const when the pool is. In a pool of columns, the object is a row.
+/// T is const when the pool is. In a pool of columns, the object is a row; in a raw_pool, a pointer.
 template <class T, class Layout = default_layout>
 struct pool_entry {
     /// The handle, and the object that it names.
@@ -23,20 +23,8 @@ struct pool_entry {
     /// For pools.
     static pool_entry of(typename Layout::value_type value,
                          typename detail::object_access<std::remove_const_t<T>>::pointer object) noexcept {
-        return {handlepool::handle<std::remove_const_t<T>, Layout>::from_value(value), *object};
-    }
-};
-
-/// The same of a raw_pool; Void is void or const void.
-template <class Void, class Layout = default_layout>
-struct raw_pool_entry {
-    /// The handle, and the object that it names.
-    handlepool::handle<void, Layout> handle;
-    Void* object;
-
-    /// For pools.
-    static raw_pool_entry of(typename Layout::value_type value, void* object) noexcept {
-        return {handlepool::handle<void, Layout>::from_value(value), object};
+        return {handlepool::handle<std::remove_const_t<T>, Layout>::from_value(value),
+                detail::object_access<T>::refer(object)};
     }
 };
 
