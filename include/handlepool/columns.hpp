@@ -221,13 +221,13 @@ public:
     /// sort().
     template <std::size_t Index>
         requires(Index < sizeof...(Cs))
-    std::span<column_type<Index>> items() noexcept {
+    std::span<column_type<Index>> mutable_items() noexcept {
         return {first<Index>(), core_.dense_size()};
     }
     template <class C>
         requires is_column<C>
-    std::span<C> items() noexcept {
-        return items<index_of<C>>();
+    std::span<C> mutable_items() noexcept {
+        return mutable_items<index_of<C>>();
     }
 
     /// The same as iterators over rows, which may be changed but not reordered.

@@ -241,8 +241,9 @@ public:
     {
         return {core_.first(), core_.dense_size()};
     }
-    /// The same, for loops that change objects. Handles name places: never reorder the objects but by sort().
-    std::span<T> items() noexcept
+    /// The same, for loops that change objects through pointers. Handles name places: never reorder the
+    /// objects but by sort().
+    std::span<T> mutable_items() noexcept
         requires dense
     {
         return {core_.first(), core_.dense_size()};

@@ -46,6 +46,8 @@ class pool_base {
     using const_access_type = detail::object_access<const T>;
 
 protected:
+    /// What does the work, with values for handles; and whether the store is dense, so that objects have
+    /// positions.
     using core = detail::pool_core<T, Config>;
     static constexpr bool dense = std::is_same_v<typename Config::placement, dense_placement>;
 
@@ -477,11 +479,12 @@ public:
     }
 
 protected:
+    /// An empty pool: `args` are those of the core.
     template <class... Args>
     explicit pool_base(Args&&... args) : core_(std::forward<Args>(args)...) {}
     ~pool_base() = default;
 
-    /// What one of the `try_` functions has made, or the error that it has not thrown.
+    /// Returns what one of the `try_` functions has made, or throws the error that it has not thrown.
     handle_type made_or_throw(handle_type made) {
         if (!made) {
             core_.throw_refusal();
@@ -495,12 +498,14 @@ protected:
         }
         return *std::move(end);
     }
+    /// Throws the error that try_fulfil() has not thrown.
     void fulfilled_or_throw(detail::fulfil_outcome outcome, handle_type handle) {
         if (outcome != detail::fulfil_outcome::done) {
             core_.throw_unfulfilled(outcome, handle.value());
         }
     }
 
+    /// The pool itself.
     core core_;
 
 private:

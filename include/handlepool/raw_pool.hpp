@@ -51,13 +51,14 @@ private:
     std::size_t count_;
 };
 
-/// What items() of a raw_pool returns, of a const one and of another.
+/// What items() and mutable_items() of a raw_pool return.
 using raw_items = basic_raw_items<const void>;
 using mutable_raw_items = basic_raw_items<void>;
 
 /// A pool whose objects are of a type that the program learns of at run time: pool, with `void*` for
 /// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
-/// of the same name. It has no insert, emplace_n, operator[] and iterators of its own, which need the type.
+/// of the same name. It has no insert, emplace_n and iterators, which need the type.
+/// Where `construct` is left out, all bytes of the object are zero.
 template <class Layout, class Policy, template <class> class Freelist, class Placement>
 class raw_pool
     : public pool_base<void, Layout,
@@ -98,11 +99,7 @@ public:
     handle_type emplace(Construct&& construct) {
         return base::made_or_throw(try_emplace(std::forward<Construct>(construct)));
     }
-    /// The same, with all bytes zero.
-    handle_type emplace() {
-        return emplace(
-            [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
-    }
+    handle_type emplace() { return emplace(zeros()); }
 
     /// The same, but returns the null handle where emplace throws an error of its own; then `construct` was
     /// not called.
@@ -111,6 +108,7 @@ public:
     handle_type try_emplace(Construct&& construct) {
         return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
+    handle_type try_emplace() { return try_emplace(zeros()); }
 
     /// Creates an object by `construct(memory, handle)`, where the handle is the one that it will have.
     template <class Construct>
@@ -127,17 +125,14 @@ public:
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
-    /// Creates the object of a reserved handle by `construct(memory)`, or with all bytes zero. When
-    /// `construct` throws, the handle is still reserved.
+    /// Creates the object of a reserved handle by `construct(memory)`. When `construct` throws, the handle is
+    /// still reserved.
     template <class Construct>
         requires std::invocable<Construct&, void*>
     void fulfil(handle_type handle, Construct&& construct) {
         base::fulfilled_or_throw(fulfil_or_say_why(handle, construct), handle);
     }
-    void fulfil(handle_type handle) {
-        fulfil(handle,
-               [this](void* memory) noexcept { std::memset(memory, 0, object_type_description().size); });
-    }
+    void fulfil(handle_type handle) { fulfil(handle, zeros()); }
 
     /// The same, but returns false where fulfil throws an error of its own; then `construct` was not called.
     template <class Construct>
@@ -145,16 +140,17 @@ public:
     bool try_fulfil(handle_type handle, Construct&& construct) {
         return fulfil_or_say_why(handle, construct) == detail::fulfil_outcome::done;
     }
+    bool try_fulfil(handle_type handle) { return try_fulfil(handle, zeros()); }
 
     // ---- Objects: within the frame contract
 
-    /// The dense store: the objects that were alive at the last compaction.
+    /// The dense store: the objects that were alive at the last compaction. To change them, mutable_items().
     raw_items items() const noexcept
         requires dense
     {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
     }
-    mutable_raw_items items() noexcept
+    mutable_raw_items mutable_items() noexcept
         requires dense
     {
         return {core_.first(), core_.type().stride(), core_.dense_size()};
@@ -178,6 +174,11 @@ public:
 
 private:
     friend class detail::pool_as_any<raw_pool>;
+
+    auto zeros() const noexcept {
+        return
+            [size = object_type_description().size](void* memory) noexcept { std::memset(memory, 0, size); };
+    }
 
     template <class Construct>
     detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Construct& construct) {

@@ -192,19 +192,6 @@ public:
     /// Linear in those limits.
     std::vector<std::string> unused_limits() const { return pools_.unused_limits(); }
 
-    /// From here on, `hook(handle, object)` is called for each object of the pool just before it is
-    /// destroyed; see pool::on_erase, also for what is thrown. Not while that pool is compacted.
-    /// Progress: blocking: waits for guards of the pool.
-    template <class Pool, class Hook>
-    scoped_hook on_erase(Pool& pool, Hook hook, hook_order order = hook_order::early) {
-        return pool.on_erase(std::move(hook), order);
-    }
-    /// The same for each object that a compaction of the pool takes into its dense store; see pool::on_birth.
-    template <class Pool, class Hook>
-    scoped_hook on_birth(Pool& pool, Hook hook) {
-        return pool.on_birth(std::move(hook));
-    }
-
     // ---- Handles: any thread, at any time. Wait-free and constant, unless said otherwise; those that make a
     // string are lock-free. A handle of no pool, of a removed one or of another service's is stale. A call
     // that began before its handle's pool was removed must end before the compaction that destroys the pool

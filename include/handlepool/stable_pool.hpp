@@ -12,7 +12,7 @@
 /// - The objects are not contiguous: there is no items(), no handle_at(), and nothing that sorts. Iteration
 ///   and for_each() skip the holes, 64 places at a time; handles(), entries() and living() are bidirectional
 ///   views.
-/// - erase_if(), retain() and drain() go by slots, in time linear in the slots ever used.
+/// - erase_if() and drain() go by slots, in time linear in the slots ever used.
 /// - A compaction closes no holes. New objects fill them, those nearest to the front first.
 /// - shrink_to_fit() gives back the memory of all holes that fill pages, wherever they lie. Linear in the
 ///   places ever used.

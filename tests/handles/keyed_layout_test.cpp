@@ -31,7 +31,6 @@ template <class Pool, class Handle>
 concept accepts = requires(Pool& in, Handle handle) { in.contains(handle); } ||
                   requires(Pool& in, Handle handle) { in.find(handle); } ||
                   requires(Pool& in, Handle handle) { in.erase(handle); } ||
-                  requires(Pool& in, Handle handle) { in.find_disjoint(handle); } ||
                   requires(Pool& in, std::vector<Handle> handles) { in.erase(handles); };
 
 static_assert(accepts<ship_pool, ship_handle> && accepts<shell_pool, shell_handle>);

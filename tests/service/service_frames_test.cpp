@@ -456,10 +456,9 @@ TEST(service_of_another_module, gives_no_guard) {
 TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
     std::vector<std::pair<any_handle, int>> typed;
     std::vector<std::pair<any_handle, int>> untyped;
-    world.on_erase(a, [&](handle<int> handle, int& object) { typed.emplace_back(handle, object); }).release();
-    const scoped_hook hook = world.on_erase(*world.find_any_pool("b"), [&](any_handle handle, void* object) {
-        untyped.emplace_back(handle, *static_cast<int*>(object));
-    });
+    a.on_erase([&](handle<int> handle, int& object) { typed.emplace_back(handle, object); }).release();
+    const scoped_hook hook = world.find_any_pool("b")->on_erase(
+        [&](any_handle handle, void* object) { untyped.emplace_back(handle, *static_cast<int*>(object)); });
     const any_handle in_a = a.emplace(1);
     const any_handle in_b = b.emplace(2);
     world.compact();
@@ -474,7 +473,7 @@ TEST(service_hooks, are_called_when_a_removed_pool_ends) {
     int calls = 0;
     service world;
     auto& ints = world.add_pool<int>("ints", small_pools);
-    world.on_erase(ints, [&](handle<int>, int&) { ++calls; }).release();
+    ints.on_erase([&](handle<int>, int&) { ++calls; }).release();
     ints.emplace(1);
     world.remove_pool("ints");
     EXPECT_EQ(calls, 0);

@@ -80,8 +80,8 @@ TEST(service_hooks, for_births_and_ends_can_be_taken_off) {
     service world;
     auto& ports = world.add<port_pool>("ports", {.capacity = 10});
     std::vector<std::string> calls;
-    auto births = world.on_birth(ports, [&](port_handle, int&) { calls.emplace_back("birth"); });
-    auto ends = world.on_erase(ports, [&](port_handle, int&) { calls.emplace_back("end"); });
+    auto births = ports.on_birth([&](port_handle, int&) { calls.emplace_back("birth"); });
+    auto ends = ports.on_erase([&](port_handle, int&) { calls.emplace_back("end"); });
     auto any_births = world.find_any_pool("ports")->on_birth([&](any_handle handle, void* object) {
         EXPECT_EQ(world.find<int>(handle), object);
         calls.emplace_back("any birth");

@@ -86,9 +86,7 @@ const std::vector<listed_class> listed = {
      {"most_events_", "start_", "mutex_", "events_", "dropped_", "thread_names_", "named_tracks_"}},
     {"timeline.hpp", "timeline_span", {"records_", "name_", "begin_"}},
     // Pools: bring_off_defaults() in pool_states.hpp.
-    {"pool.hpp", "pool", {"core_"}},
-    {"raw_pool.hpp", "raw_pool", {"core_"}},
-    {"columns.hpp", "pool<columns", {"core_"}},
+    {"pool_base.hpp", "pool_base", {"core_"}},
     {"detail/pool/pool_core.hpp",
      "pool_core",
      {"name_", "id_", "memory_", "parts_", "reservations_", "compactor_", "eraser_", "sorter_", "gate_",

@@ -452,8 +452,11 @@ TEST(raw_reserved_handle, is_fulfilled_by_a_function_or_with_zeros) {
     const auto failed = pool.reserve();
     EXPECT_THROW(pool.fulfil(failed, [](void*) { throw construction_failure(); }), construction_failure);
     EXPECT_EQ(pool.state(failed), handle_state::reserved);
+    EXPECT_TRUE(pool.try_fulfil(failed));
+    EXPECT_FALSE(pool.try_fulfil(failed));
+    EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(failed)), 0U);
     pool.compact();
-    EXPECT_EQ(pool.items().size(), 2U);
+    EXPECT_EQ(pool.items().size(), 3U);
 }
 
 // ---- Against an oracle

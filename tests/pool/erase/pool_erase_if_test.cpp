@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// erase_if and retain: objects erased by a predicate.
+// erase_if: objects erased by a predicate.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <new>
@@ -59,15 +60,6 @@ TEST(erase_if, erases_what_the_predicate_names_in_the_dense_store_and_among_newb
     expect_consistent(pool);
 }
 
-TEST(retain, erases_the_others) {
-    ints pool({.name = "ints", .capacity = 100});
-    const auto handles = fill(pool, 7, 4);
-    EXPECT_EQ(pool.retain(odd), 6U);
-    for (std::size_t i = 0; i != handles.size(); ++i) {
-        EXPECT_EQ(pool.contains(handles[i]), i % 2 != 0) << i;
-    }
-}
-
 TEST(erase_if, of_an_empty_pool_calls_nothing_and_of_all_leaves_none) {
     ints pool({.name = "ints", .capacity = 100});
     int calls = 0;
@@ -78,7 +70,6 @@ TEST(erase_if, of_an_empty_pool_calls_nothing_and_of_all_leaves_none) {
     EXPECT_EQ(pool.erase_if(all), 0U);
     EXPECT_EQ(calls, 0);
     fill(pool, 50, 50);
-    EXPECT_EQ(pool.retain([](int&) { return true; }), 0U);
     EXPECT_EQ(pool.erase_if(all), 100U);
     EXPECT_EQ(calls, 100);
     EXPECT_TRUE(pool.empty());
@@ -178,7 +169,7 @@ TEST(erase_if, erases_in_parallel_what_it_erases_in_one_thread) {
     for (std::size_t i = 0; i != handles.size(); ++i) {
         ASSERT_EQ(pool.contains(handles[i]), i % 2 == 0);
     }
-    EXPECT_EQ(pool.retain(odd, threads), (dense + newborn) / 2);
+    EXPECT_EQ(pool.erase_if(std::not_fn(odd), threads), (dense + newborn) / 2);
     EXPECT_TRUE(pool.empty());
     expect_consistent(pool);
 }
@@ -226,7 +217,7 @@ TEST(erase_if, of_a_raw_pool_takes_pointers) {
     add(3);
     EXPECT_EQ(pool.erase_if([](const void* object) { return *static_cast<const int*>(object) == 1; }), 1U);
     EXPECT_FALSE(pool.contains(one));
-    EXPECT_EQ(pool.retain([](void* object) { return *static_cast<int*>(object) == 2; }), 1U);
+    EXPECT_EQ(pool.erase_if([](void* object) { return *static_cast<int*>(object) != 2; }), 1U);
     EXPECT_TRUE(pool.contains(two));
     EXPECT_EQ(pool.size(), 1U);
 }

@@ -3,12 +3,10 @@
 
 #include <handlepool/detail/objects/made_from.hpp>
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <new>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -88,17 +86,5 @@ struct made_object {
 
     T object;
 };
-
-template <class T, std::size_t N>
-std::optional<std::array<const T*, N>> to_const(const std::optional<std::array<T*, N>>& objects) noexcept {
-    if (!objects) {
-        return std::nullopt;
-    }
-    std::array<const T*, N> seen{};
-    for (std::size_t i = 0; i != N; ++i) {
-        seen[i] = (*objects)[i];
-    }
-    return seen;
-}
 
 } // namespace handlepool::detail

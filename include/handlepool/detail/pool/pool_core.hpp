@@ -24,7 +24,6 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -284,25 +283,6 @@ public:
             expects(contains(handle), name_, "operator[] was given a stale handle");
         }
         return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
-    }
-
-    /// Objects that are all alive, and all different; else nothing.
-    template <std::size_t N>
-    std::optional<std::array<pointer, N>>
-    find_disjoint(const std::array<value_type, N>& handles) const noexcept {
-        std::array<pointer, N> found{};
-        for (std::size_t i = 0; i != N; ++i) {
-            found[i] = find(handles[i]);
-            if (found[i] == nullptr) {
-                return std::nullopt;
-            }
-            for (std::size_t j = 0; j != i; ++j) {
-                if (found[i] == found[j]) {
-                    return std::nullopt;
-                }
-            }
-        }
-        return found;
     }
 
     pointer first() const noexcept {
