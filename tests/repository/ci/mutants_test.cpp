@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// What ci/mutants.sh says of a mutant: of a library that is one line of text, with a CMake that compiles
+// What ci/mutants says of a mutant: of a library that is one line of text, with a CMake that compiles
 // nothing.
 
 #include "scripts.hpp"
@@ -85,7 +85,7 @@ struct mutants : scripts {
 
 TEST_F(mutants, are_killed_by_the_first_test_that_is_red) {
     make_mutant("bug", "a bug", "folder/other_test some_test");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, HasSubstr("without a mutant: 2 test files are green"));
     EXPECT_THAT(result.output,
@@ -96,7 +96,7 @@ TEST_F(mutants, are_killed_by_the_first_test_that_is_red) {
 
 TEST_F(mutants, that_no_test_sees_survive) {
     make_mutant("harmless", "other text");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.output, ContainsRegex("SURVIVED  harmless .*the text is other text"));
     EXPECT_THAT(result.output, HasSubstr("killed 0 / 1 in "));
@@ -104,7 +104,7 @@ TEST_F(mutants, that_no_test_sees_survive) {
 
 TEST_F(mutants, are_killed_by_a_test_that_does_not_end) {
     make_mutant("loop", "endless");
-    const run_result result = run("mutants.sh", {"--timeout", "1"});
+    const run_result result = run("mutants", {"--timeout", "1"});
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, ContainsRegex("killed    loop .*  some_test: suite.waits \\(hangs\\)\n"));
 }
@@ -113,7 +113,7 @@ TEST_F(mutants, begin_with_the_library_as_it_is) {
     make_mutant("a-bug", "a bug");
     make_mutant("b-harmless", "other text");
     make_mutant("c-bug", "another bug");
-    const run_result result = run("mutants.sh", {"--jobs", "1"});
+    const run_result result = run("mutants", {"--jobs", "1"});
     EXPECT_EQ(result.status, 1);
     EXPECT_THAT(result.output, AllOf(HasSubstr("killed    a-bug"), HasSubstr("SURVIVED  b-harmless"),
                                      HasSubstr("killed    c-bug")));
@@ -123,7 +123,7 @@ TEST_F(mutants, begin_with_the_library_as_it_is) {
 TEST_F(mutants, whose_patch_does_not_apply_are_errors) {
     make_mutant("bug", "a bug");
     make_mutant("late", "a bug", "some_test", "former text");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.output, ContainsRegex("ERROR     late .*tests/mutants/late.patch does not apply"));
     EXPECT_THAT(result.output, HasSubstr("killed    bug"));
@@ -131,7 +131,7 @@ TEST_F(mutants, whose_patch_does_not_apply_are_errors) {
 
 TEST_F(mutants, that_do_not_compile_are_errors) {
     make_mutant("garbage", "garbage");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.output, ContainsRegex("ERROR     garbage .*does not compile"));
     EXPECT_THAT(result.errors, HasSubstr("it is garbage"));
@@ -140,7 +140,7 @@ TEST_F(mutants, that_do_not_compile_are_errors) {
 TEST_F(mutants, prove_nothing_when_a_test_is_red_without_them) {
     make_file("include/library.hpp", "a bug\n");
     make_mutant("bug", "another bug", "some_test", "a bug");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("some_test is red without a mutant: suite.sees_it"));
     EXPECT_THAT(result.output, Not(HasSubstr("killed")));
@@ -148,16 +148,25 @@ TEST_F(mutants, prove_nothing_when_a_test_is_red_without_them) {
 
 TEST_F(mutants, name_tests_that_there_are) {
     make_mutant("bug", "a bug", "no_such_test");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 2);
-    EXPECT_THAT(result.errors,
-                HasSubstr("a patch names no_such_test, but there is no tests/no_such_test.cpp"));
+    EXPECT_THAT(
+        result.errors,
+        HasSubstr("tests/mutants/bug.patch names no_such_test, but there is no tests/no_such_test.cpp"));
+}
+
+TEST_F(mutants, say_what_they_do_and_what_kills_them) {
+    make_file("tests/mutants/bug.patch", "# What: the text is a bug\n");
+    const run_result result = run("mutants");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.errors, HasSubstr("tests/mutants/bug.patch has no line '# Killed by: '"));
+    EXPECT_EQ(calls(), "");
 }
 
 TEST_F(mutants, may_be_for_the_models_to_kill) {
     make_mutant("bug", "a bug of models", "models");
     make_mutant("other", "a bug");
-    const run_result result = run("mutants.sh");
+    const run_result result = run("mutants");
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output,
                 ContainsRegex("killed    bug .*  models: some model: a word is lost \\(fails\\)\n"));
@@ -169,7 +178,7 @@ TEST_F(mutants, may_be_for_the_models_to_kill) {
 TEST_F(mutants, may_survive_the_models_alone) {
     make_mutant("bug", "a bug of models", "some_test");
     make_mutant("harmless", "other text", "some_test");
-    const run_result result = run("mutants.sh", {"--models"});
+    const run_result result = run("mutants", {"--models"});
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, AllOf(HasSubstr("killed    bug"), HasSubstr("SURVIVED  harmless")));
     EXPECT_THAT(calls(), Not(HasSubstr("some_test")));
@@ -177,15 +186,30 @@ TEST_F(mutants, may_survive_the_models_alone) {
 
 TEST_F(mutants, are_listed_without_being_built) {
     make_mutant("bug", "a bug");
-    const run_result result = run("mutants.sh", {"--list"});
+    const run_result result = run("mutants", {"--list"});
     EXPECT_EQ(result.status, 0) << result.errors;
     EXPECT_THAT(result.output, ContainsRegex("^bug +the text is a bug\n$"));
     EXPECT_EQ(calls(), "");
 }
 
+TEST_F(mutants, are_checked_without_being_built) {
+    make_mutant("bug", "a bug");
+    const run_result right = run("mutants", {"--check"});
+    EXPECT_EQ(right.status, 0) << right.errors;
+    EXPECT_EQ(right.output, "1 of 1 patches apply\n");
+    make_mutant("late", "a bug", "some_test", "former text");
+    make_mutant("later", "a bug", "some_test", "another text");
+    const run_result wrong = run("mutants", {"--check"});
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_EQ(wrong.output, "1 of 3 patches apply\n");
+    EXPECT_THAT(wrong.errors, AllOf(HasSubstr("tests/mutants/late.patch does not apply"),
+                                    HasSubstr("tests/mutants/later.patch does not apply")));
+    EXPECT_EQ(calls(), "");
+}
+
 TEST_F(mutants, are_written_to_a_file) {
     make_mutant("bug", "a \"bug\"");
-    const run_result result = run("mutants.sh", {"--json", "results.json"});
+    const run_result result = run("mutants", {"--json", "results.json"});
     EXPECT_EQ(result.status, 0) << result.errors;
     std::ifstream stream(directory / "results.json");
     const std::string written(std::istreambuf_iterator<char>(stream), {});
