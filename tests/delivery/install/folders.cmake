@@ -31,6 +31,10 @@ function(lay_out name prefix)
             message(FATAL_ERROR "There is no ${file}")
         endif()
     endforeach()
+    file(GLOB_RECURSE documents ${arg_INCLUDE}/handlepool/*.md) # those are for readers of the sources
+    if(documents)
+        message(FATAL_ERROR "These were installed, too: ${documents}")
+    endif()
 
     # find_package, from C++ and from C.
     set(package -D handlepool_DIR=${arg_LIBRARIES}/cmake/handlepool)
