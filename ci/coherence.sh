@@ -7,7 +7,7 @@
 # Exits with 1 when a figure misses what it must reach.
 #
 #   --json FILE     where all counts go; build/coherence.json if nothing is said
-#   --picture FILE  where the picture goes; docs/pictures/coherence.svg if nothing is said
+#   --picture FILE  where the picture goes; docs/inside/pictures/coherence.svg if nothing is said
 #   OPTION          of handlepool-coherence: see handlepool-coherence --help
 #
 # examples:
@@ -17,7 +17,7 @@ set -euo pipefail
 . "$(dirname "$0")/tools/common.sh"
 
 json=$project/build/coherence.json
-picture=$project/docs/pictures/coherence.svg
+picture=$project/docs/inside/pictures/coherence.svg
 options=()
 while [[ $# -gt 0 ]]; do
     case $1 in

@@ -5,7 +5,7 @@
 # Compares the pools with other containers, in C++ and in Rust: cost against the number of objects and of threads, tails of
 # single operations, memory, start. Installs what it needs, builds it with -O2, tests that each contender does what is
 # measured, lets all take turns, and prints the row that the pool is judged by. Writes bench/peers/results/peers.json, the
-# pictures in docs/pictures/, and the tables in docs/performance.md. Exits with 1 if the judged row misses what it must reach.
+# pictures in docs/inside/pictures/, and the tables in docs/inside/performance.md. Exits with 1 if the judged row misses what it must reach.
 #
 # On two quiet cores the measurements take some 12 minutes, and building before the first some 5.
 #

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Results of the public comparison: merges them, draws the pictures and writes the tables of docs/performance.md.
+"""Results of the public comparison: merges them, draws the pictures and writes the tables of docs/inside/performance.md.
 
 usage: bench/peers/report.py merge INTO FROM...   merges what handlepool-peers wrote, and notes commit, machine and date
-       bench/peers/report.py draw RESULTS         draws docs/pictures/*.svg, and the tables between the page's markers
+       bench/peers/report.py draw RESULTS         draws docs/inside/pictures/*.svg, and the tables between the page's markers
        bench/peers/report.py judged RESULTS       prints the judged row
 
 examples:
@@ -19,8 +19,8 @@ import subprocess
 import sys
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = PROJECT / "docs/performance.md"
-PICTURES = PROJECT / "docs/pictures"
+PAGE = PROJECT / "docs/inside/performance.md"
+PICTURES = PROJECT / "docs/inside/pictures"
 COMMON = 100_000
 
 # Contenders: what a picture calls them, and in which of two groups they are drawn. Colours are those of Okabe and Ito,

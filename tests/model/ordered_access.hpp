@@ -12,7 +12,7 @@ namespace handlepool::model {
 
 /// An access of the headers that is more than relaxed, as it stands in the text.
 struct ordered_access {
-    std::string number;   ///< of the comment before it, its name in ORDERING.md
+    std::string number;   ///< of the comment before it, its name in docs/inside/orderings.md
     std::string file;     ///< without folders
     std::string function; ///< in which it stands
     std::string access;   ///< the word and what is done to it: "tag.load"

@@ -18,7 +18,7 @@ foreach(shared IN ITEMS ON OFF)
     set(program ${work}/program_${shared})
     run(${compiler} -std=c++20 ${debug} -I ${prefix}/include -D HANDLEPOOL_CHECKED=0 ${tests}/consumer/by_hand.cpp
         -L ${prefix}/lib -lhandlepool -Wl,-rpath,${prefix}/lib -pthread -o ${program})
-    execute_process(COMMAND ${gdb} -nx -batch ${trust} -ex "break 5" -ex "run" -ex "print numbers" ${program}
+    execute_process(COMMAND ${gdb} -nx -batch ${trust} -ex "break 6" -ex "run" -ex "print numbers" ${program}
                     OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT output MATCHES "= numbers: 0 alive of 10 \\(0 dense, 0 newborn\\), pool id 0")
         message(FATAL_ERROR "BUILD_SHARED_LIBS=${shared}: gdb does not print the pool, but\n${output}")

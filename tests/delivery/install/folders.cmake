@@ -31,6 +31,10 @@ function(lay_out name prefix)
             message(FATAL_ERROR "There is no ${file}")
         endif()
     endforeach()
+    file(GLOB_RECURSE documents ${arg_INCLUDE}/handlepool/*.md) # those are for readers of the sources
+    if(documents)
+        message(FATAL_ERROR "These were installed, too: ${documents}")
+    endif()
 
     # find_package, from C++ and from C.
     set(package -D handlepool_DIR=${arg_LIBRARIES}/cmake/handlepool)
@@ -70,7 +74,7 @@ function(lay_out name prefix)
     endif()
     if(gdb AND NOT arg_MOVED)
         execute_process(COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${arg_LIBRARIES} ${gdb} -nx -batch -iex "set auto-load safe-path /"
-                                -iex "add-auto-load-scripts-directory ${scripts}" -ex "break 5" -ex run -ex "print numbers"
+                                -iex "add-auto-load-scripts-directory ${scripts}" -ex "break 6" -ex run -ex "print numbers"
                                 ${work}/${name}-handlepool
                         OUTPUT_VARIABLE output ERROR_VARIABLE output)
         if(NOT output MATCHES "= numbers: 0 alive of 10 \\(0 dense, 0 newborn\\), pool id 0")

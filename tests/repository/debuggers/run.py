@@ -3,7 +3,7 @@
 """Runs a debugger on program.cpp and on its core dumps, and compares what is printed with a file, line by line.
 
 examples:
-    run.py --debugger gdb --program build/dev/tests/debuggers/handlepool_debuggee --expected gdb.txt --work /tmp/work
+    run.py --debugger gdb --program build/dev/tests/repository/debuggers/handlepool_debuggee --expected gdb.txt --work /tmp/work
     run.py ... --write    makes the expected file
 """
 
@@ -16,8 +16,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOOLS = HERE.parent.parent / "tools"
-DOCUMENT = HERE.parent.parent / "docs" / "debuggers.md"
+PROJECT = HERE.parents[2]
+TOOLS = PROJECT / "tools"
+DOCUMENT = PROJECT / "docs" / "debuggers.md"
 # What debuggers say of an expression in an optimized program.
 OUT_OF_REACH = "optimized out|not available|Could not evaluate|No symbol|no variable"
 

@@ -23,7 +23,7 @@ function(read_document path result)
     set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-file(GLOB_RECURSE documents ${source}/docs/*.md ${source}/examples/*.md ${source}/stress/*.md ${source}/tests/*.md)
+file(GLOB_RECURSE documents ${source}/docs/*.md ${source}/examples/*.md ${source}/stress/*.md ${source}/tests/*.md ${source}/include/*.md)
 file(GLOB in_top_folder ${source}/*.md)
 set(checked 0)
 set(broken)
