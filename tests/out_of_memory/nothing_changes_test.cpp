@@ -12,6 +12,7 @@
 #include <forward_list>
 #include <iterator>
 #include <new>
+#include <ranges>
 #include <sstream>
 #include <vector>
 
@@ -81,7 +82,8 @@ TEST(nothing_changes_without_memory, when_a_range_is_inserted) {
     EXPECT_GE(with_failures(
                   [&](ints& pool) {
                       std::istringstream numbers("1 2 3");
-                      pool.insert(std::istream_iterator<int>(numbers), std::istream_iterator<int>(),
+                      pool.insert(std::ranges::subrange(std::istream_iterator<int>(numbers),
+                                                        std::istream_iterator<int>()),
                                   std::back_inserter(handles));
                   },
                   none_written),

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -185,7 +186,8 @@ TEST(recycling_pool_test, all_functions_that_create_take_kept_objects_over) {
         pool.insert(range, std::back_inserter(made));
         expected.insert(expected.end(), range.begin(), range.end());
         std::istringstream words("read once");
-        pool.insert(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>(),
+        pool.insert(std::ranges::subrange(std::istream_iterator<std::string>(words),
+                                          std::istream_iterator<std::string>()),
                     std::back_inserter(made));
         expected.insert(expected.end(), {"read", "once"});
         made.push_back(pool.insert("moved in"));

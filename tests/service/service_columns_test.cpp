@@ -110,7 +110,7 @@ TEST_F(service_columns, a_pool_of_rows_may_have_a_policy_of_its_own) {
 
 TEST_F(service_columns, views_and_hooks_include_rows) {
     int dead = 0;
-    service_.on_erase(movers_, [&](auto, auto row) { dead += row.template get<health>().points; }).release();
+    movers_.on_erase([&](auto, auto row) { dead += row.template get<health>().points; }).release();
     const auto one = movers_.emplace(health{5});
     EXPECT_THAT(service_.describe(one), HasSubstr("movers #"));
     EXPECT_EQ(service_.leaks().size(), 1U);

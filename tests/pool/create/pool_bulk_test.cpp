@@ -157,7 +157,7 @@ TEST(insert, moves_elements_that_a_range_gives_as_rvalues) {
     source.push_back(std::make_unique<int>(7));
     source.push_back(std::make_unique<int>(8));
     std::vector<decltype(pool)::handle_type> handles;
-    pool.insert(std::move_iterator(source.begin()), std::move_iterator(source.end()),
+    pool.insert(std::ranges::subrange(std::move_iterator(source.begin()), std::move_iterator(source.end())),
                 std::back_inserter(handles));
     EXPECT_EQ(source[0], nullptr);
     EXPECT_EQ(*pool.at(handles[0]), 7);
@@ -168,7 +168,8 @@ TEST(insert, reads_a_range_once_whose_size_nobody_knows) {
     std::istringstream words("one two three");
     pool<std::string> strings({.name = "strings", .capacity = 10});
     handles_of<std::string> handles;
-    strings.insert(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>(),
+    strings.insert(std::ranges::subrange(std::istream_iterator<std::string>(words),
+                                         std::istream_iterator<std::string>()),
                    std::back_inserter(handles));
     EXPECT_THAT(named(strings, handles), ElementsAre("one", "two", "three"));
     std::istringstream numbers("4 5");
@@ -193,7 +194,9 @@ TEST(insert, of_too_many_changes_nothing_and_reads_no_endless_range_to_its_end) 
         void operator++(int) {}
         bool operator==(std::default_sentinel_t) const { return false; }
     };
-    EXPECT_THROW(pool.insert(endless(), std::default_sentinel, std::back_inserter(handles)), pool_exhausted);
+    EXPECT_THROW(
+        pool.insert(std::ranges::subrange(endless(), std::default_sentinel), std::back_inserter(handles)),
+        pool_exhausted);
     EXPECT_THAT(handles, IsEmpty());
     EXPECT_EQ(pool.size(), 0U);
     pool.insert(std::views::iota(0, 10), std::back_inserter(handles));

@@ -30,7 +30,7 @@
 namespace handlepool::test {
 namespace {
 
-std::size_t page() {
+std::size_t page_bytes() {
     return detail::virtual_memory::page_size();
 }
 
@@ -103,10 +103,12 @@ protected:
         pool.compact();
     }
     /// Pages that so many objects use at the most, wherever they lie.
-    static std::size_t pages_of(std::size_t count) { return count * (Kind::size / page() + 2) * page(); }
+    static std::size_t pages_of(std::size_t count) {
+        return count * (Kind::size / page_bytes() + 2) * page_bytes();
+    }
 
     /// Pages that what goes back together shares with other things, where objects don't fill whole pages.
-    static std::size_t shared_pages() { return Kind::size % page() == 0 ? 0 : 8 * page(); }
+    static std::size_t shared_pages() { return Kind::size % page_bytes() == 0 ? 0 : 8 * page_bytes(); }
 
     pool_type pool = Kind::make({.name = "shrunk", .capacity = 2 * loaded, .reuse_delay = 0});
 };
@@ -179,8 +181,8 @@ TYPED_TEST(pool_shrink_test, what_threads_have_used_that_idle_or_have_ended_goes
     // Too small for huge pages, in which there would be memory that nobody has touched. Of small objects the
     // threads' places share pages with what is left.
     auto small = TypeParam::make({.name = "small", .capacity = threads * objects_each, .reuse_delay = 0});
-    EXPECT_LE(load_and_shrink(small), TypeParam::size % page() == 0 ? 0 : threads * this->pages_of(28));
-    EXPECT_LE(load_and_shrink(this->pool), threads * (64 * TypeParam::size + 2 * page()));
+    EXPECT_LE(load_and_shrink(small), TypeParam::size % page_bytes() == 0 ? 0 : threads * this->pages_of(28));
+    EXPECT_LE(load_and_shrink(this->pool), threads * (64 * TypeParam::size + 2 * page_bytes()));
 }
 
 TYPED_TEST(pool_shrink_test, is_refused_and_says_so_where_it_would_wait) {

@@ -53,22 +53,6 @@ std::size_t length_of(Range& range) {
     }
 }
 
-/// A range of two iterators.
-template <class It, class Last>
-struct iterator_pair {
-    It begin() {
-        if constexpr (std::copyable<It>) {
-            return first;
-        } else {
-            return std::move(first); // once
-        }
-    }
-    Last end() const { return last; }
-
-    It first;
-    Last last;
-};
-
 /// An object made like those of a pool, for a container, which would use parentheses.
 template <class T>
 struct made_object {
