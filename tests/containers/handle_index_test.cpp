@@ -172,6 +172,29 @@ TEST(handle_index, lists_whom_it_refuses) {
     EXPECT_TRUE(index.insert(third, "ann the third"));
 }
 
+TEST(handle_index, a_key_that_was_given_before_the_birth_stays) {
+    for (const duplicate_keys duplicates : {duplicate_keys::refuse, duplicate_keys::allow}) {
+        player_pool pool({.name = "players", .capacity = 10});
+        name_index index(duplicates);
+        index.attach(pool, name_of_player);
+        const auto queen = pool.emplace("ann");
+        const auto second = pool.emplace("beth");
+        const auto taken = pool.emplace("queen");
+        EXPECT_TRUE(index.insert(queen, "queen"));
+        EXPECT_TRUE(index.insert(second, "beth")) << "the one that it would have got";
+        pool.compact();
+        EXPECT_EQ(*index.key_of(queen), "queen");
+        EXPECT_EQ(*index.key_of(second), "beth");
+        EXPECT_FALSE(index.find("ann"));
+        const bool refuses = duplicates == duplicate_keys::refuse;
+        EXPECT_THAT(index.handles(),
+                    testing::UnorderedElementsAreArray(refuses ? std::vector{queen, second}
+                                                               : std::vector{queen, second, taken}));
+        EXPECT_THAT(index.refused(),
+                    testing::ElementsAreArray(std::vector<player_handle>(refuses ? 1 : 0, taken)));
+    }
+}
+
 TEST(handle_index, moves_with_its_attachment) {
     player_pool pool({.name = "players", .capacity = 10});
     name_index first;

@@ -310,6 +310,52 @@ TEST(hierarchy, the_death_of_a_parent_orphans_its_children) {
     expect_sound(tree);
 }
 
+TEST(hierarchy, a_parent_whose_handle_was_revoked_ends_with_its_object) {
+    for (const orphans option : {orphans::become_roots, orphans::are_erased}) {
+        bone_pool pool({.name = "bones", .capacity = 10});
+        skeleton tree(option);
+        tree.attach(pool);
+        const auto top = pool.emplace(0);
+        const auto middle = pool.emplace(1);
+        const auto low = pool.emplace(2);
+        tree.attach(middle, top);
+        tree.attach(low, middle);
+        const auto revoked = pool.revoke(middle);
+        pool.compact();
+        EXPECT_EQ(tree.parent(low), middle);
+        EXPECT_FALSE(tree.contains(revoked));
+        pool.erase(revoked);
+        pool.compact();
+        const bool lives = option == orphans::become_roots;
+        EXPECT_EQ(pool.contains(low), lives);
+        EXPECT_THAT(tree.roots(),
+                    testing::ElementsAreArray(lives ? std::vector{top, low} : std::vector{top}));
+        EXPECT_EQ(tree.size(), tree.roots().size());
+        expect_sound(tree);
+    }
+}
+
+// The hierarchy has only the handle that it was given, which is stale: the object is out of its reach.
+TEST(hierarchy, a_child_whose_handle_was_revoked_outlives_its_parent_but_what_is_below_does_not) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    skeleton tree(orphans::are_erased);
+    tree.attach(pool);
+    const auto top = pool.emplace(0);
+    const auto middle = pool.emplace(1);
+    const auto low = pool.emplace(2);
+    tree.attach(middle, top);
+    tree.attach(low, middle);
+    const auto revoked = pool.revoke(middle);
+    pool.erase(top);
+    pool.compact();
+    EXPECT_TRUE(pool.contains(revoked));
+    EXPECT_EQ(pool.size(), 1U);
+    EXPECT_TRUE(tree.empty());
+    expect_sound(tree);
+    EXPECT_TRUE(tree.insert(revoked));
+    EXPECT_THAT(tree.roots(), ElementsAre(revoked));
+}
+
 template <class Pool>
 class hierarchy_of : public testing::Test {};
 using both_placements = testing::Types<pool<int>, stable_pool<int>>;

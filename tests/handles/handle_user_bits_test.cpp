@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -155,6 +156,41 @@ TYPED_TEST(handle_user_bits, are_all_the_bits_that_a_pool_ignores) {
         EXPECT_EQ(pool.describe(other).find("its layout leaves out") != std::string::npos,
                   bit >= TypeParam::bits);
     }
+}
+
+TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
+    using handle_type = handle<int, TypeParam>;
+    pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
+    std::vector<handle_type> born;
+    std::vector<handle_type> ended;
+    std::vector<handle_type> drained;
+    const scoped_hook births = pool.on_birth([&](handle_type which, int&) { born.push_back(which); });
+    const scoped_hook ends = pool.on_erase([&](handle_type which, int&) { ended.push_back(which); });
+    const std::function<void(handle_type)> each_end[] = {
+        [&](handle_type marked) { pool.erase(marked); },
+        [&](handle_type marked) { pool.erase(std::array{marked}); },
+        [&](handle_type marked) { pool.take(marked, [](int&&) {}); },
+        [&](handle_type) { pool.drain([&](handle_type which, int&&) { drained.push_back(which); }); },
+        [&](handle_type) { pool.clear(); },
+    };
+    std::vector<handle_type> settled;
+    std::vector<handle_type> all;
+    for (const bool newborn : {false, true}) {
+        for (const auto& end : each_end) {
+            all.push_back(pool.reserve());
+            const handle_type marked = all.back().with_user(TypeParam::user_mask);
+            pool.fulfil(marked, 7);
+            if (!newborn) {
+                pool.compact();
+                settled.push_back(all.back());
+            }
+            end(marked);
+            pool.compact();
+        }
+    }
+    EXPECT_EQ(born, settled);
+    EXPECT_EQ(ended, all);
+    EXPECT_THAT(drained, testing::ElementsAre(all[3], all[8]));
 }
 
 // Removals are recorded, sweeps look for what was not; both in small batches and by several threads.

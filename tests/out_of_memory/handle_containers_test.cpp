@@ -298,6 +298,26 @@ TEST(containers_without_memory, hierarchy_relates_or_does_not) {
               2U);
 }
 
+TEST(containers_without_memory, hierarchy_that_could_not_insert_knows_whose_children_are_whose) {
+    EXPECT_GE(expect_all_or_nothing(
+                  [] {
+                      hierarchy<int> tree;
+                      tree.attach(handle_in(1), handle_in(0));
+                      tree.attach(handle_in(3), handle_in(2));
+                      return tree;
+                  },
+                  [](hierarchy<int>& tree) { tree.insert(handle_in(100'000)); },
+                  [](hierarchy<int> tree) {
+                      EXPECT_TRUE(tree.erase(handle_in(0)));
+                      EXPECT_EQ(tree.parent(handle_in(3)), handle_in(2));
+                      EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()),
+                                (std::vector{handle_in(2), handle_in(1)}));
+                      EXPECT_EQ(tree.place(handle_in(2)), 0U);
+                      EXPECT_EQ(tree.place(handle_in(1)), 1U);
+                  }),
+              2U);
+}
+
 TEST(containers_without_memory, hierarchy_orphans_without_memory) {
     object_pool pool({.name = "objects", .capacity = 2000});
     const auto parent = pool.emplace(0);

@@ -31,6 +31,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 using with_user_bits = handle_layout<20, 20, 8, 16>;
 using keyed = keyed_layout<struct of_this_test, with_user_bits>;
@@ -81,6 +82,9 @@ TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
     const auto old = this->make({"a", "b", "c"});
     this->pool.compact();
     const auto newborn = this->make({"d", "e"});
+    std::vector<typename TypeParam::handle_type> ended;
+    const scoped_hook ends =
+        this->pool.on_erase([&](auto handle, const std::string&) { ended.push_back(handle); });
     std::vector<std::string> taken;
     const auto sink = [&](std::string&& object) { taken.push_back(std::move(object)); };
     EXPECT_TRUE(this->pool.take(this->marked(old[1]), sink));
@@ -88,6 +92,7 @@ TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
     EXPECT_FALSE(this->pool.take(old[1], sink));
     EXPECT_EQ(this->pool.compact().removed, 2U);
     EXPECT_THAT(taken, ElementsAre("b", "d"));
+    EXPECT_THAT(ended, ElementsAre(old[1], newborn[0]));
     EXPECT_THAT(this->settled(), UnorderedElementsAre("a", "c", "e"));
     EXPECT_TRUE(this->pool.idle());
     expect_consistent(this->pool);
@@ -174,6 +179,46 @@ TYPED_TEST(pool_placements, drain_hands_out_everything_and_leaves_an_empty_pool)
     this->pool.compact();
     EXPECT_THAT(this->settled(), ElementsAre("e"));
     expect_consistent(this->pool);
+}
+
+// More are erased than there is room for records, so that the same compaction looks for the others.
+TYPED_TEST(pool_placements, drain_hands_out_what_lives_where_a_sweep_is_due_or_begun) {
+    constexpr std::size_t count = 600;
+    for (const bool begun : {false, true}) {
+        TypeParam pool(pool_options{.name = "strings", .capacity = count, .removal_queue_size = 1});
+        std::vector<std::string> all;
+        std::vector<std::string> living;
+        std::vector<std::string> ended;
+        std::vector<std::string> taken;
+        std::vector<std::string> drained;
+        const scoped_hook ends =
+            pool.on_erase([&](auto, const std::string& object) { ended.push_back(object); });
+        std::vector<typename TypeParam::handle_type> made;
+        for (std::size_t i = 0; i != count; ++i) {
+            if (i == count / 2) {
+                pool.compact();
+            }
+            all.push_back(std::to_string(i));
+            made.push_back(pool.emplace(all.back()));
+        }
+        for (std::size_t i = 1; i != count; ++i) {
+            if (i % 3 == 0) {
+                living.push_back(all[i]);
+            } else {
+                pool.erase(made[i]);
+            }
+        }
+        if (begun) {
+            pool.compact_some(10);
+        }
+        pool.take(made[0], [&](std::string&& object) { taken.push_back(std::move(object)); });
+        EXPECT_EQ(pool.drain([&](auto, std::string&& object) { drained.push_back(std::move(object)); }),
+                  living.size());
+        EXPECT_THAT(drained, UnorderedElementsAreArray(living));
+        EXPECT_THAT(taken, ElementsAre("0"));
+        EXPECT_THAT(ended, UnorderedElementsAreArray(all)) << "each once";
+        expect_consistent(pool);
+    }
 }
 
 TYPED_TEST(pool_placements, births_are_reported_once_with_the_handle_that_resolves) {

@@ -9,6 +9,7 @@
 #include <handlepool/hierarchy.hpp>
 #include <handlepool/property_store.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -175,7 +176,10 @@ struct states_of<hierarchy<int>> {
     static bool add(container& tree, ship each, int) { return tree.insert(each); }
     static void expect_filled(const container& tree, const std::vector<ship>& with) {
         EXPECT_EQ(tree.size(), with.size());
-        EXPECT_EQ(tree.roots().size(), 2U);
+        EXPECT_THAT(tree.roots(), testing::UnorderedElementsAre(with[0], with[5]));
+        for (std::size_t i = 0; i != tree.roots().size(); ++i) {
+            EXPECT_EQ(tree.place(tree.roots()[i]), i);
+        }
         EXPECT_EQ(tree.root_of(with[4]), with[0]);
         EXPECT_EQ(tree.root_of(with[5]), with[5]);
         for (std::size_t i = 1; i != 5; ++i) {

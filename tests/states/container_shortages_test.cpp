@@ -137,6 +137,26 @@ TYPED_TEST(container_shortages, add_where_nothing_is_unused) {
               1U);
 }
 
+TYPED_TEST(container_shortages, add_in_a_slot_far_from_all_others) {
+    ship far;
+    with_full_container_in_need<TypeParam>(
+        [&](TypeParam& one, fleet& in) {
+            one.detach(); // from a pool that has no such slot
+            far =
+                ship::from_value(default_layout::value_of(4'000, default_layout::make_tag(in.ships.id(), 1)));
+            states_of<TypeParam>::add(one, far, 20);
+        },
+        [&](TypeParam& one, fleet& in, bool done) {
+            EXPECT_EQ(one.contains(far), done);
+            one.erase(far);
+            if constexpr (states_of<TypeParam>::is_told_of_births) {
+                one.clear_refused(); // attached again, it refuses one again
+            }
+            states_of<TypeParam>::attach(one, in.ships);
+            expect_full_to_the_end(one, in);
+        });
+}
+
 TYPED_TEST(container_shortages, follow_compactions) {
     ship born;
     with_full_container_in_need<TypeParam>(

@@ -12,6 +12,7 @@
 #include <support/threads/thread_team.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -232,6 +233,50 @@ TYPED_TEST(container_states, forget_the_pool_before) {
         EXPECT_EQ(one.size(), members);
         expect_to_follow(one, ranked.others);
         EXPECT_EQ(one.size(), members);
+    }
+}
+
+// An object whose handle was revoked stays a member under that one, unless the new one comes in its place.
+TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
+    using states = states_of<TypeParam>;
+    const std::function<void(ship_pool&, ship)> each_end[] = {
+        [](ship_pool& ships, ship which) { ships.erase(which); },
+        [](ship_pool& ships, ship which) { ships.take(which, [](int&&) {}); },
+        [](ship_pool& ships, ship) { ships.erase_if([](int number) { return number == 20; }); },
+        [](ship_pool& ships, ship) { ships.drain([](ship, int&&) {}); },
+        [](ship_pool& ships, ship) { ships.clear(); },
+        [](ship_pool& ships, ship) { ships.reset(); },
+    };
+    for (const bool newborn : {false, true}) {
+        for (const bool replaced : {false, true}) {
+            for (const auto& end : each_end) {
+                ship_pool ships({.name = "ships", .capacity = 10});
+                TypeParam one = this->empty();
+                states::attach(one, ships);
+                const ship before = ships.emplace(20);
+                const ship other = ships.emplace(21);
+                if (!newborn) {
+                    ships.compact();
+                }
+                EXPECT_TRUE(has(one, before) || states::add(one, before, 20));
+                EXPECT_TRUE(has(one, other) || states::add(one, other, 21));
+                const ship after = ships.revoke(before);
+                EXPECT_TRUE(has(one, before));
+                EXPECT_FALSE(has(one, after));
+                if (replaced) {
+                    EXPECT_TRUE(states::add(one, after, 20));
+                    EXPECT_FALSE(has(one, before));
+                    EXPECT_TRUE(has(one, after));
+                }
+                EXPECT_EQ(one.size(), 2U);
+                end(ships, after);
+                ships.compact();
+                EXPECT_FALSE(has(one, before));
+                EXPECT_FALSE(has(one, after));
+                EXPECT_EQ(has(one, other), ships.contains(other));
+                EXPECT_EQ(one.size(), ships.size());
+            }
+        }
     }
 }
 

@@ -346,6 +346,42 @@ TEST_F(frame_graph_test, a_cancel_in_the_last_frame_of_a_run_ends_the_next_one) 
     EXPECT_EQ(frame.run(1).frames, 1U);
 }
 
+TEST_F(frame_graph_test, a_frame_that_is_cancelled_and_fails_ends_one_run) {
+    const std::function<void()> each_cancel[] = {[&] { frame.cancel(); }, [&] { frame.graph().cancel(); }};
+    for (const auto& cancel : each_cancel) {
+        in_before = [&] {
+            cancel();
+            throw task_failure("the task fails");
+        };
+        const frame_run done = frame.run(10);
+        EXPECT_EQ(done.frames, 0U);
+        EXPECT_TRUE(done.cancelled);
+        EXPECT_EQ(done.failed_task, "before");
+        EXPECT_THROW(done.rethrow(), task_failure);
+        in_before = {};
+        const frame_run next = frame.run(2);
+        EXPECT_EQ(next.frames, 2U);
+        EXPECT_FALSE(next.cancelled);
+        EXPECT_EQ(next.failure, nullptr);
+    }
+    EXPECT_THAT(ran, ElementsAre("before", "before", "after", "before", "after", "before", "before", "after",
+                                 "before", "after"));
+}
+
+// The run that it was for returned nothing that could tell of it.
+TEST_F(frame_graph_test, a_cancel_before_after_frame_throws_ends_the_next_run) {
+    EXPECT_THROW(frame.run(10,
+                           [&](const frame_report&) {
+                               frame.cancel();
+                               throw task_failure("after the frame");
+                           }),
+                 task_failure);
+    const frame_run next = frame.run(10);
+    EXPECT_EQ(next.frames, 0U);
+    EXPECT_TRUE(next.cancelled);
+    EXPECT_EQ(frame.run(1).frames, 1U);
+}
+
 TEST_F(frame_graph_test, another_thread_may_cancel_an_endless_run) {
     std::atomic<bool> running = false;
     in_before = [&] { running = true; };

@@ -111,6 +111,26 @@ TEST(emplace_n, changes_nothing_when_the_generator_throws_or_there_is_no_room) {
     expect_consistent(pool);
 }
 
+TEST(emplace_n, has_fresh_slots_for_those_that_have_retired) {
+    using layout = handle_layout<32, 3, 29>; // of three objects in each slot
+    for (const bool ranges : {false, true}) {
+        pool<int, layout> pool({.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 40});
+        std::vector<handle<int, layout>> handles;
+        const std::vector<int> objects(10, 7);
+        for (std::size_t created = 0; created != 40 * 3; created += 10) {
+            ASSERT_TRUE(ranges ? pool.try_insert(objects, std::back_inserter(handles))
+                               : pool.try_emplace_n(10, std::back_inserter(handles), 7))
+                << "after " << created;
+            EXPECT_EQ(pool.size(), 10U);
+            pool.erase(std::exchange(handles, {}));
+            pool.compact();
+        }
+        EXPECT_EQ(pool.stats().slots_retired, 40U);
+        EXPECT_FALSE(pool.try_emplace_n(1, std::back_inserter(handles), 7));
+        expect_consistent(pool);
+    }
+}
+
 TEST(emplace_n, erases_all_when_writing_throws) {
     struct refusing {
         using difference_type = std::ptrdiff_t;
