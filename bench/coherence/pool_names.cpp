@@ -3,7 +3,7 @@
 
 #include "sim_policy.hpp"
 
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace handlepool::coherence {
 
 namespace {
 
-using lane_type = detail::lane<sim_policy>;
+using shard_type = detail::shard<sim_policy>;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 24> array_names_of_pool{{
     {"owners", "dense owners"},
@@ -45,8 +45,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> array_na
     {"compaction births", "compaction's lists"},
 }};
 
-/// How far a member lies from the beginning of its lane.
-std::size_t offset_in(const lane_type& one, const void* member) {
+/// How far a member lies from the beginning of its shard.
+std::size_t offset_in(const shard_type& one, const void* member) {
     return static_cast<std::size_t>(static_cast<const std::byte*>(member) -
                                     reinterpret_cast<const std::byte*>(&one));
 }
@@ -62,26 +62,26 @@ void name_parts_of_pool(address_map& memory, std::string_view pool) {
         memory.rename(full(part), std::string(part));
     }
     memory.rename(full("slots"), "slots");
-    memory.rename(full("lanes"), "lanes");
+    memory.rename(full("shards"), "shards");
     memory.name_fields(
         {.array = full("slots"),
          .element_size = 8,
          .fields = {{.offset = 0, .name = "slot tags"}, {.offset = 4, .name = "slot locations"}}});
 
-    static const lane_type any; // for its layout
-    memory.name_fields({.array = full("lanes"),
-                        .element_size = sizeof(lane_type),
-                        .fields = {{.offset = 0, .name = "lanes: pin"},
-                                   {.offset = offset_in(any, &any.created), .name = "lanes: counts"},
-                                   {.offset = offset_in(any, &any.newborns), .name = "lanes: newborns"},
+    static const shard_type any; // for its layout
+    memory.name_fields({.array = full("shards"),
+                        .element_size = sizeof(shard_type),
+                        .fields = {{.offset = 0, .name = "shards: pin"},
+                                   {.offset = offset_in(any, &any.created), .name = "shards: counts"},
+                                   {.offset = offset_in(any, &any.newborns), .name = "shards: newborns"},
                                    {.offset = offset_in(any, &any.newborns.positions.get),
-                                    .name = "lanes: newborns, compaction's end"},
-                                   {.offset = offset_in(any, &any.removals), .name = "lanes: removals"},
+                                    .name = "shards: newborns, compaction's end"},
+                                   {.offset = offset_in(any, &any.removals), .name = "shards: removals"},
                                    {.offset = offset_in(any, &any.removals.records.get),
-                                    .name = "lanes: removals, compaction's end"},
+                                    .name = "shards: removals, compaction's end"},
                                    {.offset = offset_in(any, &any.removals.queued),
-                                    .name = "lanes: removals queued, drained"},
-                                   {.offset = offset_in(any, &any.claim), .name = "lanes: claimed slots"}}});
+                                    .name = "shards: removals queued, drained"},
+                                   {.offset = offset_in(any, &any.claim), .name = "shards: claimed slots"}}});
 
     memory.name_members_by([](std::string_view file, std::string_view array_before,
                               std::string_view array_after) {

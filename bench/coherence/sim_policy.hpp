@@ -3,7 +3,7 @@
 
 #include "machine.hpp"
 
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/virtual_array.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/memory_use.hpp>
@@ -142,7 +142,7 @@ template <class Element>
 class sim_array {
 public:
     // A mapping of its own, not one of a plan: its address is known at once.
-    sim_array(const detail::memory_purpose& what_for, std::size_t size, std::size_t expected,
+    sim_array(const detail::allocation_label& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = line_size)
         : sim_array(what_for.text(), size, expected, alignment) {}
     ~sim_array() {

@@ -49,7 +49,7 @@ void removal_queues(benchmark::State& state) {
     using policy = handlepool::default_policy;
     handlepool::detail::removal_queue<handlepool::detail::pool_config<handlepool::default_layout, policy>>
         ours("bench", 2 * records / policy::removal_chunk, policy::removal_chunk, records);
-    handlepool::detail::removal_chain<policy> lane;
+    handlepool::detail::removal_chain<policy> shard;
     boost::lockfree::spsc_queue<std::uint64_t, boost::lockfree::capacity<records>> theirs;
 
     std::uint64_t sum = 0;
@@ -64,10 +64,10 @@ void removal_queues(benchmark::State& state) {
         [&] {
             return queue_time([&] {
                 for (std::uint64_t i = 0; i != records; ++i) {
-                    ours.push(lane, i);
+                    ours.push(shard, i);
                 }
-                ours.look(lane);
-                ours.drain(lane, count_run);
+                ours.look(shard);
+                ours.drain(shard, count_run);
                 ours.recycle();
             });
         },

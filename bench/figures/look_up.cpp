@@ -80,7 +80,7 @@ void compare_look_ups(benchmark::State& state, table& results, figure place, std
                       Use use) {
     population<our_pool> pool(alive);
     population<bare_array> array(alive);
-    const lookup look = pool.contender().pool().look_up();
+    const lookup look = pool.contender().pool().lookup();
     const std::size_t passes = 1'000'000 / alive;
     const comparison outcome = compare(
         state, [&] { return time(passes, alive, [&] { return ours(look, pool.handles()); }); },

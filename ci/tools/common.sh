@@ -31,9 +31,9 @@ tests_of_whole_scenarios='command_line.*:run_all_test.*:run_soak_test.*:stopped_
 tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scenario_test.the_peak_is_not_below_*'
 
 # The tests that a cross build runs, each file a program: what touches the system or the processor most closely. They are
-# memory and its plan, numbers and ends of threads, lanes and freelists, the pool with its guards, limits and memory, and of
+# memory and its plan, numbers and ends of threads, shards and freelists, the pool with its guards, limits and memory, and of
 # what stands above it one file or two of each part. The others are many more, and take long to compile.
-cross_tests=(handlepool_tests.{freelist,lane,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
+cross_tests=(handlepool_tests.{freelist,shard,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
     handlepool_tests.{recycling_pool_threads,thread_index,virtual_array}_test
     handlepool_properties_tests.{property_bag,property_json}_test
     handlepool_service_tests.{service,service_threads}_test handlepool_system_tests.thread_end_test)

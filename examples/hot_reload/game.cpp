@@ -38,7 +38,7 @@ float heat_of(const void*) noexcept {
 handlepool::scoped_hook deaths;
 
 void start(world& all) {
-    deaths = all.monsters.on_erase([&all](auto, monster& dead) {
+    deaths = all.monsters.on_destroy([&all](auto, monster& dead) {
         ++all.mourned;
         all.sparks.try_emplace([&](void* memory) {
             std::memset(memory, 0, world::spark_size); // also what later versions will add

@@ -113,7 +113,7 @@ private:
     int frame_ = 0;
     handlepool::pool<entity_type> entities_;
     // Behind the pool: it sees nothing of the pool's end, where nobody takes the meshes.
-    handlepool::scoped_hook deaths_ = entities_.on_erase([this](auto self, entity_type& one) {
+    handlepool::scoped_hook deaths_ = entities_.on_destroy([this](auto self, entity_type& one) {
         gone.push_back({self, std::move(one.look), frame_ - one.born});
     });
 };

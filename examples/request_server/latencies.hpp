@@ -35,7 +35,7 @@ inline waiting longest_compaction(std::size_t count, std::size_t budget, std::ch
                                   bool ends_later) {
     handlepool::pool<session> table({.name = "sessions", .capacity = 100'000});
     farewells ending;
-    const handlepool::scoped_hook ends = table.on_erase([&](session_handle, session& over) {
+    const handlepool::scoped_hook ends = table.on_destroy([&](session_handle, session& over) {
         if (ends_later) {
             ending.add(std::move(over.connection));
         }

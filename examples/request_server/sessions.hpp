@@ -106,7 +106,7 @@ private:
     farewells ending_; // used by the housekeeper's thread
     handlepool::pool<session> table_;
     // Behind the table: it sees nothing of the table's end, with which the connections that are left end too.
-    handlepool::scoped_hook ends_ = table_.on_erase([this](session_handle, session& over) {
+    handlepool::scoped_hook ends_ = table_.on_destroy([this](session_handle, session& over) {
         served_ += over.requests;
         ending_.add(std::move(over.connection)); // a compaction must not wait for it
     });

@@ -4,8 +4,8 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/type_id.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
-#include <handlepool/detail/objects/row_place.hpp>
-#include <handlepool/detail/threads/outer_gate.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
+#include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
@@ -34,10 +34,10 @@ class service_compactor;
 template <class Layout>
 class HANDLEPOOL_EXPORT any_pool {
 public:
-    /// Its handles, and what on_erase and on_birth take.
+    /// Its handles, and what on_destroy and on_birth take.
     using handle_type = handle<void, Layout>;
     using hook = std::function<void(handle_type handle, void* object)>;
-    using erase_hook = hook;
+    using destroy_hook = hook;
 
     any_pool() = default;
     any_pool(const any_pool&) = delete;
@@ -95,8 +95,8 @@ public:
     virtual pool_stats stats() const = 0;
 
     /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with what
-    /// find() returned for it. What pool::on_erase says of the pool's end holds here.
-    virtual scoped_hook on_erase(hook called, hook_order order = hook_order::early) = 0;
+    /// find() returned for it. What pool::on_destroy says of the pool's end holds here.
+    virtual scoped_hook on_destroy(hook called, hook_order order = hook_order::early) = 0;
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store.
     virtual scoped_hook on_birth(hook called) = 0;
@@ -151,13 +151,13 @@ protected:
 
     /// Like compact_some(), for a service: lets guards pass `outer` while it waits for its own, and returns a
     /// refusal instead of throwing it.
-    virtual detail::compaction_attempt compact_inside(detail::outer_gate* outer, executor_ref executor,
+    virtual detail::compaction_attempt compact_inside(detail::parent_gate* outer, executor_ref executor,
                                                       std::size_t budget) = 0;
     /// The same of shrink_to_fit().
-    virtual detail::gate_refusal shrink_inside(detail::outer_gate* outer) noexcept = 0;
+    virtual detail::gate_refusal shrink_inside(detail::parent_gate* outer) noexcept = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
-    virtual detail::row_place find_row(handle_type handle) noexcept = 0;
+    virtual detail::row_address find_row(handle_type handle) noexcept = 0;
 
     /// What as(), holds() and gives() compare, and what as() returns.
     virtual detail::type_id type() const noexcept = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/slots/freelist_counters.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/memory_use.hpp>
@@ -27,10 +27,10 @@ template <class Policy>
 class boost_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
-    boost_freelist(const detail::memory_purpose& what_for, freelist_options options) : counters_(options) {
-        if (detail::thrown_by([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
-            detail::raise(reservation_failed(what_for.text().c_str(),
-                                             options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
+    boost_freelist(const detail::allocation_label& what_for, freelist_options options) : counters_(options) {
+        if (detail::capture_exception([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
+            detail::throw_exception(reservation_failed(
+                what_for.text().c_str(), options.waiting_limit * sizeof(std::uint32_t), ENOMEM));
         }
     }
 

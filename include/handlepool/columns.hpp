@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/apply_to.hpp>
+#include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/detail/columns/column_arrays.hpp>
 #include <handlepool/detail/columns/row_iterator.hpp>
@@ -79,7 +79,7 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement>
     /// Does it return what a row can be made from?
     template <class Make>
     static constexpr bool can_make =
-        detail::row_maker_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
+        detail::row_factory_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -102,7 +102,7 @@ public:
     ~pool() = default;
 
     /// Why no pool can have these options; empty when one can.
-    static std::string refusal_of(const pool_options& options) { return base::core::refusal_of(options); }
+    static std::string validate(const pool_options& options) { return base::core::validate(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -124,7 +124,7 @@ public:
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(
-            core_.create([&](detail::row_place place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
+            core_.create([&](detail::row_address place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
                 arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
             }));
     }
@@ -140,7 +140,7 @@ public:
     template <class Make>
         requires(can_make<Make>)
     handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core_.create_with([&](detail::row_place place, auto value) {
+        return handle_type::from_value(core_.create_with([&](detail::row_address place, auto value) {
             auto all = std::forward<Make>(make)(handle_type::from_value(value));
             detail::row_arguments_in<columns<Cs...>, decltype(all)>::make_row(place, std::move(all));
         }));
@@ -161,7 +161,7 @@ public:
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return detail::emplace_n<handle_type>(
             core_, count, std::move(out),
-            [&](detail::row_place place) noexcept(arguments<const Args&...>::suffice_nothrow()) {
+            [&](detail::row_address place) noexcept(arguments<const Args&...>::suffice_nothrow()) {
                 arguments<const Args&...>::make_row(place, args...);
             });
     }
@@ -169,19 +169,19 @@ public:
     /// The same with different rows: `make(i)`, for i from 0 on, returns a std::tuple of what emplace takes.
     /// For functions from which no element can be made itself.
     template <class OutputIt, class Make>
-        requires(detail::row_maker_of<Make, columns<Cs...>, std::size_t> &&
+        requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
                  std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
     OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), std::move(make)));
     }
     template <class OutputIt, class Make>
-        requires(detail::row_maker_of<Make, columns<Cs...>, std::size_t> &&
+        requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
                  std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
         return detail::emplace_n<handle_type>(
-            core_, count, std::move(out), [&make, i = std::size_t{0}](detail::row_place place) mutable {
+            core_, count, std::move(out), [&make, i = std::size_t{0}](detail::row_address place) mutable {
                 auto all = make(i++);
                 detail::row_arguments_in<columns<Cs...>, decltype(all)>::make_row(place, std::move(all));
             });
@@ -190,16 +190,16 @@ public:
     // ---- Handles before rows: any thread, at any time, also while a compaction runs
 
     /// Creates the row of a reserved handle from what emplace takes. When an element throws, it is still
-    /// reserved. try_fulfil() returns false where fulfil throws an error of its own.
+    /// reserved. try_fulfill() returns false where fulfill throws an error of its own.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    void fulfil(handle_type handle, Args&&... args) {
-        base::fulfilled_or_throw(fulfil_or_say_why(handle, std::forward<Args>(args)...), handle);
+    void fulfill(handle_type handle, Args&&... args) {
+        base::fulfilled_or_throw(fulfill_or_say_why(handle, std::forward<Args>(args)...), handle);
     }
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    bool try_fulfil(handle_type handle, Args&&... args) {
-        return fulfil_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfil_outcome::done;
+    bool try_fulfill(handle_type handle, Args&&... args) {
+        return fulfill_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfill_outcome::done;
     }
 
     // ---- Rows: within the frame contract
@@ -293,19 +293,19 @@ public:
     }
 
 private:
-    friend class detail::pool_as_any<pool>;
+    friend class detail::any_pool_adaptor<pool>;
 
     template <class... Args>
-    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
-        return core_.fulfil(handle.value(),
-                            [&](detail::row_place place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
-                                arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
-                            });
+    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Args&&... args) {
+        return core_.fulfill(
+            handle.value(), [&](detail::row_address place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
+                arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
+            });
     }
 
     /// The place of a row of the dense store, or of its end.
-    detail::row_place place_at(std::size_t position) const noexcept {
-        detail::row_place place = core_.first().place();
+    detail::row_address place_at(std::size_t position) const noexcept {
+        detail::row_address place = core_.first().place();
         place.position += position;
         return place;
     }
@@ -314,7 +314,7 @@ private:
     template <class C, class Key>
     static auto key_in(Key& key) noexcept {
         return [&key](const_reference row) -> decltype(auto) {
-            return detail::apply_to(key, row.template get<index_of<C>>());
+            return detail::invoke_const(key, row.template get<index_of<C>>());
         };
     }
 

@@ -73,7 +73,7 @@ public:
     using std::out_of_range::out_of_range;
 };
 
-/// `fulfil` was given a handle that is not reserved: it has its object already, or another thread makes it,
+/// `fulfill` was given a handle that is not reserved: it has its object already, or another thread makes it,
 /// or it was cancelled, or it was never reserved in this pool.
 class HANDLEPOOL_EXPORT not_reserved : public std::logic_error {
 public:

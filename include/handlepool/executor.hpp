@@ -29,7 +29,7 @@ concept executor = requires(Executor& run, std::size_t count, std::size_t grain,
 /// are collected. Where one thread does all, it collects what it destroys or places on the way, and the
 /// phases of collection are empty.
 enum class compaction_phase : std::uint8_t {
-    collect_removals, ///< takes the records of removals from the lanes
+    collect_removals, ///< takes the records of removals from the shards
     destroy,          ///< ends the lives of the removed objects, where they are
     sweep,            ///< the same for those without a record: see pool_stats::sweeps
     collect_newborns, ///< finds the objects that were created since the last compaction

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <concepts>
@@ -43,7 +43,7 @@ struct freelist_options {
 template <class Freelist>
 concept freelist =
     requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
-             std::size_t count, const detail::memory_purpose& what_for, freelist_options options) {
+             std::size_t count, const detail::allocation_label& what_for, freelist_options options) {
         Freelist(what_for, options);
         { list.claim(out, count, count) } noexcept -> std::same_as<std::size_t>;
         { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;

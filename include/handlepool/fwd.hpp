@@ -97,7 +97,7 @@ class HANDLEPOOL_EXPORT timeline;
 namespace detail {
 
 template <class Pool>
-class pool_as_any;
+class any_pool_adaptor;
 
 } // namespace detail
 

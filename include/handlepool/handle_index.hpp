@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/pool_subscription.hpp>
+#include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/handle.hpp>
 
 #include <concepts>
@@ -150,7 +150,7 @@ public:
         }
         detail::make_room(keys_);
         const auto entry = entries_->emplace(std::move(key), handle.without_user());
-        if (const auto error = detail::thrown_by([&] { members_.add(handle); }); error != nullptr) {
+        if (const auto error = detail::capture_exception([&] { members_.add(handle); }); error != nullptr) {
             static_cast<void>(entries_->extract(entry));
             std::rethrow_exception(error);
         }
@@ -176,7 +176,7 @@ public:
         }
         const auto entry = entries_->emplace(std::move(key), handle.without_user());
         typename entries::const_iterator before = entry;
-        const auto error = detail::thrown_by([&] { before = entry_of(*keys_[*position]); });
+        const auto error = detail::capture_exception([&] { before = entry_of(*keys_[*position]); });
         if (error != nullptr) {
             static_cast<void>(entries_->extract(entry));
             std::rethrow_exception(error);
@@ -215,10 +215,10 @@ public:
     /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
     /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Hooks of
     /// on_birth find the keys if they were added after the index was attached, and can set what a key is made
-    /// of if they were added before; those of on_erase always find them. Like on_erase() of the pool; linear
-    /// in its objects and those in the index. Hashing and comparing keys must not throw while it is attached.
-    /// Throws std::invalid_argument if there are objects of another pool in the index, or reserved handles,
-    /// and what on_erase() and on_birth() throw; then nothing has changed.
+    /// of if they were added before; those of on_destroy always find them. Like on_destroy() of the pool;
+    /// linear in its objects and those in the index. Hashing and comparing keys must not throw while it is
+    /// attached. Throws std::invalid_argument if there are objects of another pool in the index, or reserved
+    /// handles, and what on_destroy() and on_birth() throw; then nothing has changed.
     template <class Pool, class MakeKey>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, MakeKey make_key) {
@@ -253,7 +253,7 @@ public:
 
 private:
     using entries = std::unordered_multimap<Key, handle_type, Hash, Equal>;
-    friend class detail::pool_link<handle_index>;
+    friend class detail::pool_subscription<handle_index>;
 
     template <class Like>
     handle_type first_of(const Like& key) const {
@@ -284,16 +284,16 @@ private:
     template <class Object, class MakeKey>
     void born(handle_type handle, Object&& object, MakeKey& make_key) noexcept {
         bool inserted = false;
-        static_cast<void>(detail::thrown_by([&] { inserted = insert(handle, make_key(object)); }));
+        static_cast<void>(detail::capture_exception([&] { inserted = insert(handle, make_key(object)); }));
         if (!inserted && !contains(handle) && !link_.is_dead(handle)) {
-            static_cast<void>(detail::thrown_by([&] { refused_.push_back(handle); }));
+            static_cast<void>(detail::capture_exception([&] { refused_.push_back(handle); }));
         }
     }
 
     /// A number that is none, for example, would never be found again.
     void require_findable(const Key& key) const {
         if (!entries_->key_eq()(key, key)) {
-            detail::raise(std::invalid_argument("handle_index: a key must equal itself"));
+            detail::throw_exception(std::invalid_argument("handle_index: a key must equal itself"));
         }
     }
 
@@ -318,10 +318,10 @@ private:
     duplicate_keys duplicates_;
     // Another one while a key ends with the others. None before the first key.
     std::unique_ptr<entries> entries_;
-    detail::member_list<T, Layout> members_;
+    detail::sparse_set<T, Layout> members_;
     std::vector<const Key*> keys_; // of the members, in their order; they lie in the entries
     std::vector<handle_type> refused_;
-    detail::pool_link<handle_index> link_;
+    detail::pool_subscription<handle_index> link_;
 };
 
 } // namespace handlepool

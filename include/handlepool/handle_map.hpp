@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/pool_subscription.hpp>
+#include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/handle.hpp>
 
@@ -213,7 +213,7 @@ public:
     // ---- The dead
 
     /// As handle_set::attach(), detach(), attached() and prune(). Values end in the compaction, after the
-    /// hooks of on_erase that were called for their object; their destructors must not throw.
+    /// hooks of on_destroy that were called for their object; their destructors must not throw.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -240,7 +240,7 @@ public:
     }
 
 private:
-    friend class detail::pool_link<handle_map>;
+    friend class detail::pool_subscription<handle_map>;
 
     HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
@@ -285,15 +285,15 @@ private:
 
     void require_member(handle_type handle) const {
         if (!contains(handle)) {
-            detail::raise(std::out_of_range(
+            detail::throw_exception(std::out_of_range(
                 "handle_map: " + detail::name_of_handle(handle.index(), handle.generation()) +
                 " is no member"));
         }
     }
 
-    detail::member_list<T, Layout> members_;
+    detail::sparse_set<T, Layout> members_;
     std::vector<V> values_; // of the members, in their order
-    detail::pool_link<handle_map> link_;
+    detail::pool_subscription<handle_map> link_;
 };
 
 } // namespace handlepool

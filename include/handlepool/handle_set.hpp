@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/pool_subscription.hpp>
+#include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/handle.hpp>
 
@@ -135,11 +135,11 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the objects that they destroy, in constant time each, and
-    /// so does what else destroys them: after the hooks of on_erase, which still find the members, before the
-    /// objects' destructors, and in the order in which containers were attached. Prunes the set now. Replaces
-    /// an attachment. Either may end first. Like on_erase() of the pool, and linear in the members. Throws
-    /// std::invalid_argument if there are members of another pool, or reserved ones, and what on_erase()
-    /// throws; then nothing has changed.
+    /// so does what else destroys them: after the hooks of on_destroy, which still find the members, before
+    /// the objects' destructors, and in the order in which containers were attached. Prunes the set now.
+    /// Replaces an attachment. Either may end first. Like on_destroy() of the pool, and linear in the
+    /// members. Throws std::invalid_argument if there are members of another pool, or reserved ones, and what
+    /// on_destroy() throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -180,7 +180,7 @@ public:
         std::vector<part> parts(count);
         executor.for_ranges(count, 1, [&](std::size_t first, std::size_t last) noexcept {
             for (std::size_t i = first; i != last; ++i) {
-                parts[i].error = detail::thrown_by(
+                parts[i].error = detail::capture_exception(
                     [&] { find(i, [&found = parts[i].found](handle_type each) { found.push_back(each); }); });
             }
         });
@@ -199,7 +199,7 @@ public:
     }
 
 private:
-    friend class detail::pool_link<handle_set>;
+    friend class detail::pool_subscription<handle_set>;
 
     /// What one piece of work has found. Tasks share no cache line.
     struct alignas(detail::cache_line) part {
@@ -217,8 +217,8 @@ private:
         }
     }
 
-    detail::member_list<T, Layout> members_;
-    detail::pool_link<handle_set> link_;
+    detail::sparse_set<T, Layout> members_;
+    detail::pool_subscription<handle_set> link_;
 };
 
 } // namespace handlepool

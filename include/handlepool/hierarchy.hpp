@@ -3,10 +3,10 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/hierarchy_walk.hpp>
-#include <handlepool/detail/containers/member_list.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/containers/pool_subscription.hpp>
+#include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/handle.hpp>
@@ -114,7 +114,7 @@ public:
     /// place, except that what was no node may be a root, and a stale node may be gone.
     void attach(handle_type child, handle_type parent) {
         if (!try_attach(child, parent)) {
-            detail::raise(
+            detail::throw_exception(
                 hierarchy_cycle("hierarchy: " + name_of(child) + " can't become a child of " +
                                 (same(child, parent) ? "itself" : name_of(parent) + ", which is below it")));
         }
@@ -260,12 +260,11 @@ public:
     // ---- The dead
 
     /// From here on, the pool's compactions remove the nodes of objects that they destroy: their children
-    /// become roots or are erased, as the constructor was told. Hooks of on_erase are called before, and can
-    /// detach() children from what ends. Those that are erased are dead from then on, and removed here; the
-    /// next compaction destroys them. Prunes the hierarchy now. Replaces an attachment.
-    /// Either may end first. Like on_erase() of the pool, and linear in the nodes. Throws
-    /// std::invalid_argument if there are nodes of another pool, or reserved ones, and what on_erase()
-    /// throws; then nothing has changed.
+    /// become roots or are erased, as the constructor was told. Hooks of on_destroy are called before, and
+    /// can detach() children from what ends. Those that are erased are dead from then on, and removed here;
+    /// the next compaction destroys them. Prunes the hierarchy now. Replaces an attachment. Either may end
+    /// first. Like on_destroy() of the pool, and linear in the nodes. Throws std::invalid_argument if there
+    /// are nodes of another pool, or reserved ones, and what on_destroy() throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -317,7 +316,7 @@ public:
     }
 
 private:
-    friend class detail::pool_link<hierarchy>;
+    friend class detail::pool_subscription<hierarchy>;
 
     struct node {
         handle_type parent = {};
@@ -346,8 +345,8 @@ private:
     }
     void require_current(handle_type handle) const {
         if (!is_current(handle)) {
-            detail::raise(std::invalid_argument("hierarchy: " + name_of(handle) +
-                                                " is stale, and can't become a child or a parent"));
+            detail::throw_exception(std::invalid_argument("hierarchy: " + name_of(handle) +
+                                                          " is stale, and can't become a child or a parent"));
         }
     }
 
@@ -430,10 +429,10 @@ private:
     }
 
     orphans when_parent_ends_;
-    detail::member_list<T, Layout> members_;
+    detail::sparse_set<T, Layout> members_;
     std::vector<node> nodes_; // of the members, in their order
     std::vector<handle_type> roots_;
-    detail::pool_link<hierarchy> link_;
+    detail::pool_subscription<hierarchy> link_;
 };
 
 } // namespace handlepool

@@ -3,7 +3,7 @@
 
 #include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
-#include <handlepool/detail/objects/object_places.hpp>
+#include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/fwd.hpp>
 
@@ -16,12 +16,12 @@
 
 namespace handlepool {
 
-/// Looks up handles of one pool, which returns it by look_up(). A small value that knows where the pool's
+/// Looks up handles of one pool, which returns it by lookup(). A small value that knows where the pool's
 /// tables are: in a loop they stay in registers, where the pool's own functions read them anew for each
 /// handle. Serves as long as the pool lives, across compactions and in any thread. Its answers are those of
 /// the pool.
 ///
-///     const auto look = ships.look_up();
+///     const auto look = ships.lookup();
 ///     look.for_each(targets, [](ship& target) { target.shield -= 1; });
 ///
 /// @tparam Object type of the objects, const for those of a const pool
@@ -29,7 +29,7 @@ template <class Handle, class Object, class Config>
 class object_lookup {
     using layout = typename Config::layout;
     using value_type = typename layout::value_type;
-    using places = detail::object_places<std::remove_const_t<Object>>;
+    using places = detail::object_addresses<std::remove_const_t<Object>>;
 
 public:
     /// What its functions take and return.

@@ -39,19 +39,20 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// handle.
     using mutex = detail::mutex;
 
-    /// The most slots that a lane claims at once.
+    /// The most slots that a shard claims at once.
     static constexpr std::size_t claim_size = 64;
-    /// A lane claims at most the capacity divided by this and by the number of lanes, but at least one slot.
-    /// Only checkers with few threads take less than 128: pools have room for what idle lanes hold at 128.
+    /// A shard claims at most the capacity divided by this and by the number of shards, but at least one
+    /// slot. Only checkers with few threads take less than 128: pools have room for what idle shards hold at
+    /// 128.
     static constexpr std::size_t claim_divisor = 128;
-    /// Positions of the nursery that a lane claims at once.
+    /// Positions of the nursery that a shard claims at once.
     static constexpr std::size_t nursery_chunk = 64;
-    /// The most groups of places that a lane of a stable pool claims at once, where few places of each are
-    /// free. Where many lanes share a small pool, they claim fewer: see claim_divisor.
+    /// The most groups of places that a shard of a stable pool claims at once, where few places of each are
+    /// free. Where many shards share a small pool, they claim fewer: see claim_divisor.
     static constexpr std::size_t claim_groups = 4;
     /// Chunks of the nursery that keep their memory however rarely they are needed.
     static constexpr std::size_t warm_chunks = 16;
-    /// Records of removals that a lane claims room for at once.
+    /// Records of removals that a shard claims room for at once.
     static constexpr std::size_t removal_chunk = 64;
     /// Entries of the native freelist whose memory is reused together; a power of two.
     static constexpr std::size_t freelist_block = 64;
@@ -72,7 +73,7 @@ struct HANDLEPOOL_EXPORT default_policy {
 
     /// For checkers: the numbering of the process's threads that the calling code uses.
     static std::uint64_t numbering() noexcept { return detail::this_thread::numbering(); }
-    /// The calling thread's number under a numbering: that of the lane in which it works.
+    /// The calling thread's number under a numbering: that of the shard in which it works.
     static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
         return detail::this_thread::index(numbering);
     }

@@ -3,10 +3,10 @@
 
 #include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/objects/bulk.hpp>
-#include <handlepool/detail/objects/made_from.hpp>
-#include <handlepool/detail/objects/maker_of.hpp>
+#include <handlepool/detail/objects/emplaceable_from.hpp>
+#include <handlepool/detail/objects/factory_of.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
-#include <handlepool/detail/placement/kept_place.hpp>
+#include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -79,7 +79,7 @@ public:
     /// Explains why no pool can have these options; empty when one can. Whether the system has the address
     /// space, and whether the pool id is free, shows only when the pool is made. Any thread, at any time;
     /// constant. Throws std::bad_alloc.
-    static std::string refusal_of(const pool_options& options) { return base::core::refusal_of(options); }
+    static std::string validate(const pool_options& options) { return base::core::validate(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -91,7 +91,7 @@ public:
     /// foreign_module, what T's constructor throws, and on Windows std::bad_alloc where the system has no
     /// memory for the object; then nothing has changed.
     template <class... Args>
-        requires detail::made_from<T, Args...>
+        requires detail::emplaceable_from<T, Args...>
     handle_type emplace(Args&&... args) {
         return base::made_or_throw(try_emplace(std::forward<Args>(args)...));
     }
@@ -100,7 +100,7 @@ public:
     /// or used up, there are too many threads, or the pool belongs to a foreign module. Then `args` were not
     /// touched. Throws what T's constructor throws.
     template <class... Args>
-        requires detail::made_from<T, Args...>
+        requires detail::emplaceable_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(core_.create(
             [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, std::forward<Args>(args)...))) {
@@ -114,7 +114,7 @@ public:
     /// Progress: like emplace, and one exchange on the object's own slot.
     /// Throws like emplace, and what `make` throws.
     template <class Make>
-        requires detail::maker_of<Make, T, handle<T, Layout>>
+        requires detail::factory_of<Make, T, handle<T, Layout>>
     handle_type emplace_with(Make&& make) {
         return base::made_or_throw(try_emplace_with(std::forward<Make>(make)));
     }
@@ -122,7 +122,7 @@ public:
     /// The same, but returns the null handle where emplace_with throws an error of its own; then `make` was
     /// not called.
     template <class Make>
-        requires detail::maker_of<Make, T, handle<T, Layout>>
+        requires detail::factory_of<Make, T, handle<T, Layout>>
     handle_type try_emplace_with(Make&& make) {
         return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
             detail::make_with<T>(memory, [&]() -> decltype(auto) {
@@ -134,12 +134,12 @@ public:
     /// The same in a recycling_pool by `fill(handle, object)`, which fills the kept object, or a
     /// value-initialized one, before any thread can find it. When `fill` throws, the object is cleared.
     template <class Fill>
-        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
     handle_type emplace_with(Fill&& fill) {
         return base::made_or_throw(try_emplace_with(std::forward<Fill>(fill)));
     }
     template <class Fill>
-        requires recycles && detail::made_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
     handle_type try_emplace_with(Fill&& fill) {
         return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
             detail::make_filled<T>(memory, [&](T& object) {
@@ -161,7 +161,8 @@ public:
     /// Progress: lock-free; linear, with working memory for the handles.
     /// Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
-        requires detail::made_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::emplaceable_from<T, const Args&...> &&
+                 std::output_iterator<OutputIt, handle<T, Layout>>
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
@@ -169,7 +170,8 @@ public:
     /// The same, but returns nothing where emplace_n throws an error of the pool. Of two simultaneous calls
     /// that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
-        requires detail::made_from<T, const Args&...> && std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::emplaceable_from<T, const Args&...> &&
+                 std::output_iterator<OutputIt, handle<T, Layout>>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return create_n(count, std::move(out),
                         [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, args...))) {
@@ -207,23 +209,23 @@ public:
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
     /// Creates the object of a reserved handle from `args`: from here on the handle resolves in every thread.
-    /// Of all calls of fulfil and cancel with a handle exactly one succeeds. One that comes while another
+    /// Of all calls of fulfill and cancel with a handle exactly one succeeds. One that comes while another
     /// thread runs the constructor is refused, whatever becomes of that.
     /// Progress: lock-free; wait-free except in calls that claim nursery space; constant.
     /// Throws not_reserved, which says what the handle is instead; pool_exhausted, too_many_threads,
     /// foreign_module, and what T's constructor throws: then it is still reserved.
     template <class... Args>
-        requires detail::made_from<T, Args...>
-    void fulfil(handle_type handle, Args&&... args) {
-        base::fulfilled_or_throw(fulfil_or_say_why(handle, std::forward<Args>(args)...), handle);
+        requires detail::emplaceable_from<T, Args...>
+    void fulfill(handle_type handle, Args&&... args) {
+        base::fulfilled_or_throw(fulfill_or_say_why(handle, std::forward<Args>(args)...), handle);
     }
 
-    /// The same, but returns false where fulfil throws an error of its own; then `args` were not touched.
+    /// The same, but returns false where fulfill throws an error of its own; then `args` were not touched.
     /// Throws what T's constructor throws.
     template <class... Args>
-        requires detail::made_from<T, Args...>
-    bool try_fulfil(handle_type handle, Args&&... args) {
-        return fulfil_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfil_outcome::done;
+        requires detail::emplaceable_from<T, Args...>
+    bool try_fulfill(handle_type handle, Args&&... args) {
+        return fulfill_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfill_outcome::done;
     }
 
     // ---- Objects: within the frame contract
@@ -279,7 +281,7 @@ public:
     }
 
 private:
-    friend class detail::pool_as_any<pool>;
+    friend class detail::any_pool_adaptor<pool>;
 
     /// Creates objects by `construct(memory)`, all or nothing.
     template <class OutputIt, class Construct>
@@ -288,9 +290,9 @@ private:
     }
 
     template <class... Args>
-    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Args&&... args) {
-        return core_.fulfil(handle.value(), [&](auto memory) noexcept(noexcept(
-                                                detail::make_at<T>(memory, std::forward<Args>(args)...))) {
+    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Args&&... args) {
+        return core_.fulfill(handle.value(), [&](auto memory) noexcept(noexcept(
+                                                 detail::make_at<T>(memory, std::forward<Args>(args)...))) {
             detail::make_at<T>(memory, std::forward<Args>(args)...);
         });
     }

@@ -5,8 +5,8 @@
 #include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
-#include <handlepool/detail/pool/pool_core.hpp>
-#include <handlepool/detail/pool/position_range.hpp>
+#include <handlepool/detail/pool/pool_impl.hpp>
+#include <handlepool/detail/pool/projected_view.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/failure.hpp>
@@ -48,7 +48,7 @@ class pool_base {
 protected:
     /// What does the work, with values for handles; and whether the store is dense, so that objects have
     /// positions.
-    using core = detail::pool_core<T, Config>;
+    using core = detail::pool_impl<T, Config>;
     static constexpr bool dense = std::is_same_v<typename Config::placement, dense_placement>;
 
 public:
@@ -89,7 +89,7 @@ public:
     }
 
     /// Ends the life of the handle's object like erase, but the next compaction passes it to `sink(object)`
-    /// before it destroys it, after the hooks of on_erase: in the compacting thread, in the order of the
+    /// before it destroys it, after the hooks of on_destroy: in the compacting thread, in the order of the
     /// calls as far as threads order them. The sink takes a `T&&`, or a row whose elements it may move away;
     /// in a raw_pool it takes a pointer, and must end the object itself, by moving it away with the type's
     /// relocate or by destroying it. The pool's end and reset() pass objects to sinks too. What the sink
@@ -131,7 +131,7 @@ public:
 
     /// The number of objects whose handles resolve, and whether it is 0. Exact while nobody creates or
     /// erases.
-    /// Progress: wait-free, linear in the lanes.
+    /// Progress: wait-free, linear in the shards.
     std::size_t size() const noexcept { return core_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
@@ -154,7 +154,7 @@ public:
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
-    /// Gives out a handle whose object comes later, by fulfil(): to break a cycle between objects, or to
+    /// Gives out a handle whose object comes later, by fulfill(): to break a cycle between objects, or to
     /// answer a request before it is carried out. Until then the handle does not resolve, and can't be erased
     /// or revoked. It takes a slot, and so room from the capacity, until its object was erased or it is
     /// cancelled; clear() leaves it, reset() and the pool's end make it stale.
@@ -180,8 +180,8 @@ public:
     /// What looks handles up in a loop, faster than the pool itself: see object_lookup.hpp. Serves as long as
     /// the pool lives.
     /// Progress: wait-free, constant.
-    lookup_type look_up() noexcept { return core_.template look_up<lookup_type>(); }
-    const_lookup_type look_up() const noexcept { return core_.template look_up<const_lookup_type>(); }
+    lookup_type lookup() noexcept { return core_.template lookup<lookup_type>(); }
+    const_lookup_type lookup() const noexcept { return core_.template lookup<const_lookup_type>(); }
 
     /// The handle's object.
     /// Progress: wait-free, constant.
@@ -219,15 +219,15 @@ public:
     /// iterators stay valid as long as pointers do. The handles of objects that were erased since the last
     /// compaction are among them, and stale.
     /// Progress: wait-free, constant.
-    auto handles() const noexcept { return view<detail::look_at_handles<handle_type, core>>(); }
-    auto entries() noexcept { return view<detail::look_at_entries<entry_type, core>>(); }
-    auto entries() const noexcept { return view<detail::look_at_entries<const_entry_type, core>>(); }
+    auto handles() const noexcept { return view<detail::handle_projection<handle_type, core>>(); }
+    auto entries() noexcept { return view<detail::entry_projection<entry_type, core>>(); }
+    auto entries() const noexcept { return view<detail::entry_projection<const_entry_type, core>>(); }
     /// The entries whose objects are alive when an iterator comes to them, as a bidirectional view. It reads
     /// the same twice as long as nobody erases.
     /// Progress: wait-free, linear in the erased objects that it passes.
-    auto living() noexcept { return detail::filtered_range(detail::look_at_living<entry_type, core>(core_)); }
+    auto living() noexcept { return detail::filtered_view(detail::live_filter<entry_type, core>(core_)); }
     auto living() const noexcept {
-        return detail::filtered_range(detail::look_at_living<const_entry_type, core>(core_));
+        return detail::filtered_view(detail::live_filter<const_entry_type, core>(core_));
     }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
@@ -311,7 +311,7 @@ public:
     /// by clear() or where a queue was full, is looked for besides: at most `budget` of it, in a part of the
     /// slots, from where the last compaction has stopped. With `keep_order`, what lies behind the first hole
     /// moves besides.
-    /// Progress: like compact(), but linear in the budget and the lanes. Throws like compact().
+    /// Progress: like compact(), but linear in the budget and the shards. Throws like compact().
     template <executor Executor = inline_executor>
     compaction_stats compact_some(std::size_t budget, Executor&& executor = Executor()) {
         return core_.compact(executor, budget);
@@ -377,7 +377,7 @@ public:
 
     /// Would a compaction find nothing to do? Any thread, at any time; exact for what happened before the
     /// call.
-    /// Progress: wait-free, linear in the lanes.
+    /// Progress: wait-free, linear in the shards.
     bool idle() const noexcept { return core_.idle(); }
 
     /// In place of a compaction, when the pool is idle: only counts the frame.
@@ -392,7 +392,7 @@ public:
     /// does:
     ///
     ///     int afloat_ = 0;     // what the hook uses, and behind it
-    ///     scoped_hook deaths_; // = ships_.on_erase([this](auto, ship&) { --afloat_; }), and behind it
+    ///     scoped_hook deaths_; // = ships_.on_destroy([this](auto, ship&) { --afloat_; }), and behind it
     ///     pool<ship> ships_;
     ///
     /// By the compacting thread, one object after the other, and for each in the order of the hooks: early
@@ -403,14 +403,14 @@ public:
     /// is no new hook.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, typename detail::object_access<T>::reference>
-    scoped_hook on_erase(Hook hook, hook_order order = hook_order::early) {
-        return core_.add_erase_hook(with_references(std::move(hook)), order);
+    scoped_hook on_destroy(Hook hook, hook_order order = hook_order::early) {
+        return core_.add_destroy_hook(with_references(std::move(hook)), order);
     }
 
     /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
     /// store, at the end of that compaction: the object stays where it is for the frame that begins, and
-    /// items() has all objects already. Otherwise like on_erase. An object that is erased before it is
-    /// reported is not reported: on_erase may see objects that on_birth has not seen. A hook may look up
+    /// items() has all objects already. Otherwise like on_destroy. An object that is erased before it is
+    /// reported is not reported: on_destroy may see objects that on_birth has not seen. A hook may look up
     /// objects, too. Also throws reservation_failed.
     template <class Hook>
         requires std::invocable<Hook&, handle<T, Layout>, typename detail::object_access<T>::reference>
@@ -443,7 +443,7 @@ public:
     /// ended, keeps the places that it has claimed and not used: those of 63 objects at most. In stable
     /// pools, each thread keeps those of up to three more groups of 64, of which most were in use when it
     /// claimed them. Old handles stay dead. Other threads may use handles meanwhile. Progress: blocking:
-    /// waits for access guards. Linear in the memory returned and the lanes. Throws compaction_conflict like
+    /// waits for access guards. Linear in the memory returned and the shards. Throws compaction_conflict like
     /// compact().
     void shrink_to_fit() { core_.shrink_to_fit(); }
 
@@ -498,9 +498,9 @@ protected:
         }
         return *std::move(end);
     }
-    /// Throws the error that try_fulfil() has not thrown.
-    void fulfilled_or_throw(detail::fulfil_outcome outcome, handle_type handle) {
-        if (outcome != detail::fulfil_outcome::done) {
+    /// Throws the error that try_fulfill() has not thrown.
+    void fulfilled_or_throw(detail::fulfill_outcome outcome, handle_type handle) {
+        if (outcome != detail::fulfill_outcome::done) {
             core_.throw_unfulfilled(outcome, handle.value());
         }
     }

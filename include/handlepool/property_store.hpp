@@ -3,9 +3,9 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/containers/own_handle.hpp>
-#include <handlepool/detail/containers/pool_link.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/member_check.hpp>
+#include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/properties/bag_file.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
 #include <handlepool/detail/properties/entry_of.hpp>
@@ -210,9 +210,9 @@ public:
 
     /// From here on, the pool's compactions end the bags of the objects that they destroy, in constant time
     /// each, and so does what else destroys them; and prunes the store now. Replaces an attachment to a pool.
-    /// Either may end first. Like on_erase() of the pool, and linear in the slots.
+    /// Either may end first. Like on_destroy() of the pool, and linear in the slots.
     /// Throws std::invalid_argument if there are bags of another pool, or of reserved handles, and what
-    /// on_erase() throws; then nothing has changed.
+    /// on_destroy() throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -309,7 +309,7 @@ public:
     }
 
 private:
-    friend class detail::pool_link<property_store>;
+    friend class detail::pool_subscription<property_store>;
 
     static constexpr const char* container = "property_store";
     /// What distinguishes the handles of a file.
@@ -374,7 +374,7 @@ private:
             }
             if (link_.admits(now, loaded.bags_->pool_id(), container)) {
                 if (loaded.has_slot_of(now) || !loaded.assign(now, file.bag())) {
-                    detail::raise(std::invalid_argument(
+                    detail::throw_exception(std::invalid_argument(
                         "property_store: two of the bags that are read have the slot of " +
                         detail::name_of_handle(now.index(), now.generation())));
                 }
@@ -392,7 +392,7 @@ private:
     }
 
     std::unique_ptr<detail::bag_store> bags_;
-    detail::pool_link<property_store> link_; // its hooks end first
+    detail::pool_subscription<property_store> link_; // its hooks end first
 };
 
 } // namespace handlepool

@@ -82,9 +82,9 @@ public:
     ~raw_pool() = default;
 
     /// Why no pool can have these options, or objects of this type; empty when one can.
-    static std::string refusal_of(const pool_options& options, const raw_type& type) {
-        std::string error = detail::refusal_of(type, options.name);
-        return error.empty() ? base::core::refusal_of(options) : error;
+    static std::string validate(const pool_options& options, const raw_type& type) {
+        std::string error = detail::validate(type, options.name);
+        return error.empty() ? base::core::validate(options) : error;
     }
 
     /// The type that the pool was made with. Any thread, at any time; wait-free, constant.
@@ -129,18 +129,18 @@ public:
     /// still reserved.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    void fulfil(handle_type handle, Construct&& construct) {
-        base::fulfilled_or_throw(fulfil_or_say_why(handle, construct), handle);
+    void fulfill(handle_type handle, Construct&& construct) {
+        base::fulfilled_or_throw(fulfill_or_say_why(handle, construct), handle);
     }
-    void fulfil(handle_type handle) { fulfil(handle, zeros()); }
+    void fulfill(handle_type handle) { fulfill(handle, zeros()); }
 
-    /// The same, but returns false where fulfil throws an error of its own; then `construct` was not called.
+    /// The same, but returns false where fulfill throws an error of its own; then `construct` was not called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    bool try_fulfil(handle_type handle, Construct&& construct) {
-        return fulfil_or_say_why(handle, construct) == detail::fulfil_outcome::done;
+    bool try_fulfill(handle_type handle, Construct&& construct) {
+        return fulfill_or_say_why(handle, construct) == detail::fulfill_outcome::done;
     }
-    bool try_fulfil(handle_type handle) { return try_fulfil(handle, zeros()); }
+    bool try_fulfill(handle_type handle) { return try_fulfill(handle, zeros()); }
 
     // ---- Objects: within the frame contract
 
@@ -173,7 +173,7 @@ public:
     }
 
 private:
-    friend class detail::pool_as_any<raw_pool>;
+    friend class detail::any_pool_adaptor<raw_pool>;
 
     auto zeros() const noexcept {
         return
@@ -181,8 +181,8 @@ private:
     }
 
     template <class Construct>
-    detail::fulfil_outcome fulfil_or_say_why(handle_type handle, Construct& construct) {
-        return core_.fulfil(handle.value(), [&](void* memory) { construct(memory); });
+    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Construct& construct) {
+        return core_.fulfill(handle.value(), [&](void* memory) { construct(memory); });
     }
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/type_list.hpp>
-#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>
@@ -35,7 +35,7 @@ template <class... Cs>
 class row {
 public:
     /// The row at a place that the pool knows.
-    explicit row(detail::row_place place) noexcept : place_(place) {}
+    explicit row(detail::row_address place) noexcept : place_(place) {}
 
     /// The same row, with elements that can't be changed.
     template <class Other>
@@ -61,7 +61,7 @@ private:
     template <class... Others>
     friend class row_pointer;
 
-    detail::row_place place_;
+    detail::row_address place_;
 };
 
 /// A row, or none: what find() of a `pool<columns<...>>` returns.
@@ -75,10 +75,10 @@ template <class... Cs>
 class row_pointer {
 public:
     /// Null.
-    row_pointer(std::nullptr_t = nullptr) noexcept : row_(detail::row_place{}) {}
+    row_pointer(std::nullptr_t = nullptr) noexcept : row_(detail::row_address{}) {}
 
     /// The row at a place that the pool knows.
-    explicit row_pointer(detail::row_place place) noexcept : row_(place) {}
+    explicit row_pointer(detail::row_address place) noexcept : row_(place) {}
 
     /// The same row, with elements that can't be changed.
     template <class Other>
@@ -94,7 +94,7 @@ public:
     const row<Cs...>* operator->() const noexcept { return &row_; }
 
     /// Where the row is, for the library.
-    detail::row_place place() const noexcept { return row_.place_; }
+    detail::row_address place() const noexcept { return row_.place_; }
 
     /// Do both name the same row, or none?
     friend bool operator==(row_pointer one, row_pointer other) noexcept {

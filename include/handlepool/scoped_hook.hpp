@@ -22,14 +22,14 @@ protected:
 
 } // namespace detail
 
-/// Which hooks of on_erase are called first for an object. Among those of a kind it is those that were added
-/// first.
+/// Which hooks of on_destroy are called first for an object. Among those of a kind it is those that were
+/// added first.
 enum class hook_order {
     early, ///< before all late ones: they find the object in attached containers
     late,  ///< after all early ones, as attached containers are told: for what forgets the object
 };
 
-/// Holds a hook of on_erase or on_birth, and takes it off at its own end. It may outlive the pool.
+/// Holds a hook of on_destroy or on_birth, and takes it off at its own end. It may outlive the pool.
 ///
 /// As a member of the class whose objects the hook refers to, behind them, it ends before they do. Where the
 /// pool's compactions are ordered with that, the hook can't outlive what it uses. Where another thread may be
@@ -37,7 +37,7 @@ enum class hook_order {
 /// before what it uses ends.
 ///
 /// A hook that ends before the pool sees nothing of the pool's end. One that is to be called for the objects
-/// that are alive then is declared before the pool, and behind what it uses; on_erase() shows that.
+/// that are alive then is declared before the pool, and behind what it uses; on_destroy() shows that.
 class [[nodiscard("without a name, the hook is taken off at once; release() leaves it on")]] scoped_hook {
 public:
     /// Without a hook.

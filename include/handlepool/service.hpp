@@ -3,7 +3,7 @@
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/detail/service/service_compactor.hpp>
@@ -154,7 +154,7 @@ public:
         std::string error;
         Pool* const added = try_add<Pool>(name, options, error, args...);
         if (added == nullptr) {
-            detail::raise(std::invalid_argument(error));
+            detail::throw_exception(std::invalid_argument(error));
         }
         return *added;
     }
@@ -294,7 +294,7 @@ public:
     /// The per-frame task of all pools: destroys the removed ones, and compacts those that have something to
     /// do, one after the other in the order in which they were added, each with `executor`.
     /// Progress: blocking: waits for access guards. Linear in removals and newborns, and in the pools and
-    /// their lanes.
+    /// their shards.
     /// Throws compaction_conflict when a compaction of the service is running or the calling thread holds a
     /// guard of it; when that is true of one of its pools, it throws after the others were compacted.
     service_compaction compact() { return compact(inline_executor()); }
@@ -386,7 +386,7 @@ template <class Layout, class Policy>
 basic_service<Layout, Policy>::~basic_service() {
     if (report_leaks_) {
         std::string found;
-        static_cast<void>(detail::thrown_by([&] { found = to_text(leaks()); }));
+        static_cast<void>(detail::capture_exception([&] { found = to_text(leaks()); }));
         if (!found.empty()) {
             report_leaks_(found);
         }

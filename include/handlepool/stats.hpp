@@ -53,7 +53,7 @@ struct pool_stats {
 
     std::size_t slots_in_service = 0; ///< slots that were ever used
     std::size_t slots_free = 0;       ///< of them, those that wait for their next object
-    std::size_t slots_claimed = 0;    ///< held by lanes for their next objects
+    std::size_t slots_claimed = 0;    ///< held by shards for their next objects
     std::size_t slots_reserved = 0;   ///< of handles that were reserved, and neither fulfilled nor cancelled
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;       ///< slots that may ever be put in service
@@ -62,7 +62,7 @@ struct pool_stats {
     /// largest std::size_t while none was reused.
     std::size_t smallest_reuse_distance = 0;
 
-    std::size_t lanes = 0;         ///< one more than the highest number of a thread that has used the pool
+    std::size_t shards = 0;        ///< one more than the highest number of a thread that has used the pool
     std::uint64_t compactions = 0; ///< so far, skipped frames included
     /// Sweeps of compactions through all slots, begun after clear(), or an erase that could leave no record.
     std::uint64_t sweeps = 0;

@@ -164,7 +164,7 @@ handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* n
     return error_of([&] {
         require_memory(of(pool), *newborn);
         const raw_type& type = of(pool).object_type_description();
-        of(pool).fulfil(of(newborn->handle), [&](void* place) noexcept {
+        of(pool).fulfill(of(newborn->handle), [&](void* place) noexcept {
             if (type.relocate != nullptr) {
                 type.relocate(place, newborn->memory, type.context);
             } else {

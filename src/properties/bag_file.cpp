@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/properties/bag_file.hpp>
 
@@ -280,7 +280,7 @@ std::string bag_file_reader::flaw_text(std::string_view where) const {
 
 void bag_file_reader::raise_flaw(std::string_view where) const {
     if (has_flaw()) {
-        raise(invalid_bag(where, flaw_->offset, flaw_->problem));
+        throw_exception(invalid_bag(where, flaw_->offset, flaw_->problem));
     }
 }
 
@@ -308,7 +308,7 @@ std::string bag_file_bytes(const std::filesystem::path& file) {
 
 void raise_file_error(std::error_code error, const std::filesystem::path& file) {
     if (error) {
-        raise(file_error(error, file));
+        throw_exception(file_error(error, file));
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/containers/own_handle.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/member_check.hpp>
 #include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
 #include <handlepool/key_table.hpp>
@@ -54,7 +54,7 @@ void bag_store::shrink_to_fit() {
         const auto size = block_class::of(bag.compact_size());
         const std::optional<block> place = arena->take(size);
         if (!place) {
-            raise(property_store_full(bytes()));
+            throw_exception(property_store_full(bytes()));
         }
         copy_to((*arena)[*place], size.bytes(), bag);
         moved.push_back(*place);
@@ -166,10 +166,10 @@ bool bag_store::set(const bag_owner& owner, property_path path, const bag_entry&
     std::string error;
     const outcome came = put(owner, path, value, error);
     if (came == outcome::collides) {
-        raise(path_collision(error));
+        throw_exception(path_collision(error));
     }
     if (came == outcome::too_large) {
-        raise(bag_too_large(
+        throw_exception(bag_too_large(
             fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
                         name_of(path, names_), value.content.size(),
                         compact_size_with(reader_of(find(owner)), value), bag_limit)));
@@ -238,15 +238,16 @@ void bag_store::forget(const bag_owner& owner) noexcept {
 
 bool bag_store::raise_unless_done(outcome came, const bag_owner& owner) const {
     if (came == outcome::no_slot) {
-        raise(std::length_error(fmt::format("property_store: slot {} is beyond the {} that its option "
-                                            "`slot_limit` allows",
-                                            owner.slot, table_.size())));
+        throw_exception(
+            std::length_error(fmt::format("property_store: slot {} is beyond the {} that its option "
+                                          "`slot_limit` allows",
+                                          owner.slot, table_.size())));
     }
     if (came == outcome::foreign) {
         require_pool(pool_id(), owner.pool_id, "property_store");
     }
     if (came == outcome::full) {
-        raise(property_store_full(bytes()));
+        throw_exception(property_store_full(bytes()));
     }
     return came == outcome::done;
 }

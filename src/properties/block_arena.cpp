@@ -36,9 +36,9 @@ constexpr std::uint32_t block_arena::magazine_size(block_class size) noexcept {
 }
 
 block_arena::block_arena(std::size_t bytes)
-    : memory_(memory_purpose("blocks of a property_store").in_steps(), std::min(bytes, largest_arena) / unit,
-              unit, bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links),
-              0),
+    : memory_(allocation_label("blocks of a property_store").in_steps(),
+              std::min(bytes, largest_arena) / unit, unit,
+              bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
       shard_mask_(shards_of_this_machine() - 1),
       shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
     // Not for the beginning, not even where the system does so unasked: no store is to take twice what it

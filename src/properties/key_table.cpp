@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/key_table.hpp>
 
@@ -32,20 +32,20 @@ property_path key_table::add(std::span<const std::string_view> keys) {
         return *path;
     }
     if (keys.empty()) {
-        detail::raise(std::invalid_argument(error));
+        detail::throw_exception(std::invalid_argument(error));
     }
-    detail::raise(path_collision(error));
+    detail::throw_exception(path_collision(error));
 }
 
 void key_table::add(property_path path) {
     if (std::string error; !try_add(path, error)) {
-        detail::raise(path_collision(error));
+        detail::throw_exception(path_collision(error));
     }
 }
 
 void key_table::add(const key_table& other) {
     if (std::string error; !try_add(other, error)) {
-        detail::raise(path_collision(error));
+        detail::throw_exception(path_collision(error));
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/property_bag.hpp>
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ std::optional<detail::bag_flaw> property_bag::load(std::span<const std::byte> by
 property_bag property_bag::from_bytes(std::span<const std::byte> bytes, std::string_view where) {
     property_bag bag;
     if (const auto flaw = bag.load(bytes)) {
-        detail::raise(invalid_bag(where, flaw->offset, flaw->problem));
+        detail::throw_exception(invalid_bag(where, flaw->offset, flaw->problem));
     }
     return bag;
 }
@@ -99,10 +99,10 @@ void property_bag::set_entry(property_path path, const bag_entry& entry) {
     std::string error;
     const outcome came = put(path, entry, error);
     if (came == outcome::collides) {
-        detail::raise(path_collision(error));
+        detail::throw_exception(path_collision(error));
     }
     if (came == outcome::too_large) {
-        detail::raise(bag_too_large(
+        detail::throw_exception(bag_too_large(
             fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
                         name_of(path, names()), entry.content.size(),
                         detail::compact_size_with(buffer(), entry), bag_limit)));
@@ -126,7 +126,7 @@ void property_bag::clear() noexcept {
 
 void property_bag::reserve(std::size_t bytes) {
     if (bytes > bag_limit) {
-        detail::raise(
+        detail::throw_exception(
             bag_too_large(fmt::format("a bag of {} bytes is asked for, and may have {}", bytes, bag_limit)));
     }
     if (bytes > capacity()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/property_json.hpp>
 
@@ -261,7 +261,7 @@ property_bag bag_from_json(std::string_view text, std::string_view where, key_ta
     if (auto bag = read(text, flaw, names)) {
         return *std::move(bag);
     }
-    detail::raise(error_of(text, flaw, where));
+    detail::throw_exception(error_of(text, flaw, where));
 }
 
 std::optional<property_bag> try_bag_from_json(std::string_view text, std::string_view where,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/property_json.hpp>
 
@@ -134,7 +134,7 @@ std::string to_json(property_view bag, int indent) {
     if (auto text = try_to_json(bag, error, indent)) {
         return *std::move(text);
     }
-    detail::raise(not_printable(error));
+    detail::throw_exception(not_printable(error));
 }
 
 std::optional<std::string> try_to_json(property_view bag, std::string& error, int indent) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/property_bag.hpp>
 
@@ -50,7 +50,7 @@ detail::bag_size size_of(bag_reader a, bag_reader b, const key_table* names, Cho
         }
     });
     if (beyond) {
-        detail::raise(bag_too_large(fmt::format(
+        detail::throw_exception(bag_too_large(fmt::format(
             "property {}: with it and those after it, the bag would need {} bytes, and may have {}",
             name_of(static_cast<property_hash>(*beyond), names), size.bytes(), bag_limit)));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_view.hpp>
@@ -40,8 +40,9 @@ std::string print(const property& one) {
 } // namespace
 
 void property_reader::raise_missing(property_hash path, property_kind wanted) const {
-    detail::raise(no_such_property(fmt::format("property {}: is {}, and {} is asked for",
-                                               name_of(path, names_), name_of(kind(path)), name_of(wanted))));
+    detail::throw_exception(
+        no_such_property(fmt::format("property {}: is {}, and {} is asked for", name_of(path, names_),
+                                     name_of(kind(path)), name_of(wanted))));
 }
 
 bool property_reader::equal(detail::bag_reader one, detail::bag_reader other) noexcept {
@@ -58,7 +59,7 @@ bool property_reader::equal(detail::bag_reader one, detail::bag_reader other) no
 
 property_view property_view::from_bytes(std::span<const std::byte> bytes, std::string_view where) {
     if (const auto flaw = flaw_in_place(bytes)) {
-        detail::raise(invalid_bag(where, flaw->offset, flaw->problem));
+        detail::throw_exception(invalid_bag(where, flaw->offset, flaw->problem));
     }
     property_view view;
     view.set_buffer(bytes.data());

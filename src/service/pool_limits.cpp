@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/text/whole_number.hpp>
 #include <handlepool/pool_limits.hpp>
@@ -255,7 +255,7 @@ limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) 
     std::string error;
     auto limits = try_parse_pool_limits(text, where, error);
     if (!limits) {
-        detail::raise(std::invalid_argument(error));
+        detail::throw_exception(std::invalid_argument(error));
     }
     return *std::move(limits);
 }
@@ -272,7 +272,7 @@ std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& 
 limits_by_pool read_pool_limits(const std::filesystem::path& file) {
     std::string text;
     if (const std::error_code failure = read_file(file, text)) {
-        detail::raise(file_error(failure, file));
+        detail::throw_exception(file_error(failure, file));
     }
     return parse_pool_limits(text, file.string());
 }

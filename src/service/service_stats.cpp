@@ -42,7 +42,7 @@ const std::vector<column>& table_columns() {
         {"reserved", [](const pool_stats& one) { return fmt::to_string(one.slots_reserved); }},
         {"retired", [](const pool_stats& one) { return fmt::to_string(one.slots_retired); }},
         {"reused after", [](const pool_stats& one) { return or_dash(one.smallest_reuse_distance); }},
-        {"lanes", [](const pool_stats& one) { return fmt::to_string(one.lanes); }},
+        {"shards", [](const pool_stats& one) { return fmt::to_string(one.shards); }},
         {"MiB", [](const pool_stats& one) { return mebibytes(one.bytes_resident); }},
     };
     return all;
@@ -86,8 +86,8 @@ constexpr metric metrics[] = {
      [](const pool_stats& p) -> std::uint64_t { return p.slots_retired; }},
     {"slot_limit", "gauge", "Slots that the pool may ever use.",
      [](const pool_stats& p) -> std::uint64_t { return p.slot_limit; }},
-    {"lanes", "gauge", "The most threads that used the pool at the same time.",
-     [](const pool_stats& p) -> std::uint64_t { return p.lanes; }},
+    {"shards", "gauge", "The most threads that used the pool at the same time.",
+     [](const pool_stats& p) -> std::uint64_t { return p.shards; }},
     {"compactions_total", "counter", "Compactions.",
      [](const pool_stats& p) -> std::uint64_t { return p.compactions; }},
     {"sweeps_total", "counter", "Compactions that looked through all objects.",
@@ -121,7 +121,7 @@ std::string json_of(const pool_stats& one) {
     add("reuse_delay", one.reuse_delay);
     add("smallest_reuse_distance",
         one.smallest_reuse_distance == nothing_yet ? "null" : fmt::to_string(one.smallest_reuse_distance));
-    add("lanes", one.lanes);
+    add("shards", one.shards);
     add("compactions", one.compactions);
     add("sweeps", one.sweeps);
     add("bytes_reserved", one.bytes_reserved);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
 #include <handlepool/timeline.hpp>
@@ -30,7 +30,7 @@ void timeline::add(Make make) noexcept {
         return;
     }
     // std::bad_alloc, or whatever the program's own operator new throws
-    if (detail::thrown_by([&] { events_.push_back(make()); })) {
+    if (detail::capture_exception([&] { events_.push_back(make()); })) {
         ++dropped_;
     }
 }
@@ -138,7 +138,7 @@ void timeline::write(std::ostream& out) const {
 
 void timeline::save(const std::filesystem::path& file) const {
     if (const std::error_code error = try_save(file)) {
-        detail::raise(file_error(error, file));
+        detail::throw_exception(file_error(error, file));
     }
 }
 
@@ -147,7 +147,7 @@ std::error_code timeline::try_save(const std::filesystem::path& file) const {
 }
 
 timeline_span::timeline_span(timeline& records, std::string_view name) noexcept : records_(records) {
-    if (detail::thrown_by([&] { name_.emplace(name); })) {
+    if (detail::capture_exception([&] { name_.emplace(name); })) {
         records_.drop();
     }
 }

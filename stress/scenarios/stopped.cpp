@@ -143,7 +143,7 @@ template <class Placement, class Policy>
 std::unique_ptr<stoppable> make_stoppable(test_run& run, const stopped_setting& setting, std::size_t room,
                                           bool recorded) {
     pool_options options{.name = "stopped", .max_threads = 64};
-    // A lane claims a whole batch only in a pool that is large enough.
+    // A shard claims a whole batch only in a pool that is large enough.
     constexpr std::size_t roomy = 4096;
     static_assert(detail::claim_share(roomy, 8, Policy::claim_divisor) >= Policy::claim_size);
     options.capacity = setting.from == slots::nearly_full ? room : roomy;

@@ -52,12 +52,12 @@ std::uint64_t run_until(test_run& run, double part) {
         std::rotate(held.begin(), held.begin() + 1, held.end());
         pool.end_frame();
     }
-    const std::size_t lanes = pool.get().stats().lanes;
+    const std::size_t shards = pool.get().stats().shards;
     // The team, the main thread, which creates nothing, and all that live at the same time. What one thread
     // gave up as it ended the next may not have got yet.
-    const std::size_t most_lanes = 2 * (run.threads() + workers + 1);
-    if (lanes > most_lanes) {
-        run.violate(fmt::format("{} threads at a time left {} lanes behind", workers, lanes));
+    const std::size_t most_shards = 2 * (run.threads() + workers + 1);
+    if (shards > most_shards) {
+        run.violate(fmt::format("{} threads at a time left {} shards behind", workers, shards));
     }
     pool.finish();
     return born;

@@ -23,12 +23,12 @@ enum class stepped_operation : std::uint8_t {
 
 struct step_bound {
     std::string_view operation;
-    std::size_t accesses; ///< in pools of up to 40 objects and 8 lanes, with batches of one to four
+    std::size_t accesses; ///< in pools of up to 40 objects and 8 shards, with batches of one to four
     std::size_t in_model; ///< in the model checker's pools; 0: not bounded there
 };
 
 /// Batches are so small that the long ways are taken all the time. Most of emplace's accesses and of size's
-/// are of loops over the lanes, most of a compaction's of those over what was born and what was erased.
+/// are of loops over the shards, most of a compaction's of those over what was born and what was erased.
 inline constexpr std::array<step_bound, 8> step_bounds{{{"emplace", 60, 64},
                                                         {"erase", 20, 15},
                                                         {"contains", 1, 1},

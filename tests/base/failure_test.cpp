@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/contract.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/failure.hpp>
 
 #include <gmock/gmock.h>
@@ -70,15 +70,15 @@ TEST(failure, a_new_handler_returns_the_one_before) {
 }
 
 TEST(failure, an_error_that_is_raised_is_thrown_as_it_is) {
-    EXPECT_THAT([] { raise(std::out_of_range("there is none")); },
+    EXPECT_THAT([] { throw_exception(std::out_of_range("there is none")); },
                 ThrowsMessage<std::out_of_range>("there is none"));
     const std::invalid_argument kept("no such option");
-    EXPECT_THAT([&] { raise(kept); }, ThrowsMessage<std::invalid_argument>("no such option"));
+    EXPECT_THAT([&] { throw_exception(kept); }, ThrowsMessage<std::invalid_argument>("no such option"));
 }
 
 TEST(failure, what_an_action_throws_is_returned) {
-    EXPECT_EQ(thrown_by([] {}), nullptr);
-    const std::exception_ptr thrown = thrown_by([] { throw 7; });
+    EXPECT_EQ(capture_exception([] {}), nullptr);
+    const std::exception_ptr thrown = capture_exception([] { throw 7; });
     ASSERT_NE(thrown, nullptr);
     EXPECT_THROW(std::rethrow_exception(thrown), int);
 }

@@ -92,8 +92,9 @@ TEST(pool_contender, NamesTheArraysOfAnEmplace) {
     options.warm_up = 10; // until freed slots are used again
     const churn_result result = churn<pool_contender>(options).run();
     const auto& arrays = result.of(operation::emplace).by_array;
-    for (const char* const name : {"slot tags", "slot locations", "objects", "nursery owners",
-                                   "lanes: newborns", "slot freelist entries", "counters of slot freelist"}) {
+    for (const char* const name :
+         {"slot tags", "slot locations", "objects", "nursery owners", "shards: newborns",
+          "slot freelist entries", "counters of slot freelist"}) {
         EXPECT_TRUE(arrays.contains(name)) << name;
     }
     EXPECT_GT(arrays.at("objects").transfers, 0U);

@@ -45,7 +45,7 @@ TEST(reserved_row, resolves_when_it_is_fulfilled_and_not_before) {
     pool.clear();
     expect_consistent_rows(pool);
 
-    pool.fulfil(handle, std::string("late"), health{7}); // by type
+    pool.fulfill(handle, std::string("late"), health{7}); // by type
     EXPECT_EQ(pool.state(handle), handle_state::alive);
     EXPECT_EQ(pool.at(handle).get<std::string>(), "late");
     EXPECT_EQ(pool.at(handle).get<health>().points, 7);
@@ -57,14 +57,14 @@ TEST(reserved_row, resolves_when_it_is_fulfilled_and_not_before) {
     expect_consistent_rows(pool);
 }
 
-TEST(reserved_row, is_settled_once) {
+TEST(reserved_row, is_closed_once) {
     movers pool(ten);
     const auto kept = pool.reserve();
-    ASSERT_TRUE(pool.try_fulfil(kept, position{1}));
+    ASSERT_TRUE(pool.try_fulfill(kept, position{1}));
     std::string text = "a text that is longer than a string itself";
-    EXPECT_FALSE(pool.try_fulfil(kept, std::move(text)));
+    EXPECT_FALSE(pool.try_fulfill(kept, std::move(text)));
     EXPECT_EQ(text.size(), 42U) << "arguments of a refused call are not touched";
-    EXPECT_THAT([&] { pool.fulfil(kept, position{2}); }, ThrowsMessage<not_reserved>(HasSubstr("movers")));
+    EXPECT_THAT([&] { pool.fulfill(kept, position{2}); }, ThrowsMessage<not_reserved>(HasSubstr("movers")));
     EXPECT_FALSE(pool.cancel(kept));
     EXPECT_EQ(pool.at(kept).get<position>().x, 1);
 
@@ -72,7 +72,7 @@ TEST(reserved_row, is_settled_once) {
     ASSERT_TRUE(dropped);
     EXPECT_TRUE(pool.cancel(dropped));
     EXPECT_FALSE(pool.cancel(dropped));
-    EXPECT_FALSE(pool.try_fulfil(dropped, position{2}));
+    EXPECT_FALSE(pool.try_fulfill(dropped, position{2}));
     EXPECT_EQ(pool.state(dropped), handle_state::stale);
     expect_consistent_rows(pool);
     EXPECT_EQ(pool.size(), 1U);
@@ -85,7 +85,7 @@ TEST(reserved_row, is_refused_by_a_full_pool) {
     EXPECT_FALSE(pool.try_reserve());
     EXPECT_THROW(pool.reserve(), pool_exhausted);
     EXPECT_FALSE(pool.try_emplace(1));
-    pool.fulfil(only, 1);
+    pool.fulfill(only, 1);
     EXPECT_EQ(pool.at(only).get<int>(), 1);
 }
 
@@ -113,14 +113,14 @@ TYPED_TEST(columns_handles, whose_element_throws_stay_reserved) {
     for (int round = 0; round != 100; ++round) {
         fuse when(round % 2);
         EXPECT_THROW(
-            pool.fulfil(handle, std::pair(&when, &this->people_), 1, std::pair(&when, &this->people_)),
+            pool.fulfill(handle, std::pair(&when, &this->people_), 1, std::pair(&when, &this->people_)),
             construction_failure);
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         EXPECT_EQ(this->people_.alive(), 0);
     }
     fuse none(1'000'000);
     const std::pair from(&none, &this->people_);
-    pool.fulfil(handle, from, 1, from);
+    pool.fulfill(handle, from, 1, from);
     EXPECT_EQ(pool.at(handle).template get<2>().inside.value(), 5U);
     while (pool.try_emplace(from, 1, from)) {
     }
@@ -209,7 +209,7 @@ TEST(row_made_with_its_handle, is_refused_by_a_full_pool_which_calls_nothing) {
 TEST(revoked_row, lives_on_under_its_new_handle) {
     movers pool(ten);
     std::vector<movers::handle_type> told;
-    pool.on_erase([&](movers::handle_type handle, movers::reference) { told.push_back(handle); }).release();
+    pool.on_destroy([&](movers::handle_type handle, movers::reference) { told.push_back(handle); }).release();
     auto handle = pool.emplace(health{5}, std::string("five"));
     for (int round = 0; round != 4; ++round) {
         const auto old = handle;
@@ -262,7 +262,7 @@ TEST(row_handles, may_have_bits_of_the_program) {
     EXPECT_EQ(revoked.user(), 0U);
     EXPECT_TRUE(pool.erase(revoked.with_user(1)));
     const auto reserved = pool.reserve();
-    pool.fulfil(reserved.with_user(7), 5, 'b');
+    pool.fulfill(reserved.with_user(7), 5, 'b');
     EXPECT_EQ(pool.at(reserved).get<int>(), 5);
 }
 

@@ -112,7 +112,7 @@ TEST_F(columns_numbers, births_and_deaths_are_reported_until_the_hook_is_taken_o
         EXPECT_TRUE(pool.contains(handle));
         born.push_back(one.template get<0>());
     });
-    scoped_hook deaths = pool.on_erase([&](auto, auto one) { dead.push_back(one.template get<0>()); });
+    scoped_hook deaths = pool.on_destroy([&](auto, auto one) { dead.push_back(one.template get<0>()); });
     const auto made = make(3, 1);
     pool.erase(made[0]);
     pool.compact();

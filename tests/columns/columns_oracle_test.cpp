@@ -84,20 +84,20 @@ protected:
             ASSERT_GE(living_.size() + reserved_.size() + dead_since_compaction_, capacity);
         }
     }
-    void settle(std::uint64_t value) {
+    void fulfill_or_cancel(std::uint64_t value) {
         const handle_type handle = reserved_.back();
         ASSERT_EQ(pool_.state(handle), handle_state::reserved);
         ASSERT_TRUE(!pool_.find(handle) && !pool_.erase(handle) && !pool_.revoke(handle));
         if (random_.one_in(3)) {
             ASSERT_TRUE(pool_.cancel(handle));
             dead_.push_back(handle);
-        } else if (pool_.try_fulfil(handle, counted(people_, value), over_aligned<64>(value))) {
+        } else if (pool_.try_fulfill(handle, counted(people_, value), over_aligned<64>(value))) {
             ASSERT_TRUE(living_.emplace(handle, expected_row{value, false, 0}).second);
         } else {
             return; // no room in the nursery
         }
         reserved_.pop_back();
-        ASSERT_TRUE(!pool_.cancel(handle) && !pool_.try_fulfil(handle, people_, 0U, 0U, value));
+        ASSERT_TRUE(!pool_.cancel(handle) && !pool_.try_fulfill(handle, people_, 0U, 0U, value));
     }
 
     void revoke(handle_type old) {
@@ -167,7 +167,7 @@ protected:
         case 9:
             return reserved_.size() < 20 ? reserve() : void();
         case 10:
-            return reserved_.empty() ? void() : settle(next_value_++);
+            return reserved_.empty() ? void() : fulfill_or_cancel(next_value_++);
         case 11:
             return living_.empty() ? void() : revoke(any_living());
         default:

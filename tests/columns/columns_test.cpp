@@ -413,7 +413,7 @@ TEST(columns, hooks_get_the_row_before_it_is_destroyed) {
         pool<columns<int, counted>> pool({.name = "hooked", .capacity = 10});
         one = pool.emplace(100, counted(people, 1));
         pool.emplace(200, counted(people, 2));
-        hook = pool.on_erase([&](auto handle, row<int, counted> dying) {
+        hook = pool.on_destroy([&](auto handle, row<int, counted> dying) {
             auto [number, person] = dying;
             EXPECT_EQ(handle == one, number == 100);
             EXPECT_FALSE(pool.contains(handle));
@@ -473,8 +473,8 @@ TEST(columns, what_a_pool_says_of_itself) {
     EXPECT_THAT(pool.describe(one), HasSubstr("movers #"));
     EXPECT_EQ(pool.stats().alive, 2U);
     EXPECT_EQ(pool.stats().compactions, 2U);
-    EXPECT_EQ(movers::refusal_of(ten), "");
-    EXPECT_NE(movers::refusal_of({.name = "none", .capacity = 0}), "");
+    EXPECT_EQ(movers::validate(ten), "");
+    EXPECT_NE(movers::validate({.name = "none", .capacity = 0}), "");
 }
 
 TEST(columns, memory_is_that_of_all_columns) {

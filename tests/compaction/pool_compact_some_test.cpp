@@ -103,7 +103,7 @@ TYPED_TEST(compact_some, keeps_the_order_of_newborns_and_of_removals) {
     EXPECT_EQ(values.size(), 20U);
 
     std::vector<std::uint64_t> ended;
-    this->pool.on_erase([&](auto, counted& each) { ended.push_back(each.value()); }).release();
+    this->pool.on_destroy([&](auto, counted& each) { ended.push_back(each.value()); }).release();
     this->pool.erase(std::span(handles));
     while (!this->pool.idle()) {
         this->pool.compact_some(3);
@@ -155,9 +155,9 @@ TYPED_TEST(compact_some, no_thread_waits_behind_another) {
         this->pool.erase(std::span(handles).last(5));
         const auto few = this->load(5);
         left = static_cast<std::size_t>(this->people.alive());
-        // Two frames for each lane, and then what they have is taken.
+        // Two frames for each shard, and then what they have is taken.
         std::vector<bool> ended(5);
-        scoped_hook erased = this->pool.on_erase([&](auto handle, counted&) {
+        scoped_hook erased = this->pool.on_destroy([&](auto handle, counted&) {
             const auto found = std::ranges::find(handles.end() - 5, handles.end(), handle);
             if (found != handles.end()) {
                 ended[static_cast<std::size_t>(found - (handles.end() - 5))] = true;
@@ -451,10 +451,10 @@ TEST(compact_some_raw, serves_raw_pools_too) {
     EXPECT_EQ(pool.compact_some(100).waiting_newborns, 0U);
 }
 
-TYPED_TEST(compact_some, is_not_shared_with_lanes_that_need_nothing) {
+TYPED_TEST(compact_some, is_not_shared_with_shards_that_need_nothing) {
     std::latch made(8);
     std::latch end(1);
-    std::vector<std::jthread> idle; // threads with lanes that have room left
+    std::vector<std::jthread> idle; // threads with shards that have room left
     for (int i = 0; i != 8; ++i) {
         idle.emplace_back([&] {
             this->load(1);

@@ -97,7 +97,7 @@ TEST(idle_pool, is_none_after_an_erase_that_only_a_sweep_will_find) {
     ints few({.name = "few threads", .capacity = 10, .max_threads = 1 + this_thread::index()});
     const auto handle = few.emplace(7);
     few.compact();
-    std::jthread([&] { few.erase(handle); }).join(); // it has no lane
+    std::jthread([&] { few.erase(handle); }).join(); // it has no shard
     ASSERT_EQ(few.size(), 0U);
     expect_idle_after_compaction(few);
     EXPECT_EQ(few.stats().sweeps, 1U);

@@ -43,7 +43,7 @@ TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
         pool.erase(handles[1]);
         pool.erase(handles[2]); // its queue of one is full: a sweep
         pool.compact();
-        // Constructors that throw give the slots back, some to the lane and some to all threads.
+        // Constructors that throw give the slots back, some to the shard and some to all threads.
         const re_entrant::callback fail = [] { throw construction_failure(); };
         const re_entrant::callback nested = [&] {
             EXPECT_THROW(pool.emplace(fail), construction_failure);
@@ -115,7 +115,7 @@ TEST(late_record, of_many_does_not_overflow_the_list_of_removals) {
     std::vector<handle_type> handles;
     pool.emplace_n(capacity, std::back_inserter(handles), std::size_t{1});
     pool.compact();
-    std::jthread([&] { EXPECT_TRUE(pool.erase(handles[0])); }).join(); // has no lane: a sweep
+    std::jthread([&] { EXPECT_TRUE(pool.erase(handles[0])); }).join(); // has no shard: a sweep
     interrupting_executor executor;
     executor.once = [&] { EXPECT_EQ(pool.erase(handles), capacity - 1); };
     EXPECT_EQ(pool.compact(executor).removed, capacity)

@@ -58,7 +58,7 @@ public:
     }
 
     void listen() {
-        hooks_.push_back(pool_.on_erase([this](auto, auto& object) { written.push_back(object.value); }));
+        hooks_.push_back(pool_.on_destroy([this](auto, auto& object) { written.push_back(object.value); }));
         hooks_.push_back(pool_.on_birth([this](auto, auto& object) { written.push_back(object.value); }));
     }
 

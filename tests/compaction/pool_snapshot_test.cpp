@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-// A compaction does what was there when it began, whoever runs it and in whatever lane: what its destructors,
-// hooks and move constructors bring waits for the next one.
+// A compaction does what was there when it began, whoever runs it and in whatever shard: what its
+// destructors, hooks and move constructors bring waits for the next one.
 namespace handlepool::test {
 
 namespace {
@@ -64,7 +64,7 @@ struct family {
 
 TYPED_TEST(snapshot, of_removals_has_no_part_of_what_destructors_erase) {
     family one;
-    // The records come from another lane, whichever of both is the first.
+    // The records come from another shard, whichever of both is the first.
     std::thread([&] {
         one.populate();
         one.pool.compact();
@@ -123,7 +123,7 @@ TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_is_made_while_they_move) {
         };
         populate(elsewhere);
         const std::size_t all = elsewhere + here;
-        // In a lane that is looked at after the other.
+        // In a shard that is looked at after the other.
         std::thread([&, count = here] {
             populate(count);
             breeder::breed = [&] { pool.emplace(); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/compaction/packer.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/compaction/dense_promoter.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
@@ -84,8 +84,8 @@ protected:
     rig_type parts{20};
     slot_history<Policy> history{"history", 100, 100};
     reaper<counted, typename rig_type::config> work{"reaper", parts, history};
-    birth_list<counted, typename rig_type::config> births{"packer"};
-    packer<counted, typename rig_type::config> packing{"packer", parts, history, births};
+    promotion_log<counted, typename rig_type::config> births{"promoter"};
+    dense_promoter<counted, typename rig_type::config> packing{"promoter", parts, history, births};
     std::vector<value_type> alive;
     std::uint64_t frame = 0;
 };

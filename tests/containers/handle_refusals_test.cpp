@@ -181,10 +181,10 @@ TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their
     EXPECT_EQ(container.size(), 3U);
 
     EXPECT_TRUE(ships.cancel(cancelled));
-    ships.fulfil(fulfilled, 2);
+    ships.fulfill(fulfilled, 2);
     EXPECT_EQ(container.prune(ships), 1U);
     EXPECT_FALSE(container.contains(cancelled));
-    ships.fulfil(reserved, 1);
+    ships.fulfill(reserved, 1);
     this->numbers.attach(ships);
     EXPECT_EQ(container.size(), 2U);
 

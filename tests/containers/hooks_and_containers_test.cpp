@@ -96,10 +96,10 @@ TYPED_TEST(hooks_and_containers, hooks_find_what_ends_with_the_object) {
         if (attached_first) {
             at.attach(pool);
         }
-        scoped_hook deaths = pool.on_erase([&](auto handle, auto&&) { found.push_back(at.count(handle)); });
+        scoped_hook deaths = pool.on_destroy([&](auto handle, auto&&) { found.push_back(at.count(handle)); });
         std::vector<int> after;
-        const scoped_hook late =
-            pool.on_erase([&](auto handle, auto&&) { after.push_back(at.count(handle)); }, hook_order::late);
+        const scoped_hook late = pool.on_destroy(
+            [&](auto handle, auto&&) { after.push_back(at.count(handle)); }, hook_order::late);
         if (!attached_first) {
             at.attach(pool);
         }
@@ -133,8 +133,8 @@ TYPED_TEST(hooks_and_containers, the_end_of_a_pool_is_seen_by_hooks_before_it_an
         scoped_hook before;
         std::optional<TypeParam> made;
         TypeParam& pool = *this->make(made);
-        before = pool.on_erase([&](auto, auto&&) { ++seen_before; });
-        const scoped_hook behind = pool.on_erase([&](auto, auto&&) { ++seen_behind; });
+        before = pool.on_destroy([&](auto, auto&&) { ++seen_before; });
+        const scoped_hook behind = pool.on_destroy([&](auto, auto&&) { ++seen_behind; });
         const auto first = made_in(pool, 0);
         made_in(pool, 1);
         pool.erase(first);
@@ -153,7 +153,7 @@ TEST(hooks_of_parents, save_children) {
     pool<std::string> units({.name = "units", .capacity = 10});
     hierarchy<std::string> army(orphans::are_erased);
     army.attach(units);
-    const scoped_hook deaths = units.on_erase([&](handle<std::string> dead, std::string&) {
+    const scoped_hook deaths = units.on_destroy([&](handle<std::string> dead, std::string&) {
         const auto below = army.children(dead);
         const auto saved = std::ranges::find_if(below, [&](auto each) {
             const std::string* const unit = units.find(each);

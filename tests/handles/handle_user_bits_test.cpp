@@ -108,7 +108,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
         EXPECT_EQ(pool.describe(marked), pool.describe(plain));
         EXPECT_EQ(pool.handle_of(pool.at(marked)), plain) << "nor does it remember them";
         std::vector<handle<int, TypeParam>> died;
-        pool.on_erase([&](auto which, int&) { died.push_back(which); }).release();
+        pool.on_destroy([&](auto which, int&) { died.push_back(which); }).release();
         const auto next = pool.revoke(marked);
         ASSERT_TRUE(next);
         EXPECT_EQ(next.user(), 0U);
@@ -123,7 +123,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
         ASSERT_TRUE(reserved);
         EXPECT_EQ(reserved.user(), 0U);
         EXPECT_EQ(pool.state(reserved.with_user(bits)), handle_state::reserved);
-        EXPECT_TRUE(pool.try_fulfil(reserved.with_user(bits), 8));
+        EXPECT_TRUE(pool.try_fulfill(reserved.with_user(bits), 8));
         EXPECT_EQ(pool.at(reserved), 8);
         pool.compact();
         EXPECT_EQ(pool.handle_at(0), reserved);
@@ -165,7 +165,7 @@ TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
     std::vector<handle_type> ended;
     std::vector<handle_type> drained;
     const scoped_hook births = pool.on_birth([&](handle_type which, int&) { born.push_back(which); });
-    const scoped_hook ends = pool.on_erase([&](handle_type which, int&) { ended.push_back(which); });
+    const scoped_hook ends = pool.on_destroy([&](handle_type which, int&) { ended.push_back(which); });
     const std::function<void(handle_type)> each_end[] = {
         [&](handle_type marked) { pool.erase(marked); },
         [&](handle_type marked) { pool.erase(std::array{marked}); },
@@ -173,22 +173,22 @@ TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
         [&](handle_type) { pool.drain([&](handle_type which, int&&) { drained.push_back(which); }); },
         [&](handle_type) { pool.clear(); },
     };
-    std::vector<handle_type> settled;
+    std::vector<handle_type> promoted;
     std::vector<handle_type> all;
     for (const bool newborn : {false, true}) {
         for (const auto& end : each_end) {
             all.push_back(pool.reserve());
             const handle_type marked = all.back().with_user(TypeParam::user_mask);
-            pool.fulfil(marked, 7);
+            pool.fulfill(marked, 7);
             if (!newborn) {
                 pool.compact();
-                settled.push_back(all.back());
+                promoted.push_back(all.back());
             }
             end(marked);
             pool.compact();
         }
     }
-    EXPECT_EQ(born, settled);
+    EXPECT_EQ(born, promoted);
     EXPECT_EQ(ended, all);
     EXPECT_THAT(drained, testing::ElementsAre(all[3], all[8]));
 }

@@ -246,7 +246,7 @@ TEST(reuse_guarantee_test, is_kept) {
             {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
         ASSERT_EQ(pool.reuse_guarantee(), delay);
         std::vector<handle<int>> alive;
-        pool.on_erase([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; }).release();
+        pool.on_destroy([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; }).release();
         int reused = 0;
         for (int step = 0; step != 3000; ++step) {
             if (const auto made = random.one_in(2) ? pool.try_emplace(1) : handle<int>()) {

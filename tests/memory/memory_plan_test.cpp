@@ -36,7 +36,7 @@ std::uintptr_t address_of(const void* data) {
 /// Arrays of one small plan, which share pages: of odd sizes, some of them used from their end.
 struct neighbours {
     memory_plan plan;
-    memory_purpose usual{memory_purpose::of_pool("test", &plan)};
+    allocation_label usual{allocation_label::of_pool("test", &plan)};
     std::vector<std::unique_ptr<bytes>> arrays;
     virtual_memory mapping;
 
@@ -134,7 +134,7 @@ TEST(memory_plan_test, neighbours_survive_what_is_given_back_at_every_offset) {
 
 TEST(memory_plan_test, whole_pages_of_an_array_go_back) {
     memory_plan plan;
-    const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+    const allocation_label purpose = allocation_label::of_pool("test", &plan);
     bytes before(purpose, 100, 0);
     bytes array(purpose, 40 * page, 0);
     const virtual_memory mapping = plan.reserve("test memory");
@@ -185,7 +185,7 @@ struct alignas(4096) page_cell {
 TEST(memory_plan_test, each_array_is_aligned_as_it_asks) {
     for (const std::size_t expected : {std::size_t{0}, mib}) { // close together, and with own pages
         memory_plan plan;
-        const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+        const allocation_label purpose = allocation_label::of_pool("test", &plan);
         virtual_array<page_cell> cells(purpose, 3, 0);
         virtual_array<page_cell> cells_from_end(purpose.from_end(), 3, 0);
         bytes odd(purpose, 77, 0);
@@ -205,7 +205,7 @@ TEST(memory_plan_test, each_array_is_aligned_as_it_asks) {
 
 TEST(memory_plan_test, arrays_of_a_large_plan_have_their_own_pages) {
     memory_plan plan;
-    const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+    const allocation_label purpose = allocation_label::of_pool("test", &plan);
     bytes small(purpose, 10, 0);
     bytes large(purpose, 8 * mib, 8 * mib);
     bytes from_end(purpose.from_end(), 10, 0);
@@ -233,12 +233,12 @@ TEST(memory_plan_test, what_a_large_mapping_is_likely_to_use_has_one_page_of_pag
     std::vector<virtual_memory> mappings;
     for (std::size_t i = 0; i != 200; ++i) { // wherever the system puts it
         memory_plan plan;
-        const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
-        const bytes lanes(purpose.from_end(), mib + i % 7 * page, 100);
+        const allocation_label purpose = allocation_label::of_pool("test", &plan);
+        const bytes shards(purpose.from_end(), mib + i % 7 * page, 100);
         const bytes slots(purpose, 5000, 5000);
         const bytes objects(purpose, 3 * mib, 100);
         mappings.push_back(plan.reserve("test memory"));
-        ASSERT_EQ((address_of(lanes.data() + lanes.size()) - 1) / (2 * mib),
+        ASSERT_EQ((address_of(shards.data() + shards.size()) - 1) / (2 * mib),
                   address_of(objects.data() + 6 * page) / (2 * mib));
     }
 }
@@ -251,7 +251,7 @@ TEST(memory_plan_test, arrays_are_laid_out_for_pages_of_any_size) {
             continue;
         }
         memory_plan large(size);
-        const memory_purpose of_large = memory_purpose::of_pool("large", &large);
+        const allocation_label of_large = allocation_label::of_pool("large", &large);
         bytes some(of_large, 10, 0);
         bytes many(of_large, mib, mib);
         bytes from_end(of_large.from_end(), 10, 0);
@@ -263,7 +263,7 @@ TEST(memory_plan_test, arrays_are_laid_out_for_pages_of_any_size) {
 
         // One that is used from its end and one that is used from its beginning meet within a page.
         memory_plan small(size);
-        const memory_purpose of_small = memory_purpose::of_pool("small", &small);
+        const allocation_label of_small = allocation_label::of_pool("small", &small);
         bytes falling(of_small.from_end(), 3 * size, 0);
         bytes rising(of_small, 2 * size, 0);
         const virtual_memory close(small.reserve("small"));
@@ -284,7 +284,7 @@ TEST(memory_plan_test, arrays_without_elements_and_no_arrays_are_sizes_too) {
     memory_plan nothing;
     EXPECT_NE(nothing.reserve("nothing").data(), nullptr);
     memory_plan plan;
-    const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+    const allocation_label purpose = allocation_label::of_pool("test", &plan);
     bytes empty(purpose, 0, 0);
     bytes empty_from_end(purpose.from_end(), 0, 0);
     const virtual_memory mapping = plan.reserve("test memory");
@@ -295,7 +295,7 @@ TEST(memory_plan_test, arrays_without_elements_and_no_arrays_are_sizes_too) {
 
 TEST(memory_plan_test, sizes_that_no_address_space_has_are_refused_by_name) {
     memory_plan plan;
-    const memory_purpose purpose = memory_purpose::of_pool("ships", &plan);
+    const allocation_label purpose = allocation_label::of_pool("ships", &plan);
     constexpr std::size_t much = std::numeric_limits<std::size_t>::max() / 8;
     EXPECT_THAT([&] { const virtual_array<std::uint64_t> one(purpose.part(" slots"), much, 0); },
                 ThrowsMessage<reservation_failed>(HasSubstr("pool 'ships' slots: cannot reserve")));
@@ -306,7 +306,7 @@ TEST(memory_plan_test, sizes_that_no_address_space_has_are_refused_by_name) {
     EXPECT_THAT([&] { const virtual_memory all = plan.reserve(purpose.part(" memory")); },
                 ThrowsMessage<reservation_failed>(HasSubstr("pool 'ships' memory: cannot reserve")));
     memory_plan other; // which the system refuses
-    const bytes large(memory_purpose::of_pool("boats", &other), std::size_t{1} << 50, 0);
+    const bytes large(allocation_label::of_pool("boats", &other), std::size_t{1} << 50, 0);
     EXPECT_THAT([&] { const virtual_memory all = other.reserve("boats"); },
                 ThrowsMessage<reservation_failed>(HasSubstr("boats: cannot reserve")));
 }
@@ -315,7 +315,7 @@ TEST(memory_plan_test, sizes_that_no_address_space_has_are_refused_by_name) {
 TEST(memory_plan_test, an_array_can_be_discarded_while_others_use_its_neighbours) {
     using words = virtual_array<std::atomic<std::uint64_t>>;
     memory_plan plan;
-    const memory_purpose purpose = memory_purpose::of_pool("test", &plan);
+    const allocation_label purpose = allocation_label::of_pool("test", &plan);
     words before(purpose.from_end(), 700, 0);
     words discarded(purpose, 800, 0);
     words after(purpose, 900, 0);

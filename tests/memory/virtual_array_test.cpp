@@ -130,7 +130,8 @@ TEST(virtual_array_test, memory_at_the_far_end_of_a_large_range_is_counted) {
 }
 
 TEST(virtual_array_test, an_untouched_range_costs_nothing) {
-    virtual_array<std::uint64_t> array(memory_purpose("array").in_steps(), std::size_t{1} << 32, 0); // 32 GiB
+    virtual_array<std::uint64_t> array(allocation_label("array").in_steps(), std::size_t{1} << 32,
+                                       0); // 32 GiB
     for (const std::size_t touched : {array.size() - 1, array.size() / 2}) {
         ASSERT_TRUE(array.make_ready(touched, touched + 1));
     }
@@ -208,7 +209,7 @@ TEST(virtual_array_test, a_failure_is_caught_as_bad_alloc) {
 
 TEST(virtual_array_test, in_steps_only_what_is_ready_is_used) {
     const std::size_t far = 1'000'000 * page + 17;
-    virtual_array<unsigned char> array(memory_purpose("array").in_steps(), 2 * far, 0);
+    virtual_array<unsigned char> array(allocation_label("array").in_steps(), 2 * far, 0);
     for (const std::size_t first : {std::size_t{0}, far, 2 * far - 300}) {
         ASSERT_TRUE(array.make_ready(first, first + 300));
         EXPECT_TRUE(
@@ -228,7 +229,7 @@ TEST(virtual_array_test, in_steps_only_what_is_ready_is_used) {
 }
 
 TEST(virtual_array_test, in_steps_pages_that_were_released_are_ready_again_when_asked_for) {
-    virtual_array<unsigned char> array(memory_purpose("array").in_steps(), 400 * page, 0);
+    virtual_array<unsigned char> array(allocation_label("array").in_steps(), 400 * page, 0);
     ASSERT_TRUE(array.make_ready(0, 400 * page));
     std::fill(array.data(), array.data() + array.size(), std::uint8_t{1});
     array.release(100 * page, 200 * page);
@@ -241,7 +242,7 @@ TEST(virtual_array_test, in_steps_pages_that_were_released_are_ready_again_when_
 }
 
 TEST(virtual_array_test, in_steps_threads_make_neighbours_ready_at_the_same_time) {
-    virtual_array<std::uint32_t> array(memory_purpose("array").in_steps(), 1 << 20, 0);
+    virtual_array<std::uint32_t> array(allocation_label("array").in_steps(), 1 << 20, 0);
     constexpr std::size_t threads = 4;
     {
         std::vector<std::jthread> team;

@@ -9,7 +9,7 @@ namespace handlepool::model {
 std::vector<model_entry> all_models() {
     std::vector<model_entry> all;
     add_freelist_models(all);
-    add_lane_models(all);
+    add_shard_models(all);
     add_gate_models(all);
     add_pool_models(all);
     add_claim_models(all);

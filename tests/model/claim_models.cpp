@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Claims, chunks and lanes of whole pools: what is left half used, handed on, given back, or all that there
+// Claims, chunks and shards of whole pools: what is left half used, handed on, given back, or all that there
 // is.
 
 #include "models.hpp"
@@ -131,7 +131,7 @@ private:
     std::array<handle_type, 4> made_;
 };
 
-/// Constructors that throw inside each other give back more slots than a lane keeps.
+/// Constructors that throw inside each other give back more slots than a shard keeps.
 class slots_of_throwing_constructors : public pool_scene<nested_throwing> {
 public:
     slots_of_throwing_constructors() : pool_scene(tiny_options(2)) {}
@@ -163,10 +163,10 @@ struct numbered : Base {
     inline static std::array<std::uint32_t, most_threads> numbers{};
 };
 
-/// A thread uses the pool and ends; the next one may get its lane.
-class lane_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<model_policy>> {
+/// A thread uses the pool and ends; the next one may get its shard.
+class shard_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<model_policy>> {
 public:
-    lane_of_a_dead_thread() : pool_scene(tiny_options(2)) {}
+    shard_of_a_dead_thread() : pool_scene(tiny_options(2)) {}
 
     void run(unsigned) override {
         const std::uint32_t number = numbers_.claim();
@@ -182,11 +182,11 @@ private:
     thread_index_set<model_atomic, 1> numbers_;
 };
 
-/// A lane with a claimed slot and half a chunk goes to another thread, while a compaction drains it: that of
+/// A shard with a claimed slot and half a chunk goes to another thread, while a compaction drains it: that of
 /// the thread that has left it.
-class half_used_lane_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<pair_policy>> {
+class half_used_shard_of_a_dead_thread : public pool_scene<payload, model_layout, numbered<pair_policy>> {
 public:
-    half_used_lane_of_a_dead_thread() : pool_scene(tiny_options(4)) {}
+    half_used_shard_of_a_dead_thread() : pool_scene(tiny_options(4)) {}
 
     void run(unsigned index) override {
         const std::uint32_t number = numbers_.claim();
@@ -210,8 +210,8 @@ private:
 
 void add_claim_models(std::vector<model_entry>& to) {
     to.push_back(entry<full_pool>("full pool", 2, "the capacity is guaranteed; no slot has two objects"));
-    to.push_back(
-        entry<idle_claims>("idle claims", 2, "a pool has room for its capacity, whatever lanes hold unused"));
+    to.push_back(entry<idle_claims>("idle claims", 2,
+                                    "a pool has room for its capacity, whatever shards hold unused"));
     to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3,
                                               "a slot that comes back goes to one thread"));
     to.push_back(entry<half_full_chunks>("half full chunks", 2,
@@ -219,11 +219,11 @@ void add_claim_models(std::vector<model_entry>& to) {
     to.push_back(entry<chunks_used_again>("chunks used again", 2, "chunks that were drained are used again"));
     to.push_back(entry<slots_of_throwing_constructors>("slots of throwing constructors", 2,
                                                        "slots of constructors that threw are not lost"));
-    to.push_back(entry<lane_of_a_dead_thread>(
-        "lane of a dead thread", 2, "a lane goes to its next thread as the one before has left it"));
-    to.push_back(entry<half_used_lane_of_a_dead_thread>(
-        "half used lane of a dead thread", 2,
-        "a lane with a claim and a chunk half used goes to its next thread"));
+    to.push_back(entry<shard_of_a_dead_thread>(
+        "shard of a dead thread", 2, "a shard goes to its next thread as the one before has left it"));
+    to.push_back(entry<half_used_shard_of_a_dead_thread>(
+        "half used shard of a dead thread", 2,
+        "a shard with a claim and a chunk half used goes to its next thread"));
 }
 
 } // namespace handlepool::model

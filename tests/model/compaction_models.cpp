@@ -123,7 +123,7 @@ public:
             objects.compact();
             next_ = objects.reserve(); // in the victim's slot, if that is free
             objects.compact();
-            objects.fulfil(next_, 2U);
+            objects.fulfill(next_, 2U);
         } else {
             require(objects.erase(victim_), "a living object can be erased");
         }

@@ -6,7 +6,7 @@
 #include "models.hpp"
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 
@@ -22,7 +22,7 @@ namespace {
 
 /// What guards read and compactions write, without an order of its own.
 struct gate_scene : model {
-    gate_scene() : lanes("lanes", 3), gate(lanes, "model") {}
+    gate_scene() : shards("shards", 3), gate(shards, "model") {}
 
     void read() {
         const auto guard = gate.access();
@@ -30,13 +30,13 @@ struct gate_scene : model {
     }
     void change() { data = data + 1; }
 
-    lane_table<model_policy> lanes;
-    access_gate<lane<model_policy>> gate;
+    shard_table<model_policy> shards;
+    access_gate<shard<model_policy>> gate;
     model_plain<std::uint32_t> data;
 };
 
-/// A guard in a new lane against a compaction that does not wait.
-class guard_in_a_new_lane : public gate_scene {
+/// A guard in a new shard against a compaction that does not wait.
+class guard_in_a_new_shard : public gate_scene {
 public:
     void run(unsigned index) override {
         if (index == 0) {
@@ -48,20 +48,20 @@ public:
     }
 };
 
-/// The same, when compaction knows the lane already.
-class guard_in_a_known_lane : public guard_in_a_new_lane {
+/// The same, when compaction knows the shard already.
+class guard_in_a_known_shard : public guard_in_a_new_shard {
 public:
-    guard_in_a_known_lane() { lanes.mine(); }
+    guard_in_a_known_shard() { shards.mine(); }
 };
 
-/// The same, when the lane is counted already because of one behind it, which another thread enters.
-class guard_in_a_counted_lane : public gate_scene {
+/// The same, when the shard is counted already because of one behind it, which another thread enters.
+class guard_in_a_counted_shard : public gate_scene {
 public:
     void run(unsigned index) override {
         if (index == 0) {
             read();
         } else if (index == 1) {
-            lanes.mine();
+            shards.mine();
         } else if (gate.try_close()) {
             change();
             gate.open();
@@ -170,7 +170,7 @@ private:
 /// the other pass.
 class guard_of_a_pool_and_then_of_its_service : public gate_scene {
 public:
-    guard_of_a_pool_and_then_of_its_service() : outer_(lanes_of_outer_, "service") {}
+    guard_of_a_pool_and_then_of_its_service() : outer_(shards_of_outer_, "service") {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -191,8 +191,8 @@ public:
     void check() override { require(data == 1 && outer_data_ == 2, "the compaction has run"); }
 
 private:
-    lane_table<model_policy> lanes_of_outer_{"lanes", 3};
-    access_gate<lane<model_policy>> outer_;
+    shard_table<model_policy> shards_of_outer_{"shards", 3};
+    access_gate<shard<model_policy>> outer_;
     model_plain<std::uint32_t> outer_data_;
 };
 
@@ -211,11 +211,11 @@ public:
 } // namespace
 
 void add_gate_models(std::vector<model_entry>& to) {
-    to.push_back(entry<guard_in_a_new_lane>("guard in a new lane", 2,
-                                            "no object moves under a guard, also in a lane that is new"));
-    to.push_back(entry<guard_in_a_known_lane>("guard in a known lane", 2, "no object moves under a guard"));
-    to.push_back(entry<guard_in_a_counted_lane>("guard in a counted lane", 3,
-                                                "the same, when a lane behind it was entered before"));
+    to.push_back(entry<guard_in_a_new_shard>("guard in a new shard", 2,
+                                             "no object moves under a guard, also in a shard that is new"));
+    to.push_back(entry<guard_in_a_known_shard>("guard in a known shard", 2, "no object moves under a guard"));
+    to.push_back(entry<guard_in_a_counted_shard>("guard in a counted shard", 3,
+                                                 "the same, when a shard behind it was entered before"));
     to.push_back(entry<waiting_compaction>("waiting compaction", 2,
                                            "no object moves under a guard; the compaction gets its turn"));
     to.push_back(entry<nested_guard>(

@@ -7,7 +7,7 @@
 #include "require.hpp"
 #include "steps.hpp"
 
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/policy.hpp>
 
@@ -76,7 +76,7 @@ class model_array {
     static constexpr bool bytes = std::is_same_v<Element, std::byte>;
 
 public:
-    model_array(const detail::memory_purpose&, std::size_t size, std::size_t,
+    model_array(const detail::allocation_label&, std::size_t size, std::size_t,
                 std::size_t alignment = alignof(Element))
         : size_(size),
           alignment_{std::max(alignment, alignof(std::max_align_t))},

@@ -9,7 +9,7 @@ namespace handlepool::model {
 
 // One for each file of models; all_models() puts them together.
 void add_freelist_models(std::vector<model_entry>& to);
-void add_lane_models(std::vector<model_entry>& to);
+void add_shard_models(std::vector<model_entry>& to);
 void add_gate_models(std::vector<model_entry>& to);
 void add_pool_models(std::vector<model_entry>& to);
 void add_claim_models(std::vector<model_entry>& to);

@@ -62,7 +62,7 @@ template <class Object = payload, class Layout = model_layout, class Policy = mo
           class Placement = dense_placement>
 using model_pool = pool<Object, Layout, Policy, fifo_freelist, Placement>;
 
-/// An object whose constructor makes others, which throw too, and throws: more slots come back than a lane
+/// An object whose constructor makes others, which throw too, and throws: more slots come back than a shard
 /// keeps.
 struct nested_throwing : payload {
     explicit nested_throwing(std::uint32_t number) noexcept : payload(number) {}

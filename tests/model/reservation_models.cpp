@@ -14,7 +14,7 @@ namespace handlepool::model {
 
 namespace {
 
-/// One thread reserves a slot that it has used before, another fulfils the handle as soon as it hears of it.
+/// One thread reserves a slot that it has used before, another fulfills the handle as soon as it hears of it.
 class fulfilled_by_another : public pool_scene<> {
 public:
     fulfilled_by_another() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
@@ -27,7 +27,7 @@ public:
         } else {
             const auto handle = told_.await();
             require(!objects.contains(handle), "a reserved handle does not resolve");
-            require(objects.try_fulfil(handle, 7U), "a reserved handle can be fulfilled");
+            require(objects.try_fulfill(handle, 7U), "a reserved handle can be fulfilled");
             require(objects.contains(handle), "a fulfilled handle resolves");
         }
     }
@@ -69,21 +69,21 @@ private:
     mailbox<handle_type> told_;
 };
 
-/// Two threads fulfil the same handle, a third cancels it.
-class fulfil_against_cancel : public pool_scene<> {
+/// Two threads fulfill the same handle, a third cancels it.
+class fulfill_against_cancel : public pool_scene<> {
 public:
-    fulfil_against_cancel() : pool_scene(tiny_options(1)), reserved_(objects.reserve()) {}
+    fulfill_against_cancel() : pool_scene(tiny_options(1)), reserved_(objects.reserve()) {}
 
     void run(unsigned index) override {
         if (index == 2) {
             cancelled_ = objects.cancel(reserved_);
         } else {
-            fulfilled_.at(index) = objects.try_fulfil(reserved_, std::uint32_t{index + 1});
+            fulfilled_.at(index) = objects.try_fulfill(reserved_, std::uint32_t{index + 1});
         }
     }
     void check() override {
         require((fulfilled_[0] ? 1 : 0) + (fulfilled_[1] ? 1 : 0) + (cancelled_ ? 1 : 0) == 1,
-                "exactly one of fulfil and cancel wins");
+                "exactly one of fulfill and cancel wins");
         require(objects.contains(reserved_) == !cancelled_, "the winner decides");
         require(objects.stats().slots_reserved == 0,
                 "a handle that was fulfilled or cancelled is not reserved");
@@ -113,7 +113,7 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            objects.fulfil(reserved_, 7U);
+            objects.fulfill(reserved_, 7U);
         } else if (index == 1) {
             const handle_state first = objects.state(reserved_);
             const handle_state second = objects.state(reserved_);
@@ -134,7 +134,7 @@ private:
     handle_type reserved_;
 };
 
-/// One thread fulfils, another looks the object up: by find, or by the state and then without a look.
+/// One thread fulfills, another looks the object up: by find, or by the state and then without a look.
 template <bool ByState>
 class publication_of_a_fulfilled_object : public pool_scene<> {
 public:
@@ -142,7 +142,7 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            objects.fulfil(reserved_, 7U);
+            objects.fulfill(reserved_, 7U);
         } else if (!ByState) {
             if (const payload* const found = objects.find(reserved_)) {
                 require(found->value == 7, "an object that is found is complete");
@@ -266,8 +266,8 @@ void add_reservation_models(std::vector<model_entry>& to) {
     to.push_back(entry<fulfilled_by_another>(
         "fulfilled by another", 2, "a handle is fulfilled by whoever hears of it, under its own tag"));
     to.push_back(entry<cancelled_by_another>("cancelled by another", 2, "a cancelled handle never resolves"));
-    to.push_back(entry<fulfil_against_cancel>("fulfil against cancel", 3,
-                                              "exactly one of all calls with a reserved handle wins"));
+    to.push_back(entry<fulfill_against_cancel>("fulfill against cancel", 3,
+                                               "exactly one of all calls with a reserved handle wins"));
     to.push_back(entry<state_of_a_reserved_handle>(
         "state of a reserved handle", 3, "a handle is reserved, then alive, and not stale between"));
     to.push_back(entry<publication_of_a_fulfilled_object<false>>("publication of a fulfilled object", 2,

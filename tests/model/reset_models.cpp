@@ -70,7 +70,7 @@ private:
     handle_type new_;
 };
 
-/// Reset of a pool whose first lane holds all there is: spare slots, newborns, records.
+/// Reset of a pool whose first shard holds all there is: spare slots, newborns, records.
 template <class Policy>
 class reset_of_a_used_pool : public pool_scene<nested_throwing, model_layout, Policy> {
     using base = pool_scene<nested_throwing, model_layout, Policy>;
@@ -215,9 +215,9 @@ void add_reset_models(std::vector<model_entry>& to) {
     to.push_back(entry<reset_between_uses>(
         "reset between uses", 2, "old handles stay dead behind a reset, and no handle is given out twice"));
     to.push_back(
-        entry<reset_of_a_used_pool<model_policy>>("reset of a used pool", 2, "lanes forget what they hold"));
+        entry<reset_of_a_used_pool<model_policy>>("reset of a used pool", 2, "shards forget what they hold"));
     to.push_back(entry<reset_of_a_used_pool<pair_policy>>("reset of a used pool, pairs", 2,
-                                                          "lanes forget what they hold"));
+                                                          "shards forget what they hold"));
     to.push_back(entry<reset_of_simple_objects>("reset of simple objects", 2,
                                                 "the same, with removals that nobody buries"));
     to.push_back(entry<retirement>("retirement", 2, "a used-up slot never comes back"));

@@ -10,34 +10,34 @@
 
 namespace handlepool::model {
 
-/// Threads find no lane while they say so.
-struct laneless_policy : model_policy {
+/// Threads find no shard while they say so.
+struct shardless_policy : model_policy {
     static std::uint32_t thread_index(std::uint64_t) noexcept {
         const std::uint32_t index = model_policy::thread_index(0);
-        return laneless.at(index) ? 99 : index;
+        return shardless.at(index) ? 99 : index;
     }
 
-    inline static std::array<bool, most_threads> laneless{};
+    inline static std::array<bool, most_threads> shardless{};
 };
 
-/// A pool in which erases may leave no record, because their thread finds no lane: the next compaction
+/// A pool in which erases may leave no record, because their thread finds no shard: the next compaction
 /// sweeps.
 template <class Object = payload>
-class scene_without_records : public pool_scene<Object, model_layout, laneless_policy> {
-    using base = pool_scene<Object, model_layout, laneless_policy>;
+class scene_without_records : public pool_scene<Object, model_layout, shardless_policy> {
+    using base = pool_scene<Object, model_layout, shardless_policy>;
 
 protected:
     using typename base::handle_type;
 
     explicit scene_without_records(std::size_t capacity) : base(tiny_options(capacity)) {
-        laneless_policy::laneless.fill(false); // an execution may have ended in the middle
+        shardless_policy::shardless.fill(false); // an execution may have ended in the middle
     }
 
     bool erase_without_record(handle_type handle) {
-        bool& laneless = laneless_policy::laneless.at(model_policy::thread_index(0));
-        laneless = true;
+        bool& shardless = shardless_policy::shardless.at(model_policy::thread_index(0));
+        shardless = true;
         const bool won = this->objects.erase(handle);
-        laneless = false;
+        shardless = false;
         return won;
     }
 };

@@ -66,12 +66,12 @@ private:
     handle_type victim_, neighbour_, first_, second_;
 };
 
-/// A group that no lane holds is offered for its second place; the first is taken.
+/// A group that no shard holds is offered for its second place; the first is taken.
 class hole_beside_an_object : public stable_scene {
 public:
     hole_beside_an_object() : stable_scene(tiny_options(6)) {
         for (std::uint32_t number = 0; number != 4; ++number) {
-            old_.at(number) = emplace(number); // in two groups, of which the lane keeps the second
+            old_.at(number) = emplace(number); // in two groups, of which the shard keeps the second
         }
         objects.compact();
         objects.erase(old_[1]);
@@ -130,7 +130,7 @@ class holes_in_all_groups : public stable_scene {
 public:
     holes_in_all_groups() : stable_scene(tiny_options(8)) {
         for (std::uint32_t number = 0; number != 6; ++number) {
-            old_.at(number) = emplace(number); // in three groups, of which the lane keeps the last
+            old_.at(number) = emplace(number); // in three groups, of which the shard keeps the last
         }
         objects.compact();
         objects.erase(old_[0]);
@@ -156,13 +156,13 @@ private:
     std::array<handle_type, 2> made_;
 };
 
-/// A lane claims two groups at once, as it has found few places in those that come next; another thread
+/// A shard claims two groups at once, as it has found few places in those that come next; another thread
 /// claims beside it, and a compaction offers more. Every group is touched.
 class groups_claimed_together : public stable_scene {
 public:
     groups_claimed_together() : stable_scene(tiny_options(10)) {
         for (std::uint32_t number = 0; number != 8; ++number) {
-            old_.at(number) = emplace(number); // in four groups, of which the lane keeps the last
+            old_.at(number) = emplace(number); // in four groups, of which the shard keeps the last
         }
         objects.compact();
         for (const std::size_t first : {0U, 2U, 4U}) {
@@ -194,7 +194,7 @@ private:
     std::array<handle_type, 4> made_;
 };
 
-/// Erases that leave no record: of a settled object, and of one that may be a newborn still.
+/// Erases that leave no record: of a promoted object, and of one that may be a newborn still.
 class sweep_of_a_stable_pool : public stable_scene {
 public:
     sweep_of_a_stable_pool() : stable_scene(tiny_options(4, 1)) {
@@ -294,10 +294,10 @@ protected:
     explicit recycling_scene(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
 };
 
-/// An object ends while a lane creates in the same group, and then perhaps in the same place.
-class kept_in_a_group_that_a_lane_holds : public recycling_scene {
+/// An object ends while a shard creates in the same group, and then perhaps in the same place.
+class kept_in_a_group_that_a_shard_holds : public recycling_scene {
 public:
-    kept_in_a_group_that_a_lane_holds() : recycling_scene(4) { victim_ = objects.emplace(1U); }
+    kept_in_a_group_that_a_shard_holds() : recycling_scene(4) { victim_ = objects.emplace(1U); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -414,8 +414,8 @@ void add_stable_models(std::vector<model_entry>& to) {
         entry<shrinking_beside_emplace>("shrinking beside emplace", 2, "memory that goes back is nobody's"));
     to.push_back(entry<look_up_without_order>("look-up without order", 2,
                                               "known objects are found during compactions"));
-    to.push_back(entry<kept_in_a_group_that_a_lane_holds>(
-        "kept in a group that a lane holds", 2, "an object is cleared before its next use, by one thread"));
+    to.push_back(entry<kept_in_a_group_that_a_shard_holds>(
+        "kept in a group that a shard holds", 2, "an object is cleared before its next use, by one thread"));
     to.push_back(entry<kept_for_other_threads>("kept for other threads", 3, "the same"));
     to.push_back(entry<kept_objects_destroyed_beside_emplace>("kept objects destroyed beside emplace", 2,
                                                               "what is destroyed is nobody's"));

@@ -107,9 +107,9 @@ private:
 };
 
 /// Two threads take two objects, and one of them both.
-class takings_of_two_threads : public pool_scene<> {
+class extractions_of_two_threads : public pool_scene<> {
 public:
-    takings_of_two_threads()
+    extractions_of_two_threads()
         : pool_scene(tiny_options(2)), first_(objects.emplace(7U)), second_(objects.emplace(7U)) {}
 
     void run(unsigned index) override {
@@ -144,8 +144,8 @@ void add_take_models(std::vector<model_entry>& to) {
                                             "a sweep leaves to its sink what is being taken"));
     to.push_back(entry<take_against_erase>("take against erase", 3,
                                            "one wins; what loses its record to it is swept later"));
-    to.push_back(
-        entry<takings_of_two_threads>("takings of two threads", 3, "none is lost, none is delivered twice"));
+    to.push_back(entry<extractions_of_two_threads>("extractions of two threads", 3,
+                                                   "none is lost, none is delivered twice"));
 }
 
 } // namespace handlepool::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Constructors that throw: what they took goes to others, or to their lane once more.
+// Constructors that throw: what they took goes to others, or to their shard once more.
 
 #include "models.hpp"
 #include "pool_scene.hpp"
@@ -27,9 +27,9 @@ using namespace detail;
 namespace {
 
 /// Two threads claim indices, change what belongs to them, and give them back unused.
-class returned_indices_pass_on : public model {
+class free_bitmap_pass_on : public model {
 public:
-    returned_indices_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {
+    free_bitmap_pass_on() : supply_("supply", {.index_limit = 2, .waiting_limit = 2, .reuse_delay = 0}) {
         std::uint32_t index = 0;
         supply_.claim(&index, 1, 1);
         supply_.give_back(index);
@@ -72,9 +72,9 @@ struct second_throws : payload {
 
 /// All slots of a pool wait unused. One thread takes two, and uses one: the other must not make the pool look
 /// full.
-class unused_slots_held_by_a_lane : public pool_scene<second_throws, model_layout, pair_policy> {
+class unused_slots_held_by_a_shard : public pool_scene<second_throws, model_layout, pair_policy> {
 public:
-    unused_slots_held_by_a_lane() : pool_scene(tiny_options(2)) {
+    unused_slots_held_by_a_shard() : pool_scene(tiny_options(2)) {
         int made = 0;
         std::vector<handle_type> handles;
         try {
@@ -171,7 +171,7 @@ struct leaves_one_behind : payload {
     }
 };
 
-/// The position that a constructor left behind is used again by its lane, or passed by a compaction.
+/// The position that a constructor left behind is used again by its shard, or passed by a compaction.
 class position_left_behind : public pool_scene<leaves_one_behind> {
 public:
     position_left_behind() : pool_scene(tiny_options(3)) {}
@@ -198,26 +198,26 @@ private:
 /// to a third thread.
 class position_vacated_twice : public model {
 public:
-    position_vacated_twice() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) { second_lane_.lane = 1; }
+    position_vacated_twice() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) { second_shard_.shard = 1; }
 
     void run(unsigned index) override {
         if (index == 0) {
-            vacated_ = newborns_.take(first_lane_);
-            newborns_.take(first_lane_);
+            vacated_ = newborns_.take(first_shard_);
+            newborns_.take(first_shard_);
             for (nursery_position again = vacated_; again == vacated_;) { // until it is passed
                 memory_.at(raw(vacated_)) = 1;
-                newborns_.give_back(first_lane_, vacated_);
+                newborns_.give_back(first_shard_, vacated_);
                 if (++times_ == 2) {
                     return;
                 }
-                again = newborns_.take(first_lane_);
+                again = newborns_.take(first_shard_);
             }
         } else if (index == 1) {
             drain();
             drain();
         } else {
             for (int i = 0; i != 2; ++i) {
-                const nursery_position mine = newborns_.take(second_lane_);
+                const nursery_position mine = newborns_.take(second_shard_);
                 if (mine != nursery_position::none) {
                     memory_.at(raw(mine)) = 2;
                 }
@@ -228,13 +228,13 @@ public:
 private:
     void drain() {
         std::size_t ready = 0;
-        newborns_.for_pending(first_lane_, [&](std::uint32_t first, std::uint32_t last) {
+        newborns_.for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
             const std::uint32_t count = newborns_.scan_published(first, last, slots_);
             require(count == 0 || first == raw(vacated_),
                     "a position that was taken, and not owned, is not passed");
             ready += count;
         });
-        newborns_.drain(first_lane_, ready, [&](nursery_position first, std::uint32_t count) {
+        newborns_.drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
             for (std::uint32_t i = 0; i != count; ++i) {
                 require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
             }
@@ -244,15 +244,15 @@ private:
 
     slot_table<pool_config<default_layout, model_policy>> slots_;
     nursery<pool_config<default_layout, model_policy>> newborns_;
-    newborn_chain<model_policy> first_lane_;
-    newborn_chain<model_policy> second_lane_;
+    newborn_chain<model_policy> first_shard_;
+    newborn_chain<model_policy> second_shard_;
     std::array<model_plain<std::uint32_t>, 3> memory_;
     nursery_position vacated_{};
     int times_ = 0;
 };
 
-/// A lane fills chunks of the nursery, which compaction drains, gives back, and takes from the lanes again to
-/// give their memory to the system. Another lane finds a place meanwhile, and keeps what it holds.
+/// A shard fills chunks of the nursery, which compaction drains, gives back, and takes from the shards again
+/// to give their memory to the system. Another shard finds a place meanwhile, and keeps what it holds.
 class memory_of_the_nursery : public model {
     struct policy : model_policy {
         static constexpr std::size_t warm_chunks = 0;
@@ -260,7 +260,7 @@ class memory_of_the_nursery : public model {
     using config = pool_config<default_layout, policy>;
 
 public:
-    memory_of_the_nursery() : slots_("slots", 2, 0), newborns_("nursery", 5, 1) { second_lane_.lane = 1; }
+    memory_of_the_nursery() : slots_("slots", 2, 0), newborns_("nursery", 5, 1) { second_shard_.shard = 1; }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -271,7 +271,7 @@ public:
             compact();
         } else {
             for (int i = 0; i != 2; ++i) {
-                take(second_lane_);
+                take(second_shard_);
             }
         }
     }
@@ -288,22 +288,22 @@ public:
     }
 
 private:
-    nursery_position take(newborn_chain<policy>& lane) {
-        const auto mine = newborns_.take(lane);
-        require(mine != nursery_position::none, "a lane finds a place");
+    nursery_position take(newborn_chain<policy>& shard) {
+        const auto mine = newborns_.take(shard);
+        require(mine != nursery_position::none, "a shard finds a place");
         require(newborns_.owner(mine) == 0, "nobody has the place");
         require(memory_.at(raw(mine)) == 0, "the place is left empty");
         memory_.at(raw(mine)) = 1;
         return mine;
     }
     void emplace(std::uint32_t slot) {
-        const nursery_position mine = take(first_lane_);
+        const nursery_position mine = take(first_shard_);
         const auto tag = slots_.next_tag(slot_index{slot}, 0);
         newborns_.own(mine, slots_.handle_of(slot_index{slot}, tag));
         slots_.publish(slot_index{slot}, tag, location{raw(mine)});
     }
     void compact() {
-        test::drain_newborns(newborns_, first_lane_, slots_, [&](nursery_position newborn) {
+        test::drain_newborns(newborns_, first_shard_, slots_, [&](nursery_position newborn) {
             require(memory_.at(raw(newborn)) == 1, "a newborn is complete");
             newborns_.mark_gone(newborn);
             memory_.at(raw(newborn)) = 0;
@@ -314,19 +314,19 @@ private:
 
     slot_table<config> slots_;
     nursery<config> newborns_;
-    newborn_chain<policy> first_lane_;
-    newborn_chain<policy> second_lane_;
+    newborn_chain<policy> first_shard_;
+    newborn_chain<policy> second_shard_;
     std::array<model_plain<std::uint32_t>, 5> memory_;
 };
 
 } // namespace
 
 void add_unused_models(std::vector<model_entry>& to) {
-    to.push_back(entry<returned_indices_pass_on>(
+    to.push_back(entry<free_bitmap_pass_on>(
         "unused indices pass on", 2, "an index given back unused has one owner, who sees what came before"));
-    to.push_back(entry<unused_slots_held_by_a_lane>(
-        "unused slots held by a lane", 2,
-        "a pool has room for its capacity, whatever lanes hold of what others gave back"));
+    to.push_back(entry<unused_slots_held_by_a_shard>(
+        "unused slots held by a shard", 2,
+        "a pool has room for its capacity, whatever shards hold of what others gave back"));
     to.push_back(entry<batch_that_fails>("batch that fails", 2,
                                          "what a batch has taken goes back; nobody else is refused"));
     to.push_back(entry<batch_during_a_compaction>("batch during a compaction", 2,
@@ -335,9 +335,9 @@ void add_unused_models(std::vector<model_entry>& to) {
         "batch erased without a record", 2, "a sweep finds objects as soon as others can erase them"));
     to.push_back(entry<memory_of_the_nursery>(
         "memory of the nursery", 3,
-        "lanes use places whose memory compaction gives back, but not meanwhile"));
+        "shards use places whose memory compaction gives back, but not meanwhile"));
     to.push_back(entry<position_left_behind>(
-        "position left behind", 2, "a vacated position goes to its lane or to compaction, not to both"));
+        "position left behind", 2, "a vacated position goes to its shard or to compaction, not to both"));
     to.push_back(entry<position_vacated_twice>(
         "position vacated twice", 3, "its memory is used again only behind what the constructors wrote"));
 }

@@ -11,7 +11,8 @@ namespace handlepool::model {
 
 /// Lines of a file, in which one access to an atomic stands.
 struct access_place {
-    std::string file; // the end of its path, with the folder that was searched: "/handlepool/detail/lane.hpp"
+    std::string
+        file; // the end of its path, with the folder that was searched: "/handlepool/detail/shard.hpp"
     std::uint32_t first_line = 0;
     std::uint32_t last_line = 0;
 

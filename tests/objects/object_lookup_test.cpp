@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// look_up(): its answers are those of the pool, one by one and for ranges.
+// lookup(): its answers are those of the pool, one by one and for ranges.
 
 #include <handlepool/boost_freelist.hpp>
 #include <handlepool/columns.hpp>
@@ -44,14 +44,14 @@ using int_handle = handle<int>;
 using lookup = ints::lookup_type;
 
 static_assert(std::is_trivially_copyable_v<lookup> && sizeof(lookup) == 24);
-static_assert(std::is_same_v<decltype(std::declval<ints&>().look_up().find(int_handle())), int*>);
-static_assert(std::is_same_v<decltype(std::declval<const ints&>().look_up().find(int_handle())), const int*>);
-static_assert(std::is_same_v<decltype(std::declval<raw_pool<>&>().look_up().find(any_handle())), void*>);
+static_assert(std::is_same_v<decltype(std::declval<ints&>().lookup().find(int_handle())), int*>);
+static_assert(std::is_same_v<decltype(std::declval<const ints&>().lookup().find(int_handle())), const int*>);
+static_assert(std::is_same_v<decltype(std::declval<raw_pool<>&>().lookup().find(any_handle())), void*>);
 static_assert(
-    std::is_same_v<decltype(std::declval<const raw_pool<>&>().look_up().find(any_handle())), const void*>);
-static_assert(std::is_same_v<decltype(std::declval<pool<columns<int, char>>&>().look_up().find({})),
+    std::is_same_v<decltype(std::declval<const raw_pool<>&>().lookup().find(any_handle())), const void*>);
+static_assert(std::is_same_v<decltype(std::declval<pool<columns<int, char>>&>().lookup().find({})),
                              row_pointer<int, char>>);
-static_assert(std::is_same_v<decltype(std::declval<const pool<columns<int, char>>&>().look_up().find({})),
+static_assert(std::is_same_v<decltype(std::declval<const pool<columns<int, char>>&>().lookup().find({})),
                              row_pointer<const int, const char>>);
 
 // ---- Of one handle
@@ -102,8 +102,8 @@ TYPED_TEST(object_lookup_of, every_handle_has_the_answers_of_the_pool) {
     using handle_type = typename TypeParam::handle_type;
     using value_type = typename handle_type::value_type;
     auto& pool = this->used.objects;
-    const auto look = pool.look_up();
-    const auto look_only = std::as_const(pool).look_up();
+    const auto look = pool.lookup();
+    const auto look_only = std::as_const(pool).lookup();
     random_source random;
     std::vector<handle_type> all{handle_type()};
     std::size_t found = 0;
@@ -134,7 +134,7 @@ TYPED_TEST(object_lookup_of, every_handle_has_the_answers_of_the_pool) {
 TYPED_TEST(object_lookup_of, a_range_has_the_answers_of_its_handles) {
     using handle_type = typename TypeParam::handle_type;
     auto& pool = this->used.objects;
-    const auto look = pool.look_up();
+    const auto look = pool.lookup();
     std::vector<handle_type> handles;
     for (int i = 0; i != 120; ++i) {
         handles.push_back(this->used.create(i));
@@ -168,7 +168,7 @@ TYPED_TEST(object_lookup_of, a_range_has_the_answers_of_its_handles) {
 
 TEST(object_lookup, serves_as_long_as_the_pool_lives) {
     ints pool({.name = "ints", .capacity = 10'000});
-    const lookup look = pool.look_up(); // before there is anything
+    const lookup look = pool.lookup(); // before there is anything
     const int_handle first = pool.emplace(1);
     EXPECT_EQ(*look.find(first), 1);
     std::vector<int_handle> others;
@@ -193,18 +193,18 @@ TEST(object_lookup, handles_of_other_pools_are_strangers) {
     ints other({.name = "others", .capacity = 100});
     pool.emplace(1);
     const std::array strangers{other.emplace(2), other.emplace(3)};
-    EXPECT_FALSE(pool.look_up().contains(strangers[0]));
-    EXPECT_EQ(pool.look_up().for_each(strangers, [](int&) { FAIL(); }), 0U);
+    EXPECT_FALSE(pool.lookup().contains(strangers[0]));
+    EXPECT_EQ(pool.lookup().for_each(strangers, [](int&) { FAIL(); }), 0U);
 }
 
 TEST(object_lookup, handles_before_and_after_objects) {
     ints pool({.name = "ints", .capacity = 100});
-    const lookup look = pool.look_up();
+    const lookup look = pool.lookup();
     const int_handle reserved = pool.reserve();
     std::vector<int*> found;
     look.find(std::array{reserved, reserved}, std::back_inserter(found));
     EXPECT_THAT(found, ElementsAre(IsNull(), IsNull())) << "prefetches of what is no place do no harm";
-    pool.fulfil(reserved, 5);
+    pool.fulfill(reserved, 5);
     EXPECT_EQ(*look.find(reserved), 5);
     const int_handle revoked = pool.revoke(reserved);
     EXPECT_EQ(look.find(reserved), nullptr);
@@ -222,7 +222,7 @@ struct object_lookup_of_ranges : testing::Test {
     }
 
     ints objects{{.name = "ints", .capacity = 1000}};
-    lookup look = objects.look_up();
+    lookup look = objects.lookup();
     std::vector<int_handle> handles;
 };
 
@@ -306,9 +306,9 @@ TEST_F(object_lookup_of_ranges, handles_of_any_type_for_a_raw_pool) {
         made.push_back(raw.emplace([i](void* memory) noexcept { ::new (memory) int(i); }));
     }
     int sum = 0;
-    EXPECT_EQ(raw.look_up().for_each(made, [&](void* each) { sum += *static_cast<int*>(each); }), 50U);
+    EXPECT_EQ(raw.lookup().for_each(made, [&](void* each) { sum += *static_cast<int*>(each); }), 50U);
     EXPECT_EQ(sum, 1225);
-    EXPECT_EQ(raw.look_up().for_each(handles, [](const void*) { FAIL(); }), 0U) << "they convert";
+    EXPECT_EQ(raw.lookup().for_each(handles, [](const void*) { FAIL(); }), 0U) << "they convert";
 }
 
 TEST_F(object_lookup_of_ranges, rows) {
@@ -317,9 +317,9 @@ TEST_F(object_lookup_of_ranges, rows) {
     for (int i = 0; i != 50; ++i) {
         made.push_back(rows.emplace(i));
     }
-    rows.look_up().for_each(made, [](auto row) { row.template get<double>() = 0.5; });
+    rows.lookup().for_each(made, [](auto row) { row.template get<double>() = 0.5; });
     double sum = 0;
-    std::as_const(rows).look_up().for_each(made, [&](auto row) { sum += row.template get<2>(); });
+    std::as_const(rows).lookup().for_each(made, [&](auto row) { sum += row.template get<2>(); });
     EXPECT_EQ(sum, 25);
 }
 
@@ -359,7 +359,7 @@ TEST(object_lookup_threads, share_one) {
         std::uint64_t second;
     };
     pool<pair> objects({.name = "pairs", .capacity = 4000, .reuse_delay = 16});
-    const auto look = objects.look_up();
+    const auto look = objects.lookup();
     std::array<std::atomic<std::uint64_t>, 64> shared{};
     std::atomic<bool> done = false;
     std::atomic<std::uint64_t> found = 0;

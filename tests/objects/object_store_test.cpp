@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/poison.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/policy.hpp>

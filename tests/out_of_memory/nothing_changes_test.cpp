@@ -108,7 +108,7 @@ TEST(nothing_changes_without_memory, when_a_hook_is_added) {
     EXPECT_EQ(calls, 1) << "of the newborn";
     calls = 0;
     EXPECT_EQ(
-        with_failures([&](ints& pool) { connection = pool.on_erase([&](handle<int>, int&) { ++calls; }); },
+        with_failures([&](ints& pool) { connection = pool.on_destroy([&](handle<int>, int&) { ++calls; }); },
                       none_called),
         2U);
     EXPECT_EQ(calls, 2) << "at the pool's end";

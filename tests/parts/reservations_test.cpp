@@ -22,9 +22,9 @@ using reservations_type = reservations<counted, rig::config>;
 /// A few slots, and more positions of the nursery than those.
 class reservations_test : public testing::Test {
 protected:
-    fulfil_outcome fulfil(rig::value_type handle) {
-        return handles.fulfil(&parts.mine(), handle,
-                              [this](void* memory) { ::new (memory) counted(parts.people, 7); });
+    fulfill_outcome fulfill(rig::value_type handle) {
+        return handles.fulfill(&parts.mine(), handle,
+                               [this](void* memory) { ::new (memory) counted(parts.people, 7); });
     }
 
     rig parts{4};
@@ -39,7 +39,7 @@ TEST_F(reservations_test, a_handle_that_finds_no_room_in_the_nursery_stays_reser
         taken.push_back(position);
     }
     EXPECT_FALSE(taken.empty());
-    EXPECT_EQ(fulfil(handle), fulfil_outcome::no_room);
+    EXPECT_EQ(fulfill(handle), fulfill_outcome::no_room);
     EXPECT_EQ(handles.state(handle), handle_state::reserved);
     EXPECT_EQ(handles.count(), 1U);
     // Nor is there any for an object that is told its handle, which is then lost.
@@ -49,19 +49,19 @@ TEST_F(reservations_test, a_handle_that_finds_no_room_in_the_nursery_stays_reser
         parts.newborns.give_back(parts.mine().newborns, taken.back());
         taken.pop_back();
     }
-    EXPECT_EQ(fulfil(handle), fulfil_outcome::done);
+    EXPECT_EQ(fulfill(handle), fulfill_outcome::done);
     EXPECT_EQ(handles.state(handle), handle_state::alive);
     EXPECT_EQ(handles.count(), 0U);
     parts.destroy(handle);
 }
 
-TEST_F(reservations_test, a_thread_without_a_lane_is_told_so) {
+TEST_F(reservations_test, a_thread_without_a_shard_is_told_so) {
     const auto handle = handles.reserve(parts.mine());
-    EXPECT_EQ(handles.fulfil(nullptr, handle, [](void*) { ADD_FAILURE(); }), fulfil_outcome::no_lane);
+    EXPECT_EQ(handles.fulfill(nullptr, handle, [](void*) { ADD_FAILURE(); }), fulfill_outcome::no_shard);
     EXPECT_EQ(handles.state(handle), handle_state::reserved);
     EXPECT_TRUE(handles.cancel(nullptr, handle));
     EXPECT_EQ(handles.count(), 0U);
-    EXPECT_EQ(fulfil(handle), fulfil_outcome::not_reserved);
+    EXPECT_EQ(fulfill(handle), fulfill_outcome::not_reserved);
 }
 
 TEST_F(reservations_test, the_first_unused_tag_of_a_slot_lies_above_its_reservation) {
@@ -78,7 +78,7 @@ TEST_F(reservations_test, the_first_unused_tag_of_a_slot_lies_above_its_reservat
     const auto next = handles.reserve(parts.mine());
     ASSERT_EQ(slots_type::slot_of(next), slots_type::slot_of(reserved));
     EXPECT_EQ(unused(next), layout::tag_of(next) + 1);
-    EXPECT_EQ(fulfil(next), fulfil_outcome::done);
+    EXPECT_EQ(fulfill(next), fulfill_outcome::done);
     EXPECT_EQ(unused(next), layout::tag_of(next)) << "the slot's tag itself, while its object lives";
     parts.destroy(next);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/parts/lane.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -28,9 +28,9 @@ namespace {
 
 using layout = default_layout;
 
-/// Lets a test say which lane it works in.
+/// Lets a test say which shard it works in.
 template <class Base>
-struct chosen_lane : Base {
+struct chosen_shard : Base {
     inline static thread_local std::uint32_t chosen = 0;
     static std::uint32_t thread_index(std::uint64_t) noexcept { return chosen; }
 };
@@ -44,14 +44,14 @@ struct allocator_rig {
                                            .nursery_chunk = Policy::nursery_chunk,
                                            .removal_chunk = Policy::removal_chunk})),
           slots("slots", geometry.slot_limit, 0),
-          lanes("lanes", geometry.max_threads),
-          allocator("freelist", geometry, slots, lanes) {}
+          shards("shards", geometry.max_threads),
+          allocator("freelist", geometry, slots, shards) {}
 
-    lane<Policy>& lane_of(std::uint32_t thread) {
+    shard<Policy>& shard_of(std::uint32_t thread) {
         Policy::chosen = thread;
-        auto* const found = lanes.mine();
+        auto* const found = shards.mine();
         if (found == nullptr) {
-            throw std::out_of_range("the thread has no lane");
+            throw std::out_of_range("the thread has no shard");
         }
         return *found;
     }
@@ -60,7 +60,7 @@ struct allocator_rig {
     std::vector<std::uint32_t> take(std::uint32_t thread, std::size_t count) {
         std::vector<std::uint32_t> taken;
         while (taken.size() != count) {
-            const slot_index slot = allocator.take(lane_of(thread));
+            const slot_index slot = allocator.take(shard_of(thread));
             if (slot == slot_index::none) {
                 break;
             }
@@ -78,14 +78,14 @@ struct allocator_rig {
 
     pool_geometry geometry;
     slot_table<pool_config<layout, Policy>> slots;
-    lane_table<Policy> lanes;
+    shard_table<Policy> shards;
     slot_allocator<pool_config<layout, Policy>> allocator;
 };
 
 template <class Policy>
 class slot_allocator_test : public testing::Test {
 protected:
-    using rig_type = allocator_rig<chosen_lane<Policy>>;
+    using rig_type = allocator_rig<chosen_shard<Policy>>;
 };
 
 using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
@@ -93,7 +93,7 @@ TYPED_TEST_SUITE(slot_allocator_test, policies);
 
 constexpr std::size_t many = 100'000;
 
-TYPED_TEST(slot_allocator_test, one_lane_gets_exactly_the_capacity) {
+TYPED_TEST(slot_allocator_test, one_shard_gets_exactly_the_capacity) {
     for (const std::size_t capacity : {1U, 2U, 127U, 128U, 1000U, 20'000U}) {
         typename TestFixture::rig_type rig({.capacity = capacity});
         const auto taken = rig.take(0, many);
@@ -103,7 +103,7 @@ TYPED_TEST(slot_allocator_test, one_lane_gets_exactly_the_capacity) {
     }
 }
 
-TYPED_TEST(slot_allocator_test, what_idle_lanes_hold_does_not_count_against_the_capacity) {
+TYPED_TEST(slot_allocator_test, what_idle_shards_hold_does_not_count_against_the_capacity) {
     typename TestFixture::rig_type rig({.capacity = 10'000, .max_threads = 16});
     for (std::uint32_t idle = 1; idle != 8; ++idle) {
         EXPECT_EQ(rig.take(idle, 1).size(), 1U);
@@ -112,14 +112,14 @@ TYPED_TEST(slot_allocator_test, what_idle_lanes_hold_does_not_count_against_the_
     EXPECT_EQ(rig.take(0, many).size(), 10'000U - 7);
     EXPECT_EQ(rig.allocator.held(), idle);
     // They can use what they hold.
-    for (std::uint32_t lane = 1; lane != 8; ++lane) {
-        const std::size_t held = rig.lane_of(lane).claim.left();
-        EXPECT_EQ(rig.take(lane, held).size(), held);
+    for (std::uint32_t shard = 1; shard != 8; ++shard) {
+        const std::size_t held = rig.shard_of(shard).claim.left();
+        EXPECT_EQ(rig.take(shard, held).size(), held);
     }
     EXPECT_LE(rig.allocator.list().fresh(), rig.geometry.object_limit);
 }
 
-TYPED_TEST(slot_allocator_test, slots_that_an_idle_lane_gave_back_do_not_count_either) {
+TYPED_TEST(slot_allocator_test, slots_that_an_idle_shard_gave_back_do_not_count_either) {
     typename TestFixture::rig_type rig({.capacity = 100, .max_threads = 16});
     const auto taken = rig.take(1, 5);
     for (const auto slot : taken) {
@@ -129,7 +129,7 @@ TYPED_TEST(slot_allocator_test, slots_that_an_idle_lane_gave_back_do_not_count_e
     EXPECT_EQ(rig.take(0, many).size(), 100U);
 }
 
-TYPED_TEST(slot_allocator_test, a_lane_that_gave_slots_back_takes_those_before_it_claims_more) {
+TYPED_TEST(slot_allocator_test, a_shard_that_gave_slots_back_takes_those_before_it_claims_more) {
     typename TestFixture::rig_type rig({.capacity = 10});
     const auto taken = rig.take(0, 10);
     for (const auto slot : {taken[3], taken[7], taken[0]}) {
@@ -144,13 +144,13 @@ TYPED_TEST(slot_allocator_test, a_lane_that_gave_slots_back_takes_those_before_i
 
 TYPED_TEST(slot_allocator_test, slots_given_back_unused_go_to_any_thread_at_once) {
     typename TestFixture::rig_type rig({.capacity = 500, .max_threads = 16});
-    for (std::uint32_t lane = 0; lane != 15; ++lane) {
-        const auto taken = rig.take(lane, many);
+    for (std::uint32_t shard = 0; shard != 15; ++shard) {
+        const auto taken = rig.take(shard, many);
         EXPECT_GE(taken.size(), 485U);
         for (const auto slot : taken) {
             rig.allocator.give_back(slot_index{slot});
         }
-        EXPECT_LE(rig.lane_of(lane).claim.left(), 500U / 128);
+        EXPECT_LE(rig.shard_of(shard).claim.left(), 500U / 128);
         EXPECT_EQ(rig.allocator.held() + rig.allocator.waiting(), rig.allocator.list().in_use());
     }
     // Any other thread gets them, at once, each of them once.
@@ -164,7 +164,7 @@ TYPED_TEST(slot_allocator_test, slots_given_back_unused_go_to_any_thread_at_once
 TYPED_TEST(slot_allocator_test,
            many_slots_are_taken_at_once_and_it_is_known_before_whether_there_are_enough) {
     typename TestFixture::rig_type rig({.capacity = 5000, .reuse_delay = 0});
-    auto& mine = rig.lane_of(0);
+    auto& mine = rig.shard_of(0);
     std::vector<std::uint32_t> slots(5000);
     EXPECT_EQ(rig.allocator.take_many(mine, slots.data(), 3000), 3000U);
     EXPECT_FALSE(rig.allocator.can_give(2001));
@@ -222,17 +222,17 @@ TYPED_TEST(slot_allocator_test, after_reset_all_slots_are_fresh_again_or_all_ret
     typename TestFixture::rig_type rig({.capacity = 4, .slot_limit = 8});
     rig.take(0, many);
     rig.allocator.retire(2);
-    rig.lane_of(0).reset();
+    rig.shard_of(0).reset();
     rig.allocator.reset(false);
     EXPECT_EQ(rig.allocator.retired(), 0U);
     EXPECT_EQ(rig.take(0, many), (std::vector<std::uint32_t>{0, 1, 2, 3}));
-    rig.lane_of(0).reset();
+    rig.shard_of(0).reset();
     rig.allocator.reset(true);
     EXPECT_TRUE(rig.allocator.used_up());
     EXPECT_TRUE(rig.take(0, many).empty());
 }
 
-TYPED_TEST(slot_allocator_test, lanes_that_compete_get_each_slot_once_and_at_least_the_capacity) {
+TYPED_TEST(slot_allocator_test, shards_that_compete_get_each_slot_once_and_at_least_the_capacity) {
     constexpr std::uint32_t threads = 4;
     constexpr std::size_t capacity = 3000;
     typename TestFixture::rig_type rig({.capacity = capacity, .max_threads = threads});

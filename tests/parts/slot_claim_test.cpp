@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>

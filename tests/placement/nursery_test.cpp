@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
@@ -212,7 +212,7 @@ TEST_P(nursery_test, all_vacated_positions_are_used_again_whatever_their_number)
     }
 }
 
-TEST_P(nursery_test, a_batch_goes_behind_what_the_lane_has_taken) {
+TEST_P(nursery_test, a_batch_goes_behind_what_the_shard_has_taken) {
     emplace(1);
     newborn_batch batch;
     ASSERT_TRUE(newborns.take(chain, 5, batch));
@@ -234,9 +234,9 @@ TEST_P(nursery_test, a_batch_that_is_given_back_leaves_nothing_behind) {
         newborns.give_back(chain, batch);
     }
     chain_type other;
-    other.lane = 1;
+    other.shard = 1;
     newborn_batch batch;
-    EXPECT_TRUE(newborns.take(other, 12, batch)); // another lane has the chunks at once
+    EXPECT_TRUE(newborns.take(other, 12, batch)); // another shard has the chunks at once
     newborns.give_back(other, batch);
     newborn_batch too_many;
     EXPECT_FALSE(newborns.take(chain, 25, too_many));
@@ -342,10 +342,10 @@ class nursery_memory_test : public testing::TestWithParam<std::size_t> {
 protected:
     using policy = support::tiny_policy<1>; // no chunk keeps its memory for nothing
 
-    /// A frame in which a lane makes so many objects, all of which leave the nursery.
-    void frame(newborn_chain<policy>& lane, std::uint32_t objects) {
+    /// A frame in which a shard makes so many objects, all of which leave the nursery.
+    void frame(newborn_chain<policy>& shard, std::uint32_t objects) {
         for (std::uint32_t i = 0; i != objects; ++i) {
-            const auto position = newborns.take(lane);
+            const auto position = newborns.take(shard);
             ASSERT_NE(position, nursery_position::none);
             ASSERT_EQ(newborns.owner(position), 0U);
             const auto tag = slots.next_tag(slot_index{i}, layout::make_tag(3, 0));
@@ -353,7 +353,7 @@ protected:
             slots.publish(slot_index{i}, tag, location{raw(position)});
         }
         std::uint32_t drained = 0;
-        test::drain_newborns(newborns, lane, slots, [&](nursery_position) { ++drained; });
+        test::drain_newborns(newborns, shard, slots, [&](nursery_position) { ++drained; });
         ASSERT_EQ(drained, objects);
         newborns.recycle([](nursery_position) {});
         memory.positions.clear();
@@ -396,7 +396,7 @@ TEST_P(nursery_memory_test, the_rest_of_a_huge_page_goes_back_with_it) {
     EXPECT_EQ(newborns.positions_in_service(), 256 * chunk_size);
     EXPECT_TRUE(memory.positions.contains(256 * chunk_size - 1));
     EXPECT_GE(memory.positions.size(), 240 * chunk_size);
-    frame(chain, 255 * chunk_size); // lanes take them before others
+    frame(chain, 255 * chunk_size); // shards take them before others
     EXPECT_EQ(newborns.positions_in_service(), 256 * chunk_size);
     frame(chain, 257 * chunk_size); // there are no more than 300 chunks
     EXPECT_EQ(newborns.positions_in_service(), 300 * chunk_size);
@@ -416,9 +416,9 @@ TEST_P(nursery_memory_test, what_large_frames_need_again_and_again_stays) {
     }
 }
 
-TEST_P(nursery_memory_test, what_lanes_hold_stays_with_them) {
+TEST_P(nursery_memory_test, what_shards_hold_stays_with_them) {
     newborn_chain<policy> other;
-    other.lane = 1;
+    other.shard = 1;
     frame(chain, 100 * chunk_size);
     std::set<std::uint32_t> held;
     for (std::uint32_t i = 0; i != 20 * chunk_size; ++i) {
@@ -433,7 +433,7 @@ TEST_P(nursery_memory_test, what_lanes_hold_stays_with_them) {
     }
 }
 
-TEST_P(nursery_memory_test, shrink_gives_back_what_no_lane_holds) {
+TEST_P(nursery_memory_test, shrink_gives_back_what_no_shard_holds) {
     frame(chain, 200 * chunk_size);
     frame(chain, 200 * chunk_size);
     memory.positions.clear();
@@ -456,7 +456,7 @@ TEST_P(nursery_test, after_reset_it_is_empty) {
     }
 }
 
-/// A position that a constructor left behind, in a full chunk: its lane wants it again, and compaction wants
+/// A position that a constructor left behind, in a full chunk: its shard wants it again, and compaction wants
 /// to pass it.
 struct vacated_position {
     using policy = support::step_policy;
@@ -494,7 +494,7 @@ struct vacated_position {
     slots_of_newborns drained;
 };
 
-TEST(nursery_step_test, a_vacated_position_that_its_lane_takes_is_not_passed) {
+TEST(nursery_step_test, a_vacated_position_that_its_shard_takes_is_not_passed) {
     test::stop_at_every_access<vacated_position>([](vacated_position& at) { at.fill(2, at.take()); },
                                                  [](vacated_position& at) { at.drain(); },
                                                  [](vacated_position& at) { at.expect_both_drained_once(); });
@@ -511,8 +511,8 @@ TEST(nursery_step_test, a_vacated_position_that_compaction_passes_is_not_taken) 
 TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it) {
     slot_table<pool_config<layout, default_policy>> slots("slots", 10, 0);
     nursery_type newborns("nursery", 5, 1);
-    const auto take = [&](chain_type& lane) {
-        const auto position = newborns.take(lane);
+    const auto take = [&](chain_type& shard) {
+        const auto position = newborns.take(shard);
         EXPECT_NE(position, nursery_position::none);
         return position;
     };
@@ -521,57 +521,57 @@ TEST(nursery_chunk_order_test, a_position_given_back_hides_no_newborn_behind_it)
         newborns.own(position, layout::value_of(slot, tag));
         slots.publish(slot_index{slot}, tag, location{raw(position)});
     };
-    const auto drain = [&](chain_type& lane) {
+    const auto drain = [&](chain_type& shard) {
         slots_of_newborns drained;
-        test::drain_newborns(newborns, lane, slots, [&](nursery_position position) {
+        test::drain_newborns(newborns, shard, slots, [&](nursery_position position) {
             drained.push_back(static_cast<std::uint32_t>(layout::index_of(newborns.owner(position))));
         });
         newborns.recycle([](nursery_position) {});
         return drained;
     };
 
-    // Others free the chunks 1, 0 and 2, and a lane takes them in this order.
+    // Others free the chunks 1, 0 and 2, and a shard takes them in this order.
     chain_type one;
-    one.lane = 1;
+    one.shard = 1;
     chain_type other;
-    other.lane = 2;
+    other.shard = 2;
     ASSERT_EQ(take(other), nursery_position{0});
     ASSERT_EQ(take(one), nursery_position{1});
     ASSERT_EQ(take(one), nursery_position{2});
     ASSERT_EQ(take(one), nursery_position{3});
     ASSERT_EQ(take(other), nursery_position{4});
-    chain_type lane;
+    chain_type shard;
     fill(nursery_position{1}, 1);
     drain(one);
-    const nursery_position outer = take(lane);
+    const nursery_position outer = take(shard);
     fill(nursery_position{0}, 2);
     drain(other);
-    const nursery_position survivor = take(lane);
+    const nursery_position survivor = take(shard);
     fill(nursery_position{2}, 3);
     drain(one);
-    const nursery_position inner = take(lane);
+    const nursery_position inner = take(shard);
     ASSERT_EQ((std::vector{raw(outer), raw(survivor), raw(inner)}), (std::vector<std::uint32_t>{1, 0, 2}));
     fill(survivor, 5);
-    newborns.give_back(lane, inner); // its constructor throws, and so does the one that called it
-    newborns.give_back(lane, outer);
-    EXPECT_EQ(drain(lane), slots_of_newborns{5});
+    newborns.give_back(shard, inner); // its constructor throws, and so does the one that called it
+    newborns.give_back(shard, outer);
+    EXPECT_EQ(drain(shard), slots_of_newborns{5});
 }
 
-// Memory that a throwing constructor has written goes round through compaction to another lane: plain, so
+// Memory that a throwing constructor has written goes round through compaction to another shard: plain, so
 // that ThreadSanitizer reports it when nothing orders the two writers.
 TEST(nursery_order_test, what_a_throwing_constructor_wrote_happens_before_the_next_use_of_its_memory) {
     slot_table<pool_config<layout, default_policy>> slots("slots", 10, 0);
     nursery_type newborns("nursery", 2, 1);
     std::vector<int> memory(newborns.positions());
-    chain_type lane;
+    chain_type shard;
     std::jthread maker([&] {
-        const nursery_position outer = newborns.take(lane);
-        newborns.take(lane); // by the constructor at `outer`, which then throws
+        const nursery_position outer = newborns.take(shard);
+        newborns.take(shard); // by the constructor at `outer`, which then throws
         memory[raw(outer)] = 1;
-        newborns.give_back(lane, outer);
+        newborns.give_back(shard, outer);
     });
     for (bool recycled = false; !recycled; std::this_thread::yield()) {
-        test::drain_newborns(newborns, lane, slots, [](nursery_position) {});
+        test::drain_newborns(newborns, shard, slots, [](nursery_position) {});
         newborns.recycle([&](nursery_position) { recycled = true; });
     }
     chain_type other;

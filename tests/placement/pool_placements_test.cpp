@@ -56,7 +56,7 @@ public:
         pool.insert(objects, std::back_inserter(made));
         return made;
     }
-    std::vector<std::string> settled() {
+    std::vector<std::string> promoted() {
         std::vector<std::string> found;
         pool.for_each([&](const std::string& object) { found.push_back(object); });
         return found;
@@ -74,7 +74,7 @@ TYPED_TEST(pool_placements, ranges_and_generators_come_all_at_once) {
     std::vector<typename TypeParam::handle_type> more;
     this->pool.emplace_n(2, std::back_inserter(more), [](std::size_t i) { return std::to_string(i); });
     this->pool.compact();
-    EXPECT_THAT(this->settled(), ElementsAre("a", "b", "c", "0", "1"));
+    EXPECT_THAT(this->promoted(), ElementsAre("a", "b", "c", "0", "1"));
     expect_consistent(this->pool);
 }
 
@@ -84,7 +84,7 @@ TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
     const auto newborn = this->make({"d", "e"});
     std::vector<typename TypeParam::handle_type> ended;
     const scoped_hook ends =
-        this->pool.on_erase([&](auto handle, const std::string&) { ended.push_back(handle); });
+        this->pool.on_destroy([&](auto handle, const std::string&) { ended.push_back(handle); });
     std::vector<std::string> taken;
     const auto sink = [&](std::string&& object) { taken.push_back(std::move(object)); };
     EXPECT_TRUE(this->pool.take(this->marked(old[1]), sink));
@@ -93,13 +93,13 @@ TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
     EXPECT_EQ(this->pool.compact().removed, 2U);
     EXPECT_THAT(taken, ElementsAre("b", "d"));
     EXPECT_THAT(ended, ElementsAre(old[1], newborn[0]));
-    EXPECT_THAT(this->settled(), UnorderedElementsAre("a", "c", "e"));
+    EXPECT_THAT(this->promoted(), UnorderedElementsAre("a", "c", "e"));
     EXPECT_TRUE(this->pool.idle());
     expect_consistent(this->pool);
     // Their places and slots serve again.
     this->make({"f", "g"});
     this->pool.compact();
-    EXPECT_THAT(this->settled(), UnorderedElementsAre("a", "c", "e", "f", "g"));
+    EXPECT_THAT(this->promoted(), UnorderedElementsAre("a", "c", "e", "f", "g"));
 }
 
 TYPED_TEST(pool_placements, a_revoked_object_can_be_taken_under_its_new_handle_only) {
@@ -118,7 +118,7 @@ TYPED_TEST(pool_placements, a_reserved_handle_has_nothing_to_take) {
     const auto reserved = this->pool.reserve();
     EXPECT_FALSE(this->pool.take(reserved, [](std::string&&) { ADD_FAILURE(); }));
     EXPECT_EQ(this->pool.drain([](auto, std::string&&) { ADD_FAILURE(); }), 0U);
-    this->pool.fulfil(reserved, "later");
+    this->pool.fulfill(reserved, "later");
     EXPECT_TRUE(this->pool.take(reserved, [](std::string&&) {}));
     this->pool.compact();
 }
@@ -131,7 +131,7 @@ TYPED_TEST(pool_placements, erase_if_sees_all_living_objects) {
     const auto is_long = [](const std::string& object) { return object.size() > 1; };
     EXPECT_EQ(this->pool.erase_if(is_long), 2U);
     this->pool.compact();
-    EXPECT_THAT(this->settled(), UnorderedElementsAre("a", "c"));
+    EXPECT_THAT(this->promoted(), UnorderedElementsAre("a", "c"));
     EXPECT_EQ(this->pool.erase_if(std::not_fn(is_long)), 2U);
     EXPECT_EQ(this->pool.size(), 0U);
     this->pool.compact();
@@ -174,10 +174,10 @@ TYPED_TEST(pool_placements, drain_hands_out_everything_and_leaves_an_empty_pool)
     EXPECT_THAT(drained, UnorderedElementsAre("a", "b", "c", "d"));
     EXPECT_FALSE(this->pool.contains(newborn[0]));
     EXPECT_EQ(this->pool.size(), 0U);
-    EXPECT_THAT(this->settled(), ElementsAre());
+    EXPECT_THAT(this->promoted(), ElementsAre());
     this->make({"e"});
     this->pool.compact();
-    EXPECT_THAT(this->settled(), ElementsAre("e"));
+    EXPECT_THAT(this->promoted(), ElementsAre("e"));
     expect_consistent(this->pool);
 }
 
@@ -192,7 +192,7 @@ TYPED_TEST(pool_placements, drain_hands_out_what_lives_where_a_sweep_is_due_or_b
         std::vector<std::string> taken;
         std::vector<std::string> drained;
         const scoped_hook ends =
-            pool.on_erase([&](auto, const std::string& object) { ended.push_back(object); });
+            pool.on_destroy([&](auto, const std::string& object) { ended.push_back(object); });
         std::vector<typename TypeParam::handle_type> made;
         for (std::size_t i = 0; i != count; ++i) {
             if (i == count / 2) {
@@ -229,7 +229,7 @@ TYPED_TEST(pool_placements, births_are_reported_once_with_the_handle_that_resolv
         born.push_back(object);
     });
     const scoped_hook deaths =
-        this->pool.on_erase([&](auto, const std::string& object) { dead.push_back(object); });
+        this->pool.on_destroy([&](auto, const std::string& object) { dead.push_back(object); });
     const auto made = this->make({"a", "b", "c"});
     this->pool.erase(made[0]);
     const auto now = this->pool.revoke(made[1]); // reported under the handle that it has by then
@@ -250,7 +250,7 @@ TYPED_TEST(pool_placements, births_are_reported_of_objects_that_were_reserved_or
     const auto reserved = this->pool.reserve();
     this->pool.compact();
     EXPECT_EQ(born, 0U);
-    this->pool.fulfil(reserved, "later");
+    this->pool.fulfill(reserved, "later");
     this->pool.emplace_with([](auto handle) { return std::to_string(handle.value()); });
     this->pool.compact();
     EXPECT_EQ(born, 2U);

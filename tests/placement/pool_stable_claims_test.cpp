@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// How lanes of pools whose objects never move claim the groups in which they create.
+// How shards of pools whose objects never move claim the groups in which they create.
 
 #include <handlepool/policy.hpp>
 #include <handlepool/stable_pool.hpp>
@@ -55,7 +55,7 @@ public:
     full_groups(std::size_t groups, std::size_t holes, std::size_t capacity)
         : pool({.name = "full", .capacity = capacity, .reuse_delay = 0}) {
         std::vector<handle_type> handles;
-        // And a group that the lane keeps.
+        // And a group that the shard keeps.
         pool.emplace_n((groups + 1) * group_size, std::back_inserter(handles), std::uint64_t{1});
         first = pool.find(handles[0]);
         pool.compact();
@@ -164,11 +164,11 @@ TEST(pool_stable_claims_test, reset_forgets_what_threads_hold) {
     expect_consistent(groups.pool);
 }
 
-TEST(pool_stable_claims_test, what_ends_in_groups_that_are_held_is_offered_when_their_lane_has_left_them) {
+TEST(pool_stable_claims_test, what_ends_in_groups_that_are_held_is_offered_when_their_shard_has_left_them) {
     numbers groups(100, 1, 50'000);
-    groups.create(); // the lane will claim several
+    groups.create(); // the shard will claim several
     groups.create(); // and does
-    // All of the groups that may be held; the lane still has one place of each.
+    // All of the groups that may be held; the shard still has one place of each.
     std::vector<numbers::handle_type> victims;
     for (const auto& object : groups.pool) {
         const auto place = static_cast<std::size_t>(&object - groups.first);
@@ -200,7 +200,7 @@ TEST(pool_stable_claims_test, what_ends_in_groups_that_are_held_is_offered_when_
     expect_consistent(groups.pool);
 }
 
-// The lanes together could hold more groups in advance than there are.
+// The shards together could hold more groups in advance than there are.
 TEST(pool_stable_claims_test, what_idle_threads_hold_leaves_room_for_all_objects) {
     constexpr std::size_t capacity = 512;
     constexpr std::size_t threads = 31;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Frames of stable pools in which groups of places go from lanes to compaction and back: no place is given
+// Frames of stable pools in which groups of places go from shards to compaction and back: no place is given
 // out twice, and there is always one while there is room for an object.
 
 #include <handlepool/recycling_pool.hpp>
@@ -81,7 +81,7 @@ TEST(pool_stable_frames, after_reset_no_place_is_given_out_twice) {
     pool_type pool({.name = "reset", .capacity = 40, .reuse_delay = 0});
     for (int round = 0; round != 3; ++round) {
         {
-            // Groups that compaction owns because they are full, that it offers, and that this lane holds.
+            // Groups that compaction owns because they are full, that it offers, and that this shard holds.
             known_objects objects(pool);
             for (int i = 0; i != 13; ++i) {
                 ASSERT_TRUE(objects.emplace());
@@ -234,7 +234,7 @@ struct page_of_numbers {
     alignas(4096) std::array<std::uint64_t, 512> numbers;
 };
 
-/// Groups of two: full ones, those with holes, and the one that the other thread's lane holds.
+/// Groups of two: full ones, those with holes, and the one that the other thread's shard holds.
 template <template <class, class, class> class Pool>
 struct holes_beside_objects {
     using pool_type = Pool<page_of_numbers, default_layout, support::tiny_policy<2, support::step_policy>>;
@@ -308,7 +308,7 @@ struct failing_batch {
         expect_consistent(*pool);
         EXPECT_EQ(pool->size(), 2U);
         pool->shrink_to_fit();
-        EXPECT_LE(seen.constructed() - seen.destroyed(), 2 + 1) << "another lane may keep one";
+        EXPECT_LE(seen.constructed() - seen.destroyed(), 2 + 1) << "another shard may keep one";
         while (pool->try_emplace(3U)) { // in every place, kept or not
         }
         pool.reset();

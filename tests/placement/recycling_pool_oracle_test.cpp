@@ -75,7 +75,7 @@ protected:
                     EXPECT_TRUE(pool_->cancel(reserved_.back()));
                     reserved_.pop_back();
                 } else if (!reserved_.empty()) {
-                    pool_->fulfil(reserved_.back(), value);
+                    pool_->fulfill(reserved_.back(), value);
                     expect_alive(reserved_.back(), value);
                     reserved_.pop_back();
                 }

@@ -96,13 +96,13 @@ const void* memory_of(const row_of_numbers& object) {
 /// same places own the same memory. Returns their handles.
 template <class Pool, class First, class Second>
 std::vector<typename Pool::handle_type> expect_memory_survives(Pool& pool, First first, Second second) {
-    constexpr std::size_t count = 640; // ten groups, of which the lane keeps one at the most
+    constexpr std::size_t count = 640; // ten groups, of which the shard keeps one at the most
     std::map<const void*, const void*> memory;
     for (std::size_t i = 0; i != count; ++i) {
         const auto& object = *pool.find(first());
         memory.emplace(&object, memory_of(object));
         if (i % 2 == 0) {
-            pool.compact(); // some die settled, some as newborns
+            pool.compact(); // some die promoted, some as newborns
         }
     }
     pool.clear();
@@ -193,7 +193,7 @@ TEST(recycling_pool_test, all_functions_that_create_take_kept_objects_over) {
         made.push_back(pool.insert("moved in"));
         made.push_back(pool.emplace_with([](auto) { return std::string("made"); }));
         made.push_back(pool.emplace_with([](auto) { return "made from this"; }));
-        pool.fulfil(reserved, "fulfilled");
+        pool.fulfill(reserved, "fulfilled");
         made.push_back(reserved);
         expected.insert(expected.end(), {"moved in", "made", "made from this", "fulfilled"});
         std::vector<std::string> found;
@@ -237,7 +237,7 @@ TEST(recycling_pool_test, an_assignment_that_throws_leaves_a_cleared_object_and_
         pool.compact();
         const auto constructed = seen.constructed();
         const auto cleared = seen.cleared();
-        // The lane's place may have no object yet.
+        // The shard's place may have no object yet.
         seen.fail_at(0);
         EXPECT_THROW(pool.emplace(6U), construction_failure);
         seen.fail_at(0);
@@ -245,8 +245,8 @@ TEST(recycling_pool_test, an_assignment_that_throws_leaves_a_cleared_object_and_
                      construction_failure);
         const auto reserved = pool.reserve();
         seen.fail_at(0);
-        EXPECT_THROW(pool.fulfil(reserved, 8U), construction_failure);
-        pool.fulfil(reserved, 9U);
+        EXPECT_THROW(pool.fulfill(reserved, 8U), construction_failure);
+        pool.fulfill(reserved, 9U);
         EXPECT_EQ(pool.find(reserved)->value(), 9U);
         seen.fail_at(98);
         made.clear();
@@ -294,7 +294,7 @@ TEST(recycling_pool_test, hooks_and_sinks_see_objects_before_they_are_cleared) {
     recycled_object::counts seen;
     objects pool({.name = "objects", .capacity = 100, .reuse_delay = 0});
     std::vector<std::uint64_t> erased;
-    pool.on_erase([&](auto, recycled_object& object) { erased.push_back(object.value()); }).release();
+    pool.on_destroy([&](auto, recycled_object& object) { erased.push_back(object.value()); }).release();
     for (int round = 0; round != 3; ++round) {
         const auto first = pool.emplace(1U);
         const auto second = pool.emplace(2U);

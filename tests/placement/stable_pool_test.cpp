@@ -120,7 +120,7 @@ TEST(stable_pool_test, objects_need_not_be_movable) {
     EXPECT_EQ(pool.size(), 100U);
 }
 
-TEST(stable_pool_test, iteration_skips_holes_and_what_is_not_settled) {
+TEST(stable_pool_test, iteration_skips_holes_and_what_is_not_promoted) {
     numbers pool({.name = "numbers", .capacity = 1000});
     EXPECT_EQ(pool.begin(), pool.end());
     const auto handles = emplace_sequence(pool, 0, 300);
@@ -170,7 +170,7 @@ TEST(stable_pool_test, new_objects_fill_the_holes_from_the_front) {
         }
     }
     pool.compact();
-    // What the lane's last group has left comes first, then the holes in ascending order.
+    // What the shard's last group has left comes first, then the holes in ascending order.
     for (const auto handle : emplace_sequence(pool, 0, holes.size() - 64)) {
         const std::ptrdiff_t place = pool.find(handle) - first;
         if (place < 6400) {
@@ -318,7 +318,7 @@ TEST(stable_pool_test, for_each_visits_the_same_objects_in_any_number_of_threads
                  std::runtime_error);
 }
 
-TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_settled_or_not) {
+TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_promoted_or_not) {
     census people;
     stable_pool<counted, default_layout, support::tiny_policy<2>> pool(
         {.name = "swept", .capacity = 500, .reuse_delay = 0, .removal_queue_size = 1});
@@ -344,7 +344,7 @@ TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_settled_or_not
 TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
     std::vector<std::uint64_t> gone;
     stable_pool<pinned> pool({.name = "pins", .capacity = 10, .remember_frames = true});
-    pool.on_erase([&](handle<pinned>, pinned& object) { gone.push_back(object.value); }).release();
+    pool.on_destroy([&](handle<pinned>, pinned& object) { gone.push_back(object.value); }).release();
     const auto first = pool.emplace(1U);
     const auto second = pool.emplace(2U);
     pool.compact();

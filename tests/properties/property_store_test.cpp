@@ -566,7 +566,7 @@ TEST(property_store_test, attached_it_refuses_reserved_handles) {
     EXPECT_EQ(refused([&] { store.merge(reserved, {}); }), why_not);
     EXPECT_EQ(refused([&] { store.read(std::as_bytes(std::span(bytes))); }), why_not);
     EXPECT_TRUE(store.empty());
-    pool.fulfil(reserved, 1);
+    pool.fulfill(reserved, 1);
     EXPECT_EQ(store.read(std::as_bytes(std::span(bytes))), 1U);
     EXPECT_EQ(store.view(reserved).value_or(hull, 0.0F), 1.0F);
 }

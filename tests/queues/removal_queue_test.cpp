@@ -27,18 +27,18 @@ using records = std::vector<value_type>;
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-std::size_t push(queue_type& queue, removals_chain& lane, value_type first, value_type last) {
+std::size_t push(queue_type& queue, removals_chain& shard, value_type first, value_type last) {
     std::size_t pushed = 0;
     for (; first != last; ++first) {
-        pushed += queue.push(lane, first) ? 1U : 0U;
+        pushed += queue.push(shard, first) ? 1U : 0U;
     }
     return pushed;
 }
 
-records drain(queue_type& queue, removals_chain& lane) {
+records drain(queue_type& queue, removals_chain& shard) {
     records drained;
-    queue.look(lane);
-    queue.drain(lane, each_record([&](value_type record) { drained.push_back(record); }));
+    queue.look(shard);
+    queue.drain(shard, each_record([&](value_type record) { drained.push_back(record); }));
     return drained;
 }
 
@@ -56,28 +56,28 @@ INSTANTIATE_TEST_SUITE_P(chunks_of, removal_queue_test, testing::Values(1, 2, 3,
 
 TEST_P(removal_queue_test, records_come_out_in_the_order_in_which_they_went_in) {
     queue_type queue("queue", 100, chunk_size, unlimited);
-    removals_chain lane;
-    EXPECT_EQ(push(queue, lane, 0, 10), 10U);
-    EXPECT_EQ(drain(queue, lane), sequence(0, 10));
-    EXPECT_EQ(drain(queue, lane), records{});
-    EXPECT_EQ(push(queue, lane, 10, 25), 15U);
-    EXPECT_EQ(drain(queue, lane), sequence(10, 25));
+    removals_chain shard;
+    EXPECT_EQ(push(queue, shard, 0, 10), 10U);
+    EXPECT_EQ(drain(queue, shard), sequence(0, 10));
+    EXPECT_EQ(drain(queue, shard), records{});
+    EXPECT_EQ(push(queue, shard, 10, 25), 15U);
+    EXPECT_EQ(drain(queue, shard), sequence(10, 25));
 }
 
 TEST_P(removal_queue_test, a_push_past_the_limit_fails_and_leaves_the_others_alone) {
     for (const std::size_t limit : {1U, 2U, 5U}) {
         queue_type queue("queue", 100, chunk_size, limit);
-        removals_chain lane;
+        removals_chain shard;
         for (int round = 0; round != 5; ++round) {
-            EXPECT_EQ(push(queue, lane, 0, 20), limit);
-            EXPECT_FALSE(queue.push(lane, 99));
-            EXPECT_EQ(drain(queue, lane), sequence(0, limit));
+            EXPECT_EQ(push(queue, shard, 0, 20), limit);
+            EXPECT_FALSE(queue.push(shard, 99));
+            EXPECT_EQ(drain(queue, shard), sequence(0, limit));
             queue.recycle();
         }
     }
 }
 
-TEST_P(removal_queue_test, each_lane_has_the_limit_for_itself) {
+TEST_P(removal_queue_test, each_shard_has_the_limit_for_itself) {
     queue_type queue("queue", 100, chunk_size, 3);
     removals_chain one;
     removals_chain other;
@@ -89,25 +89,25 @@ TEST_P(removal_queue_test, each_lane_has_the_limit_for_itself) {
 
 TEST_P(removal_queue_test, a_push_fails_when_the_memory_is_used_up_and_works_again_after_recycle) {
     queue_type queue("queue", 4, chunk_size, unlimited);
-    removals_chain lane;
+    removals_chain shard;
     const std::size_t all = 4 * chunk_size;
-    EXPECT_EQ(push(queue, lane, 0, all + 5), all);
-    EXPECT_EQ(drain(queue, lane), sequence(0, all));
-    EXPECT_FALSE(queue.push(lane, 99));
+    EXPECT_EQ(push(queue, shard, 0, all + 5), all);
+    EXPECT_EQ(drain(queue, shard), sequence(0, all));
+    EXPECT_FALSE(queue.push(shard, 99));
     queue.recycle();
-    EXPECT_EQ(push(queue, lane, 100, 100 + all), all - chunk_size); // the lane still stands on one chunk
-    EXPECT_EQ(drain(queue, lane), sequence(100, 100 + all - chunk_size));
+    EXPECT_EQ(push(queue, shard, 100, 100 + all), all - chunk_size); // the shard still stands on one chunk
+    EXPECT_EQ(drain(queue, shard), sequence(100, 100 + all - chunk_size));
 }
 
 TEST_P(removal_queue_test, memory_is_used_again_for_ever) {
     queue_type queue("queue", 5, chunk_size, unlimited);
-    removals_chain lanes[2];
+    removals_chain shards[2];
     for (value_type round = 0; round != 200; ++round) {
-        for (auto& lane : lanes) {
-            ASSERT_EQ(push(queue, lane, round, round + chunk_size), chunk_size);
+        for (auto& shard : shards) {
+            ASSERT_EQ(push(queue, shard, round, round + chunk_size), chunk_size);
         }
-        for (auto& lane : lanes) {
-            ASSERT_EQ(drain(queue, lane), sequence(round, round + chunk_size));
+        for (auto& shard : shards) {
+            ASSERT_EQ(drain(queue, shard), sequence(round, round + chunk_size));
         }
         queue.recycle();
     }
@@ -115,40 +115,40 @@ TEST_P(removal_queue_test, memory_is_used_again_for_ever) {
 
 TEST_P(removal_queue_test, drain_takes_what_is_there_when_it_begins) {
     queue_type queue("queue", 100, chunk_size, unlimited);
-    removals_chain lane;
-    push(queue, lane, 0, 5);
+    removals_chain shard;
+    push(queue, shard, 0, 5);
     records drained;
-    queue.look(lane);
-    queue.drain(lane, each_record([&](value_type record) {
+    queue.look(shard);
+    queue.drain(shard, each_record([&](value_type record) {
                     drained.push_back(record);
-                    queue.push(lane, record + 100); // a destructor that erases: else this would never end
+                    queue.push(shard, record + 100); // a destructor that erases: else this would never end
                 }));
     EXPECT_EQ(drained, sequence(0, 5));
-    EXPECT_EQ(drain(queue, lane), sequence(100, 105));
+    EXPECT_EQ(drain(queue, shard), sequence(100, 105));
 }
 
 TEST_P(removal_queue_test, after_reset_it_is_empty) {
     queue_type queue("queue", 4, chunk_size, unlimited);
-    removals_chain lane;
-    push(queue, lane, 0, 1000);
+    removals_chain shard;
+    push(queue, shard, 0, 1000);
     queue.reset();
-    lane.records.reset();
-    lane.drained.store(lane.queued.load());
-    EXPECT_EQ(drain(queue, lane), records{});
-    EXPECT_EQ(push(queue, lane, 0, 1000), 4 * chunk_size);
-    EXPECT_EQ(drain(queue, lane), sequence(0, 4 * chunk_size));
+    shard.records.reset();
+    shard.drained.store(shard.queued.load());
+    EXPECT_EQ(drain(queue, shard), records{});
+    EXPECT_EQ(push(queue, shard, 0, 1000), 4 * chunk_size);
+    EXPECT_EQ(drain(queue, shard), sequence(0, 4 * chunk_size));
 }
 
 TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_order) {
     constexpr value_type count = 20'000;
     queue_type queue("queue", 8, chunk_size, 50);
-    removals_chain lane;
+    removals_chain shard;
     // Plain: the queue carries it from the producer to the consumer.
     std::vector<value_type> payload(count);
     std::jthread producer([&] {
         for (value_type record = 0; record != count;) {
             payload[record] = record * 3;
-            if (queue.push(lane, record)) {
+            if (queue.push(shard, record)) {
                 ++record;
             } else {
                 std::this_thread::yield();
@@ -157,8 +157,8 @@ TEST_P(removal_queue_test, records_of_a_running_producer_arrive_complete_and_in_
     });
     value_type expected = 0;
     while (expected != count) {
-        queue.look(lane);
-        queue.drain(lane, each_record([&](value_type record) {
+        queue.look(shard);
+        queue.drain(shard, each_record([&](value_type record) {
                         ASSERT_EQ(record, expected);
                         ASSERT_EQ(payload[record], record * 3);
                         ++expected;
@@ -174,8 +174,8 @@ struct no_tries : default_policy {
 
 TEST(removal_queue_tries_test, a_push_without_a_try_fails_when_it_needs_room) {
     removal_queue<pool_config<default_layout, no_tries>> queue("queue", 4, 2, unlimited);
-    removal_chain<no_tries> lane;
-    EXPECT_FALSE(queue.push(lane, 1));
+    removal_chain<no_tries> shard;
+    EXPECT_FALSE(queue.push(shard, 1));
 }
 
 } // namespace

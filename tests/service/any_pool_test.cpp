@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/service/pool_as_any.hpp>
+#include <handlepool/detail/service/any_pool_adaptor.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
@@ -29,7 +29,7 @@ using any = any_pool<default_layout>;
 constexpr raw_type three_bytes{.size = 3, .alignment = 1};
 
 TEST(any_pool_test, does_what_the_pool_does) {
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10, .reuse_delay = 0});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10, .reuse_delay = 0});
     any& pool = owned;
     EXPECT_EQ(pool.name(), "ints");
     EXPECT_EQ(pool.id(), owned.get().id());
@@ -60,13 +60,13 @@ TEST(any_pool_test, does_what_the_pool_does) {
 }
 
 TEST(any_pool_test, conflicts_and_guards_are_those_of_the_pool) {
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     inline_executor executor;
     const auto guard = owned.get().access();
     EXPECT_THROW(pool.compact(executor), compaction_conflict);
     EXPECT_EQ(pool.try_compact(executor), std::nullopt);
-    EXPECT_THROW(pool.on_erase([](any_handle, void*) {}).release(), compaction_conflict);
+    EXPECT_THROW(pool.on_destroy([](any_handle, void*) {}).release(), compaction_conflict);
 }
 
 TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
@@ -76,7 +76,7 @@ TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
         void end_compaction(const compaction_stats&) {}
         std::vector<std::string> compacted;
     };
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10});
     counting_executor executor;
     any& pool = owned;
     pool.compact(executor);
@@ -86,9 +86,9 @@ TEST(any_pool_test, compacts_with_the_executor_that_it_is_given) {
 
 TEST(any_pool_test, hooks_get_untyped_handles_and_addresses) {
     std::vector<std::pair<any_handle, int>> seen;
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
-    const scoped_hook hook = pool.on_erase(
+    const scoped_hook hook = pool.on_destroy(
         [&](any_handle handle, void* object) { seen.emplace_back(handle, *static_cast<int*>(object)); });
     const any_handle one = owned.get().emplace(1);
     pool.erase(one);
@@ -99,9 +99,9 @@ TEST(any_pool_test, hooks_get_untyped_handles_and_addresses) {
 
 TEST(any_pool_test, holds_a_raw_pool_too) {
     std::vector<void*> seen;
-    detail::pool_as_any<raw_pool<>> owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::any_pool_adaptor<raw_pool<>> owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     any& pool = owned;
-    pool.on_erase([&](any_handle, void* object) { seen.push_back(object); }).release();
+    pool.on_destroy([&](any_handle, void* object) { seen.push_back(object); }).release();
     const any_handle one = owned.get().emplace();
     EXPECT_TRUE(pool.contains(one));
     void* const where = pool.find(one);
@@ -113,7 +113,7 @@ TEST(any_pool_test, holds_a_raw_pool_too) {
 }
 
 TEST(any_pool_test, the_pool_comes_back_only_as_what_it_is) {
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     EXPECT_EQ(pool.as<ints>(), &owned.get());
     EXPECT_EQ(pool.as<handlepool::pool<long>>(), nullptr);
@@ -121,16 +121,16 @@ TEST(any_pool_test, the_pool_comes_back_only_as_what_it_is) {
     EXPECT_EQ(pool.as<tiny_ints>(), nullptr) << "objects of the same type, but another policy";
     EXPECT_EQ(pool.as<raw_pool<>>(), nullptr);
 
-    detail::pool_as_any<raw_pool<>> raw_owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::any_pool_adaptor<raw_pool<>> raw_owned(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     any& raw = raw_owned;
     EXPECT_EQ(raw.as<raw_pool<>>(), &raw_owned.get());
     EXPECT_EQ(raw.as<ints>(), nullptr);
 }
 
 TEST(any_pool_test, objects_type_does_not_depend_on_policies) {
-    detail::pool_as_any<ints> one(pool_options{.name = "one", .capacity = 10});
-    detail::pool_as_any<tiny_ints> other(pool_options{.name = "other", .capacity = 10});
-    detail::pool_as_any<raw_pool<>> raw(pool_options{.name = "raw", .capacity = 10}, three_bytes);
+    detail::any_pool_adaptor<ints> one(pool_options{.name = "one", .capacity = 10});
+    detail::any_pool_adaptor<tiny_ints> other(pool_options{.name = "other", .capacity = 10});
+    detail::any_pool_adaptor<raw_pool<>> raw(pool_options{.name = "raw", .capacity = 10}, three_bytes);
     for (const any* const pool : {static_cast<any*>(&one), static_cast<any*>(&other)}) {
         EXPECT_TRUE(pool->holds<int>());
         EXPECT_FALSE(pool->holds<unsigned>());
@@ -144,7 +144,7 @@ TEST(any_pool_test, objects_type_does_not_depend_on_policies) {
 TEST(any_pool_test, its_end_is_the_pools_end) {
     census counts;
     {
-        detail::pool_as_any<pool<counted>> owned(pool_options{.name = "counted", .capacity = 10});
+        detail::any_pool_adaptor<pool<counted>> owned(pool_options{.name = "counted", .capacity = 10});
         owned.get().emplace(counts);
         any& pool = owned;
         EXPECT_EQ(pool.size(), 1U);
@@ -154,13 +154,13 @@ TEST(any_pool_test, its_end_is_the_pools_end) {
 }
 
 TEST(any_pool_test, hooks_find_the_object_in_containers_that_were_attached_before) {
-    detail::pool_as_any<ints> owned(pool_options{.name = "ints", .capacity = 10});
+    detail::any_pool_adaptor<ints> owned(pool_options{.name = "ints", .capacity = 10});
     any& pool = owned;
     handle_map<void, int> sprites;
     sprites.attach(pool);
     std::vector<int> found;
     const scoped_hook deaths =
-        pool.on_erase([&](any_handle dead, void*) { found.push_back(sprites.at(dead)); });
+        pool.on_destroy([&](any_handle dead, void*) { found.push_back(sprites.at(dead)); });
     const any_handle one = owned.get().emplace(1);
     sprites.try_emplace(one, 7);
     pool.erase(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/service/pool_as_any.hpp>
+#include <handlepool/detail/service/any_pool_adaptor.hpp>
 #include <handlepool/detail/service/route_table.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/policy.hpp>
@@ -16,8 +16,8 @@ namespace {
 
 TEST(route_table_test, leads_from_a_handle_to_its_pool_while_that_is_in_the_table) {
     route_table<default_layout, default_policy> routes("routes");
-    pool_as_any<pool<int>> ships(pool_options{.capacity = 10});
-    pool_as_any<pool<int>> rocks(pool_options{.capacity = 10});
+    any_pool_adaptor<pool<int>> ships(pool_options{.capacity = 10});
+    any_pool_adaptor<pool<int>> rocks(pool_options{.capacity = 10});
     const any_handle ship = ships.get().emplace(1);
     const any_handle rock = rocks.get().emplace(2);
     EXPECT_EQ(routes.find(ship), nullptr);

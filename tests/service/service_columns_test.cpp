@@ -90,7 +90,7 @@ TEST_F(service_columns, any_pool_names_a_row_by_its_first_element) {
     EXPECT_TRUE(any.holds<mover>());
     EXPECT_FALSE(any.holds<position>());
     std::vector<float> seen;
-    const scoped_hook hook = any.on_erase([&](any_handle handle, void* first) {
+    const scoped_hook hook = any.on_destroy([&](any_handle handle, void* first) {
         EXPECT_EQ(handle, any_handle(one));
         seen.push_back(static_cast<position*>(first)->x);
     });
@@ -110,7 +110,7 @@ TEST_F(service_columns, a_pool_of_rows_may_have_a_policy_of_its_own) {
 
 TEST_F(service_columns, views_and_hooks_include_rows) {
     int dead = 0;
-    movers_.on_erase([&](auto, auto row) { dead += row.template get<health>().points; }).release();
+    movers_.on_destroy([&](auto, auto row) { dead += row.template get<health>().points; }).release();
     const auto one = movers_.emplace(health{5});
     EXPECT_THAT(service_.describe(one), HasSubstr("movers #"));
     EXPECT_EQ(service_.leaks().size(), 1U);
@@ -128,7 +128,7 @@ TEST_F(service_columns, rows_may_come_after_their_handles_and_get_new_ones) {
     EXPECT_TRUE(service_.cancel(dropped));
     EXPECT_FALSE(service_.cancel(dropped));
     EXPECT_EQ(service_.state(dropped), handle_state::stale);
-    movers_.fulfil(reserved, health{4});
+    movers_.fulfill(reserved, health{4});
     const any_handle next = service_.revoke(reserved);
     EXPECT_EQ(service_.state(reserved), handle_state::stale);
     EXPECT_EQ(service_.state(next), handle_state::alive);

@@ -84,7 +84,7 @@ TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
 
 TEST_F(frames, a_compaction_of_the_service_or_of_one_pool_is_seen_while_it_runs) {
     std::vector<bool> seen;
-    const auto connection = a.on_erase([&](pool<int>::handle_type, int&) {
+    const auto connection = a.on_destroy([&](pool<int>::handle_type, int&) {
         seen.push_back(world.is_compacting());
         seen.push_back(world.find_any_pool("a")->is_compacting());
         seen.push_back(world.find_any_pool("b")->is_compacting());
@@ -435,7 +435,7 @@ TEST_F(frames, more_threads_than_the_limit_get_no_guard) {
     std::jthread([&] {
         EXPECT_THAT([&] { auto guard = narrow.access(); },
                     ThrowsMessage<too_many_threads>(testing::StartsWith("service: more than max_threads")));
-        narrow.compact(); // needs no lane
+        narrow.compact(); // needs no shard
     }).join();
     EXPECT_EQ(narrow.frames(), 1U);
 }
@@ -456,8 +456,8 @@ TEST(service_of_another_module, gives_no_guard) {
 TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
     std::vector<std::pair<any_handle, int>> typed;
     std::vector<std::pair<any_handle, int>> untyped;
-    a.on_erase([&](handle<int> handle, int& object) { typed.emplace_back(handle, object); }).release();
-    const scoped_hook hook = world.find_any_pool("b")->on_erase(
+    a.on_destroy([&](handle<int> handle, int& object) { typed.emplace_back(handle, object); }).release();
+    const scoped_hook hook = world.find_any_pool("b")->on_destroy(
         [&](any_handle handle, void* object) { untyped.emplace_back(handle, *static_cast<int*>(object)); });
     const any_handle in_a = a.emplace(1);
     const any_handle in_b = b.emplace(2);
@@ -473,7 +473,7 @@ TEST(service_hooks, are_called_when_a_removed_pool_ends) {
     int calls = 0;
     service world;
     auto& ints = world.add_pool<int>("ints", small_pools);
-    ints.on_erase([&](handle<int>, int&) { ++calls; }).release();
+    ints.on_destroy([&](handle<int>, int&) { ++calls; }).release();
     ints.emplace(1);
     world.remove_pool("ints");
     EXPECT_EQ(calls, 0);

@@ -50,7 +50,7 @@ TEST(service_handles, have_a_state_and_can_be_cancelled_and_revoked) {
     EXPECT_TRUE(service.cancel(cancelled));
     EXPECT_FALSE(service.cancel(cancelled));
     EXPECT_EQ(service.state(cancelled), handle_state::stale);
-    ships.fulfil(service.handle_cast<std::uint64_t>(reserved), 7U);
+    ships.fulfill(service.handle_cast<std::uint64_t>(reserved), 7U);
     EXPECT_EQ(service.state(reserved), handle_state::alive);
     const any_handle now = service.revoke(reserved);
     EXPECT_FALSE(service.contains(reserved));

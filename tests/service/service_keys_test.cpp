@@ -81,13 +81,13 @@ TEST(service_hooks, for_births_and_ends_can_be_taken_off) {
     auto& ports = world.add<port_pool>("ports", {.capacity = 10});
     std::vector<std::string> calls;
     auto births = ports.on_birth([&](port_handle, int&) { calls.emplace_back("birth"); });
-    auto ends = ports.on_erase([&](port_handle, int&) { calls.emplace_back("end"); });
+    auto ends = ports.on_destroy([&](port_handle, int&) { calls.emplace_back("end"); });
     auto any_births = world.find_any_pool("ports")->on_birth([&](any_handle handle, void* object) {
         EXPECT_EQ(world.find<int>(handle), object);
         calls.emplace_back("any birth");
     });
     auto any_ends =
-        world.find_any_pool("ports")->on_erase([&](any_handle, void*) { calls.emplace_back("any end"); });
+        world.find_any_pool("ports")->on_destroy([&](any_handle, void*) { calls.emplace_back("any end"); });
     const auto live_and_die = [&] {
         const auto one = ports.emplace(1);
         world.compact();

@@ -95,7 +95,7 @@ TEST_F(service_shrink_test, is_refused_beside_a_guard_or_a_compaction_of_the_ser
         EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);
     }
     int called = 0;
-    const scoped_hook hook = dense.on_erase([&](handle<page_sized>, page_sized&) {
+    const scoped_hook hook = dense.on_destroy([&](handle<page_sized>, page_sized&) {
         ++called;
         EXPECT_THROW(world.shrink_to_fit(), compaction_conflict);
         EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);

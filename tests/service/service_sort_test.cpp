@@ -47,7 +47,7 @@ TEST_F(sorted_in_service, routed_handles_find_the_objects_where_they_are) {
 }
 
 TEST_F(sorted_in_service, a_compaction_by_the_service_keeps_sorts_off) {
-    const scoped_hook hook = ints.on_erase([this](auto, int&) {
+    const scoped_hook hook = ints.on_destroy([this](auto, int&) {
         EXPECT_THROW(ints.sort_by(itself), compaction_conflict);
         EXPECT_THROW(ints.sort_some_by(itself, 10), compaction_conflict);
         ++refused;

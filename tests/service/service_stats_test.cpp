@@ -45,7 +45,7 @@ pool_stats numbered(std::string name) {
     stats.slot_limit = 113;
     stats.reuse_delay = 114;
     stats.smallest_reuse_distance = 115;
-    stats.lanes = 116;
+    stats.shards = 116;
     stats.compactions = 117;
     stats.sweeps = 118;
     stats.bytes_reserved = 119'000'000;
@@ -77,7 +77,7 @@ TEST(stats_table, has_a_line_for_each_pool_with_numbers_below_their_titles) {
     EXPECT_EQ(to_table({.frames = 7, .pools = {numbered("ships"), without_reuse("long-range rockets")}}),
               "pool                id  alive  capacity  newborn  removed  created  destroyed  reserved  "
               "retired  reused after  "
-              "lanes  MiB\n"
+              "shards  MiB\n"
               "ships                1    103       102      105      106      107        108       122  "
               "    112           115  "
               "  116  1.5\n"
@@ -96,7 +96,7 @@ TEST(stats_table, has_one_line_for_a_pool_whatever_its_name) {
 TEST(stats_table, has_its_titles_only_without_pools) {
     EXPECT_THAT(lines_of(to_table({})),
                 ElementsAre("pool  id  alive  capacity  newborn  removed  created  destroyed  "
-                            "reserved  retired  reused after  lanes  MiB"));
+                            "reserved  retired  reused after  shards  MiB"));
 }
 
 TEST(stats_table, columns_widen_for_large_numbers_and_names_in_any_language) {
@@ -133,7 +133,7 @@ TEST(stats_json, has_all_fields_by_their_names) {
                                         {"slot_limit", 113},
                                         {"reuse_delay", 114},
                                         {"smallest_reuse_distance", 115},
-                                        {"lanes", 116},
+                                        {"shards", 116},
                                         {"compactions", 117},
                                         {"sweeps", 118},
                                         {"bytes_reserved", 119'000'000},
@@ -248,7 +248,7 @@ TEST(stats_prometheus, each_metric_has_its_own_value) {
         {"slots_reserved", "122"},
         {"slots_retired", "112"},
         {"slot_limit", "113"},
-        {"lanes", "116"},
+        {"shards", "116"},
         {"compactions_total", "117"},
         {"sweeps_total", "118"},
         {"bytes_reserved", "119000000"},

@@ -131,7 +131,7 @@ struct meanwhile_policy : default_policy {
     template <class T>
     class array : public virtual_array<T> {
     public:
-        array(const detail::memory_purpose& what_for, std::size_t size, std::size_t expected,
+        array(const detail::allocation_label& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = alignof(T))
             : virtual_array<T>(what_for, size, expected, alignment) {
             if (const auto once = std::exchange(meanwhile, nullptr)) {

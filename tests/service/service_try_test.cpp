@@ -71,7 +71,7 @@ TEST(service_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     ships.erase(handle<ship>::from_value(erased.value()));
     EXPECT_FALSE(world.try_pin<ship>(erased));
     EXPECT_FALSE(world.try_pin<int>(kept)) << "of another type";
-    const scoped_hook hook = ships.on_erase([&](auto, ship&) {
+    const scoped_hook hook = ships.on_destroy([&](auto, ship&) {
         ++calls;
         EXPECT_FALSE(world.try_pin<ship>(kept));
     });

@@ -23,7 +23,7 @@ using namespace detail;
 namespace {
 
 using indices = std::vector<std::uint32_t>;
-using set_type = returned_indices<default_policy>;
+using set_type = free_bitmap<default_policy>;
 using allocator_type = index_allocator<default_policy, fifo_freelist<default_policy>>;
 
 constexpr std::size_t many = 1000;
@@ -40,7 +40,7 @@ indices sorted(indices all) {
     return all;
 }
 
-TEST(returned_indices_test, what_is_given_back_goes_out_once) {
+TEST(free_bitmap_test, what_is_given_back_goes_out_once) {
     set_type set("set", 300);
     EXPECT_EQ(claim(set, many, 300), indices{});
     for (const std::uint32_t index : {0U, 63U, 64U, 199U, 299U}) {
@@ -52,7 +52,7 @@ TEST(returned_indices_test, what_is_given_back_goes_out_once) {
     EXPECT_EQ(claim(set, many, 300), indices{});
 }
 
-TEST(returned_indices_test, no_more_go_out_than_are_wanted_and_the_others_stay) {
+TEST(free_bitmap_test, no_more_go_out_than_are_wanted_and_the_others_stay) {
     set_type set("set", 64);
     for (std::uint32_t index = 0; index != 64; ++index) {
         set.give_back(index);
@@ -68,7 +68,7 @@ TEST(returned_indices_test, no_more_go_out_than_are_wanted_and_the_others_stay) 
     EXPECT_EQ(std::set(all.begin(), all.end()).size(), 64U) << "none goes out twice";
 }
 
-TEST(returned_indices_test, words_of_which_no_index_was_ever_used_are_not_searched) {
+TEST(free_bitmap_test, words_of_which_no_index_was_ever_used_are_not_searched) {
     set_type set("set", std::size_t{1} << 32);
     set.give_back(70);
     EXPECT_EQ(claim(set, 1, 64), indices{}) << "only the first word is in service";
@@ -76,7 +76,7 @@ TEST(returned_indices_test, words_of_which_no_index_was_ever_used_are_not_search
     EXPECT_LT(set.memory().resident, 100'000U);
 }
 
-TEST(returned_indices_test, a_search_begins_anywhere_and_comes_round) {
+TEST(free_bitmap_test, a_search_begins_anywhere_and_comes_round) {
     set_type set("set", 256);
     set.give_back(200); // where the next search begins
     EXPECT_EQ(claim(set, 1, 256), indices{200});
@@ -87,7 +87,7 @@ TEST(returned_indices_test, a_search_begins_anywhere_and_comes_round) {
     EXPECT_EQ(claim(set, many, 100), indices{}) << "and may begin past the indices in service";
 }
 
-TEST(returned_indices_test, what_comes_next_is_what_the_next_claims_take) {
+TEST(free_bitmap_test, what_comes_next_is_what_the_next_claims_take) {
     set_type set("set", 300);
     const auto next = [&set](std::size_t in_service, std::size_t most) {
         indices seen;
@@ -112,7 +112,7 @@ TEST(returned_indices_test, what_comes_next_is_what_the_next_claims_take) {
     EXPECT_EQ(next(100, many), indices{}) << "also where claims begin past those in service";
 }
 
-TEST(returned_indices_test, reset_forgets_them) {
+TEST(free_bitmap_test, reset_forgets_them) {
     set_type set("set", 100);
     set.give_back(3);
     set.reset();
@@ -123,7 +123,7 @@ TEST(returned_indices_test, reset_forgets_them) {
 }
 
 // Plain data of each index: ThreadSanitizer reports owners that nothing orders.
-TEST(returned_indices_test, each_index_has_one_owner_who_sees_what_the_one_before_did) {
+TEST(free_bitmap_test, each_index_has_one_owner_who_sees_what_the_one_before_did) {
     constexpr std::uint32_t count = 70;
     set_type set("set", count);
     std::vector<std::uint64_t> things(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/policy.hpp>

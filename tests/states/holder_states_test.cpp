@@ -308,8 +308,8 @@ TEST(lookups, are_copied_with_each_member) {
               (std::vector<std::string>{"slots_", "objects_"}));
     held_world in;
     held_world others;
-    held_lookup one = in.pool.look_up();
-    held_lookup other = others.pool.look_up();
+    held_lookup one = in.pool.lookup();
+    held_lookup other = others.pool.lookup();
     std::swap(one, other);
     others.pool.reset();
     others.object = others.pool.emplace(9);

@@ -19,9 +19,9 @@ template <class Kind>
 class pool_account {
 public:
     pool_account(pool_in_use<Kind>& in, helpers& others) : in_(in), others_(others) {
-        // How many slots a thread claims at once depends on the number of lanes, and which comes first on
+        // How many slots a thread claims at once depends on the number of shards, and which comes first on
         // the frame.
-        others.with_lane([&] { static_cast<void>(pool_.try_access()); });
+        others.with_shard([&] { static_cast<void>(pool_.try_access()); });
         if (pool_.stats().compactions % 2 != 0) {
             pool_.skip_frame();
         }
@@ -42,10 +42,10 @@ private:
     void create_and_erase() {
         make(150);
         tell_ages();
-        others_.with_lane([&] { make(80); });
+        others_.with_shard([&] { make(80); });
         tell_compaction(pool_.compact());
         erase_every(3);
-        others_.with_lane([&] { erase_every(4); });
+        others_.with_shard([&] { erase_every(4); });
         tell_compaction(pool_.compact_some(20));
         if (const auto sorted = in_.sort_some(20)) {
             tell("sorted", sorted->moved, sorted->size, sorted->in_order ? 1 : 0);
@@ -57,9 +57,9 @@ private:
         make(30);
         const handle_type reserved[] = {pool_.reserve(), pool_.reserve(), pool_.reserve()};
         tell_stats();
-        in_.fulfil(reserved[0], 900);
+        in_.fulfill(reserved[0], 900);
         pool_.cancel(reserved[1]);
-        others_.without_lane([&] {
+        others_.without_shard([&] {
             pool_.cancel(reserved[2]);
             pool_.erase(handles_.back());
         });
@@ -86,7 +86,7 @@ private:
         for (int i = 0; i != 3; ++i) {
             erase_every(2);
             make(100);
-            others_.with_lane([&] { make(50); });
+            others_.with_shard([&] { make(50); });
             tell_compaction(pool_.compact());
         }
         tell_ages();

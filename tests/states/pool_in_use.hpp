@@ -131,7 +131,7 @@ public:
         told.reserve(20'000); // hooks must not throw
         Kind::make(made, options());
         if constexpr (Kind::is_watched) {
-            deaths = pool().on_erase([this](auto, auto&& object) { told.push_back(-number_in(object)); });
+            deaths = pool().on_destroy([this](auto, auto&& object) { told.push_back(-number_in(object)); });
         }
         births = pool().on_birth([this](auto, auto&& object) { told.push_back(number_in(object)); });
     }
@@ -159,13 +159,13 @@ public:
             made->emplace([&fails](void* memory) { ::new (memory) tracked(fails); });
         }
     }
-    void fulfil(handle_type handle, int number) {
-        if constexpr (requires { made->fulfil(handle, tracked(number), number); }) {
-            made->fulfil(handle, tracked(number), number);
-        } else if constexpr (requires { made->fulfil(handle, number); }) {
-            made->fulfil(handle, number);
+    void fulfill(handle_type handle, int number) {
+        if constexpr (requires { made->fulfill(handle, tracked(number), number); }) {
+            made->fulfill(handle, tracked(number), number);
+        } else if constexpr (requires { made->fulfill(handle, number); }) {
+            made->fulfill(handle, number);
         } else {
-            made->fulfil(handle, [number](void* memory) { ::new (memory) tracked(number); });
+            made->fulfill(handle, [number](void* memory) { ::new (memory) tracked(number); });
         }
     }
     auto find(handle_type handle) {
@@ -230,7 +230,7 @@ private:
     }
 };
 
-/// Threads beside the first: one that has a lane in such a pool, too, and one that finds none.
+/// Threads beside the first: one that has a shard in such a pool, too, and one that finds none.
 class helpers {
 public:
     /// The calling thread has the first number, if no other one is alive.
@@ -243,17 +243,17 @@ public:
         }
     }
     template <class Work>
-    void with_lane(const Work& work) {
+    void with_shard(const Work& work) {
         second_.run([&work](std::size_t) { work(); });
     }
     template <class Work>
-    void without_lane(const Work& work) {
+    void without_shard(const Work& work) {
         third_.run([&work](std::size_t) { work(); });
     }
 
-    /// The one with a lane is number 0, the calling thread is number 1.
+    /// The one with a shard is number 0, the calling thread is number 1.
     template <class Work>
-    void with_lane_and_caller(const Work& work) {
+    void with_shard_and_caller(const Work& work) {
         second_.run_with_caller([&work](std::size_t thread) { work(thread); });
     }
 

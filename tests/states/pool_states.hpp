@@ -42,8 +42,8 @@ void expect_refusal(const Step& step) {
 }
 
 /// Leaves work of every kind undone: newborns, removals with a record and without one, a sweep and a sort
-/// that have stopped in the middle, takings, reservations, hooks that were disconnected; of a thread with a
-/// lane and of one without; with places where constructors have thrown, and slots that were revoked.
+/// that have stopped in the middle, extractions, reservations, hooks that were disconnected; of a thread with
+/// a shard and of one without; with places where constructors have thrown, and slots that were revoked.
 template <class Kind>
 void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>& taken) {
     using handle_type = typename pool_in_use<Kind>::handle_type;
@@ -62,15 +62,16 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
         }
     };
     attempt([&] {
-        const scoped_hook hook = pool.on_erase([](auto, auto&&) { ADD_FAILURE() << "it was disconnected"; });
+        const scoped_hook hook =
+            pool.on_destroy([](auto, auto&&) { ADD_FAILURE() << "it was disconnected"; });
     });
     make(1400);
     expect_refusal<construction_failure>([&] { in.make_one(-1); });
-    others.with_lane([&] { make(100); });
-    others.without_lane([&] { expect_refusal<too_many_threads>([&] { in.make_one(1); }); });
+    others.with_shard([&] { make(100); });
+    others.without_shard([&] { expect_refusal<too_many_threads>([&] { in.make_one(1); }); });
     attempt([&] { pool.compact(in_pieces()); });
     erase_last(60);
-    others.with_lane([&] { erase_last(90); });
+    others.with_shard([&] { erase_last(90); });
     attempt([&] { pool.compact(in_pieces()); });
     for (std::size_t i = 0; i < handles.size(); i += 50) {
         handles[i] = pool.revoke(handles[i]);
@@ -81,15 +82,15 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
     for (handle_type& each : reserved) {
         each = pool.try_reserve();
     }
-    attempt([&] { in.fulfil(reserved[0], 31); });
+    attempt([&] { in.fulfill(reserved[0], 31); });
     pool.cancel(reserved[1]);
-    others.with_lane([&] { pool.cancel(reserved[2]); });
-    others.without_lane([&] {
+    others.with_shard([&] { pool.cancel(reserved[2]); });
+    others.without_shard([&] {
         pool.cancel(reserved[3]);
         erase_last(3);
     });
     make(150);
-    others.with_lane([&] { make(70); });
+    others.with_shard([&] { make(70); });
     expect_refusal<construction_failure>([&] { in.fail_after_another(); });
     erase_last(300); // more than have records
     pool.compact_some(20);
@@ -110,7 +111,7 @@ void expect_to_serve_two_threads(pool_in_use<Kind>& in, helpers& others) {
     auto& pool = in.pool();
     const std::size_t before = pool.size();
     std::vector<std::pair<handle_type, int>> made[2];
-    others.with_lane_and_caller([&](std::size_t thread) {
+    others.with_shard_and_caller([&](std::size_t thread) {
         for (int i = 0; i != 600; ++i) {
             const int number = static_cast<int>(thread) * 1000 + i;
             made[thread].emplace_back(in.make_one(number), number);

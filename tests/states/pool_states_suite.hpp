@@ -18,7 +18,7 @@ namespace handlepool::test {
 template <class Kind>
 class pool_states : public testing::Test {
 public:
-    static constexpr std::size_t takings = Kind::is_watched ? 5 : 0; // each time
+    static constexpr std::size_t extractions = Kind::is_watched ? 5 : 0; // each time
 
     pool_states() { taken.reserve(100); } // sinks must not throw
 
@@ -36,7 +36,7 @@ TYPED_TEST_P(pool_states, are_as_new_after_a_reset) {
         bring_off_defaults(in, this->others, this->taken);
         const std::size_t waiting = this->taken.size();
         in.pool().reset();
-        EXPECT_EQ(this->taken.size(), waiting + this->takings);
+        EXPECT_EQ(this->taken.size(), waiting + this->extractions);
         EXPECT_EQ(tracked::alive(), 0);
         expect_as_new(in, this->others, as_new);
         in.pool().reset();
@@ -96,7 +96,7 @@ TYPED_TEST_P(pool_states, go_on_after_clear_and_compact) {
         EXPECT_EQ(in.pool().size(), 0U);
         EXPECT_TRUE(in.numbers().empty());
     }
-    EXPECT_EQ(this->taken.size(), 3 * this->takings);
+    EXPECT_EQ(this->taken.size(), 3 * this->extractions);
 }
 
 TYPED_TEST_P(pool_states, end_with_all_that_they_have) {
@@ -105,7 +105,7 @@ TYPED_TEST_P(pool_states, end_with_all_that_they_have) {
         bring_off_defaults(in, this->others, this->taken);
         EXPECT_TRUE(this->taken.empty());
     }
-    EXPECT_EQ(this->taken.size(), this->takings);
+    EXPECT_EQ(this->taken.size(), this->extractions);
     EXPECT_EQ(tracked::alive(), 0);
 }
 

@@ -31,7 +31,7 @@ trace made_of(std::vector<trace_event> events) {
     return {.header = {.command = {"made", "by hand"}, .duration_ns = end}, .events = std::move(events)};
 }
 
-// What every replay without a violation has to fulfil.
+// What every replay without a violation has to fulfill.
 void expect_consistent(const report& result, const trace& recorded) {
     const trace_summary sum = summarize(recorded);
     EXPECT_TRUE(result.passed()) << to_text(result);

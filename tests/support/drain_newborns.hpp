@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,18 +23,18 @@ auto each_newborn(Nursery& newborns, Take& take) {
     };
 }
 
-/// Drains what is ready of a lane's nursery, and calls `take(position)` for its newborns, as a compaction
+/// Drains what is ready of a shard's nursery, and calls `take(position)` for its newborns, as a compaction
 /// does that is run by an executor: in two steps.
 template <class Nursery, class Slots, class Take>
-void drain_newborns(Nursery& newborns, typename Nursery::chain& lane, const Slots& slots, Take take) {
+void drain_newborns(Nursery& newborns, typename Nursery::chain& shard, const Slots& slots, Take take) {
     std::size_t ready = 0;
     bool all = true;
-    newborns.for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+    newborns.for_pending(shard, [&](std::uint32_t first, std::uint32_t last) {
         const std::uint32_t count = newborns.scan_published(first, last, slots);
         ready += all ? count : 0;
         all = all && count == last - first;
     });
-    newborns.drain(lane, ready, each_newborn(newborns, take));
+    newborns.drain(shard, ready, each_newborn(newborns, take));
 }
 
 } // namespace handlepool::test

@@ -5,7 +5,7 @@
 
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/handle.hpp>
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ namespace handlepool::test {
 /// The parts of a pool of counted objects, and the steps of emplace and erase one by one. Whoever uses it
 /// destroys the objects: none may be left at its end.
 template <class Policy, class Layout = default_layout>
-class parts_rig : public detail::pool_parts<counted, detail::pool_config<Layout, Policy>> {
-    using parts = detail::pool_parts<counted, detail::pool_config<Layout, Policy>>;
+class parts_rig : public detail::pool_state<counted, detail::pool_config<Layout, Policy>> {
+    using parts = detail::pool_state<counted, detail::pool_config<Layout, Policy>>;
 
 public:
     using typename parts::value_type;
     using config = detail::pool_config<Layout, Policy>;
-    using parts::allocator, parts::fresh_tag, parts::lanes, parts::newborns, parts::objects, parts::removals,
+    using parts::allocator, parts::fresh_tag, parts::shards, parts::newborns, parts::objects, parts::removals,
         parts::table;
 
     static constexpr std::uint32_t pool_id = 3;
@@ -101,7 +101,7 @@ public:
     }
     std::uint64_t value(value_type handle) { return table.find(handle, objects)->value(); }
 
-    detail::lane<Policy>& mine() { return *lanes.mine(); }
+    detail::shard<Policy>& mine() { return *shards.mine(); }
 
     census people;
 };

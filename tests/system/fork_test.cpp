@@ -121,7 +121,7 @@ TEST(fork_test, a_child_uses_its_copy_of_a_pool_that_no_other_thread_was_using) 
     std::vector<handle<int>> handles(2);
     std::latch used(3);
     std::latch done(1);
-    in_threads(3, [&](std::size_t thread) { // two of them wait meanwhile, with lanes of their own
+    in_threads(3, [&](std::size_t thread) { // two of them wait meanwhile, with shards of their own
         if (thread != 2) {
             handles[thread] = ints.emplace(static_cast<int>(thread));
             used.arrive_and_wait();

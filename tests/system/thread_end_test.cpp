@@ -44,7 +44,7 @@ protected:
             EXPECT_EQ(ints[handle], 7);
         }
         EXPECT_EQ(ints.size(), kept.size());
-        EXPECT_LE(ints.stats().lanes, 4U) << "threads that came one after the other share a lane";
+        EXPECT_LE(ints.stats().shards, 4U) << "threads that came one after the other share a shard";
     }
 
     pool<int> ints{{.name = "ints", .capacity = 10'000}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/policy.hpp>
@@ -45,16 +45,16 @@ template <class Base>
 struct gate_rig {
     using policy = noticed_wait<Base>;
 
-    lane<policy>& mine() { return *lanes.mine(); }
+    shard<policy>& mine() { return *shards.mine(); }
     std::uint32_t pins() { return mine().guards(); }
 
-    lane_table<policy> lanes{"lanes", 1000};
-    access_gate<lane<policy>> gate{lanes, "pool 'ships'"};
+    shard_table<policy> shards{"shards", 1000};
+    access_gate<shard<policy>> gate{shards, "pool 'ships'"};
 };
 
 class access_gate_test : public testing::Test, protected gate_rig<default_policy> {};
 
-TEST_F(access_gate_test, a_guard_pins_its_lane_while_it_lives) {
+TEST_F(access_gate_test, a_guard_pins_its_shard_while_it_lives) {
     EXPECT_FALSE(gate.pinned());
     {
         const auto guard = gate.access();
@@ -341,7 +341,7 @@ TEST(access_gate_step_test, a_guard_that_ends_elsewhere_while_its_maker_makes_an
                                                  });
 }
 
-// A new thread's lane, too, is seen by a compaction that starts before or after any of its steps.
+// A new thread's shard, too, is seen by a compaction that starts before or after any of its steps.
 TEST(access_gate_step_test, a_guard_stopped_at_any_step_and_a_compaction_exclude_each_other) {
     std::size_t closed = 0;
     std::size_t refused = 0;
@@ -458,7 +458,7 @@ TEST(access_gate_step_test, a_guard_is_refused_to_who_compacts_while_another_thr
     for (std::size_t step = 0; stopped; ++step) {
         SCOPED_TRACE("stopped before step " + std::to_string(step));
         gate_rig<support::step_policy> rig;
-        ASSERT_TRUE(rig.gate.try_close()); // its thread has a lane
+        ASSERT_TRUE(rig.gate.try_close()); // its thread has a shard
         rig.gate.open();
         support::stepper opening(step, [&] {
             if (rig.gate.try_close()) {
@@ -535,8 +535,8 @@ struct a_guard_that_waits : testing::Test {
         other.join();
     }
 
-    lane_table<policy> lanes{"lanes", 1000};
-    access_gate<lane<policy>> gate{lanes, "pool 'ships'"};
+    shard_table<policy> shards{"shards", 1000};
+    access_gate<shard<policy>> gate{shards, "pool 'ships'"};
     std::thread other;
 };
 

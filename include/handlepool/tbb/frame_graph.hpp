@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>
@@ -167,7 +167,7 @@ inline void frame_graph::run_task(task& one) {
         return;
     }
     one.begin = clock::now();
-    if (const std::exception_ptr thrown = detail::thrown_by(one.body)) {
+    if (const std::exception_ptr thrown = detail::capture_exception(one.body)) {
         note_failure(one.name, thrown);
     }
     one.end = clock::now();
@@ -216,7 +216,7 @@ inline frame_run frame_graph::run(std::uint64_t frames,
         const clock::time_point begin = clock::now();
         compaction_ = {};
         left_out_.store(false, std::memory_order::relaxed);
-        const std::exception_ptr thrown = detail::thrown_by([this] { // by a node that is no task
+        const std::exception_ptr thrown = detail::capture_exception([this] { // by a node that is no task
             start_.try_put(tbb::flow::continue_msg());
             graph_.wait_for_all();
             if (graph_.is_cancelled()) { // by a task: nodes are left with a part of their messages

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/contract.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/failure.hpp>
 
 #include <atomic>

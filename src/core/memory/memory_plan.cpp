@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "round_up.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/error.hpp>
 
@@ -21,7 +21,7 @@ constexpr std::size_t sharing_size = virtual_memory::huge_page_size / 2;
 
 } // namespace
 
-void memory_plan::add(virtual_memory& array, const memory_purpose& what_for, std::size_t size,
+void memory_plan::add(virtual_memory& array, const allocation_label& what_for, std::size_t size,
                       std::size_t alignment, std::size_t expected) {
     if (requests_.empty()) {
         requests_.reserve(40); // more than a pool has arrays
@@ -52,13 +52,13 @@ bool memory_plan::is_small() const noexcept {
     return expected <= small_use;
 }
 
-virtual_memory memory_plan::reserve(const memory_purpose& what_for) {
+virtual_memory memory_plan::reserve(const allocation_label& what_for) {
     std::size_t total = 0;
     for (const request& one : requests_) {
         // With all that an alignment may add.
         const std::size_t most = one.size + std::max(one.alignment, 2 * virtual_memory::huge_page_size);
         if (most > virtual_memory::most_bytes - total) {
-            raise(reservation_failed(what_for.text().c_str(), virtual_memory::most_bytes, ENOMEM));
+            throw_exception(reservation_failed(what_for.text().c_str(), virtual_memory::most_bytes, ENOMEM));
         }
         total += most;
     }

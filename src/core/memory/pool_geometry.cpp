@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
@@ -40,7 +40,7 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     std::string error;
     const std::optional<pool_geometry> planned = try_plan_geometry(options, limits, error);
     if (!planned) {
-        raise(std::invalid_argument(error));
+        throw_exception(std::invalid_argument(error));
     }
     return *planned;
 }
@@ -82,26 +82,26 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     geometry.reuse_delay = options.reuse_delay != pool_options::automatic
                                ? options.reuse_delay
                                : std::min<std::size_t>(1024, beside_capacity);
-    geometry.lane_slack =
+    geometry.shard_slack =
         std::min(options.capacity / 8 + options.max_threads, beside_capacity - geometry.reuse_delay);
-    geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.lane_slack;
+    geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.shard_slack;
     geometry.slot_limit =
         limited ? options.slot_limit : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
 
-    // Each lane may sit on a chunk that is half used and on one that is half drained.
-    const auto chunks = [&](std::size_t chunk_size, std::size_t of_lane) {
-        return (geometry.object_limit + chunk_size - 1) / chunk_size + of_lane * geometry.max_threads;
+    // Each shard may sit on a chunk that is half used and on one that is half drained.
+    const auto chunks = [&](std::size_t chunk_size, std::size_t of_shard) {
+        return (geometry.object_limit + chunk_size - 1) / chunk_size + of_shard * geometry.max_threads;
     };
-    // Address space that each lane may touch the beginning of follows from the chunks: where few objects fit
+    // Address space that each shard may touch the beginning of follows from the chunks: where few objects fit
     // into the pool, that is worth some more claims.
     const auto small_chunk = [&](std::size_t chunk_size) {
         return std::min(chunk_size, std::bit_ceil(options.capacity / 16 + 1));
     };
     geometry.nursery_chunk = limits.stable ? limits.nursery_chunk : small_chunk(limits.nursery_chunk);
     geometry.removal_chunk = small_chunk(limits.removal_chunk);
-    geometry.nursery_chunks = chunks(geometry.nursery_chunk, nursery_chunks_of_lane);
+    geometry.nursery_chunks = chunks(geometry.nursery_chunk, nursery_chunks_of_shard);
     // For those that compaction holds: as many again as objects fill, for the groups that it takes over, half
-    // of them, and that lanes hold in advance; or for chunks whose memory it gives back, see
+    // of them, and that shards hold in advance; or for chunks whose memory it gives back, see
     // chunks_to_hold().
     geometry.nursery_chunks +=
         limits.stable ? chunks(geometry.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;

@@ -2,7 +2,7 @@
 #include "round_up.hpp"
 #include "system_memory.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/memory_plan.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/error.hpp>
@@ -52,11 +52,11 @@ std::size_t virtual_memory::huge_bytes(std::size_t size, std::size_t expected) n
     return huge_pages >= fewest_huge_pages ? huge_pages * huge_page_size : 0;
 }
 
-virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
+virtual_memory::virtual_memory(const allocation_label& what_for, std::size_t count, std::size_t element_size,
                                std::size_t alignment, std::size_t expected)
     : virtual_memory() { // so that the destructor runs when this throws
     if (count > most_bytes / element_size) {
-        raise(reservation_failed(what_for.text().c_str(), most_bytes, ENOMEM));
+        throw_exception(reservation_failed(what_for.text().c_str(), most_bytes, ENOMEM));
     }
     const std::size_t size = std::max<std::size_t>(count * element_size, 1);
     const std::size_t likely = std::min(expected, count) * element_size;
@@ -71,12 +71,12 @@ virtual_memory::virtual_memory(const memory_purpose& what_for, std::size_t count
     prefer_huge_pages(0, huge);
 }
 
-void virtual_memory::map(const memory_purpose& what_for, std::size_t size, std::size_t alignment) {
+void virtual_memory::map(const allocation_label& what_for, std::size_t size, std::size_t alignment) {
     const std::size_t base_alignment = std::max(alignment, page_size());
     const std::size_t mapping_size = round_up(size, page_size()) + (base_alignment - page_size());
     const system_memory::reservation mapping = system_memory::reserve(mapping_size);
     if (mapping.first == nullptr) {
-        raise(reservation_failed(what_for.text().c_str(), mapping_size, mapping.error_number));
+        throw_exception(reservation_failed(what_for.text().c_str(), mapping_size, mapping.error_number));
     }
     mapping_ = mapping.first;
     const std::size_t skipped = round_up(address_of(mapping_), base_alignment) - address_of(mapping_);
@@ -214,13 +214,13 @@ std::size_t virtual_memory::resident() const noexcept {
 
 // ---- Where memory does not come by touch -----------------------------------------------------------------
 
-void virtual_memory::make_usable(const memory_purpose& what_for, bool in_steps) {
+void virtual_memory::make_usable(const allocation_label& what_for, bool in_steps) {
     if constexpr (!memory_by_touch) {
         const std::size_t pages = page_of(size_ - 1) + 1;
         if (in_steps && size_ >= smallest_in_steps) {
             ready_ = page_set_type(pages);
         } else if (!system_memory::commit(address_of_page(0), pages * page_size())) {
-            raise(reservation_failed(what_for.text().c_str(), pages * page_size(), ENOMEM));
+            throw_exception(reservation_failed(what_for.text().c_str(), pages * page_size(), ENOMEM));
         }
     }
 }

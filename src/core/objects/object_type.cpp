@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/error.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace handlepool::detail {
 
-std::string refusal_of(const raw_type& type, std::string_view pool) {
+std::string validate(const raw_type& type, std::string_view pool) {
     constexpr std::size_t most_alignment = std::size_t{1} << 20;
     constexpr std::size_t most_size = std::numeric_limits<std::size_t>::max() / 2;
     if (!std::has_single_bit(type.alignment) || type.alignment > most_alignment) {
@@ -25,8 +25,8 @@ std::string refusal_of(const raw_type& type, std::string_view pool) {
 }
 
 const raw_type& checked_raw_type(const raw_type& type, std::string_view pool) {
-    if (const std::string error = refusal_of(type, pool); !error.empty()) {
-        raise(std::invalid_argument(error));
+    if (const std::string error = validate(type, pool); !error.empty()) {
+        throw_exception(std::invalid_argument(error));
     }
     return type;
 }

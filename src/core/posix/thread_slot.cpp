@@ -22,7 +22,7 @@ void call_thread_ends(void* word_as_pointer) {
 
 // Made before main, and before objects of static storage duration, so that no thread waits for another to
 // make it. Deleted with the module: threads that end later would call into what is no longer there. Without
-// a key numbers are not given back, and the pool says so when it runs out of lanes.
+// a key numbers are not given back, and the pool says so when it runs out of shards.
 class exit_key {
 public:
     exit_key() noexcept : made_(pthread_key_create(&key_, call_thread_ends) == 0) {}

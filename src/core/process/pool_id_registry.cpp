@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "at_fork.hpp"
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/detail/process/process_state.hpp>
 #include <handlepool/error.hpp>
@@ -64,9 +64,9 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
     const std::scoped_lock lock(mutex_);
     if (wanted) {
         if (*wanted > id_mask_) {
-            raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(*wanted) +
-                                        " does not fit the handle's layout; allowed are 0 to " +
-                                        std::to_string(id_mask_)));
+            throw_exception(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(*wanted) +
+                                                  " does not fit the handle's layout; allowed are 0 to " +
+                                                  std::to_string(id_mask_)));
         }
         return lease(*wanted, pool);
     }
@@ -80,9 +80,9 @@ pool_id_lease pool_id_registry::acquire(std::optional<unsigned> wanted, std::str
         }
     }
     if (given_back_.empty()) {
-        raise(std::runtime_error(quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
-                                 std::to_string(std::uint64_t{id_mask_} + 1) +
-                                 ", each taken by a living pool or used up"));
+        throw_exception(std::runtime_error(
+            quoted_pool(pool) + ": no pool id is left; the handle's layout has " +
+            std::to_string(std::uint64_t{id_mask_} + 1) + ", each taken by a living pool or used up"));
     }
     return lease(given_back_.front(), pool);
 }
@@ -94,13 +94,14 @@ pool_id_lease pool_id_registry::lease(std::uint32_t id, std::string_view pool) {
     const auto [found, is_new] = records_.try_emplace(id);
     record& entry = found->second;
     if (entry.in_use) {
-        raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
-                                    " is taken by the living " + quoted_pool(entry.user) +
-                                    "; leave pool_id out to get a free one"));
+        throw_exception(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+                                              " is taken by the living " + quoted_pool(entry.user) +
+                                              "; leave pool_id out to get a free one"));
     }
     if (is_used_up(entry)) {
-        raise(std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
-                                    " is used up by former pools; leave pool_id out to get a free one"));
+        throw_exception(
+            std::invalid_argument(quoted_pool(pool) + ": pool_id " + std::to_string(id) +
+                                  " is used up by former pools; leave pool_id out to get a free one"));
     }
     if (is_new) {
         entry.not_given_back.swap(own_place);

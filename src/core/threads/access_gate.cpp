@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 
@@ -16,7 +16,7 @@ void throw_refused(std::string_view owner, gate_refusal refusal) {
     text += refusal == gate_refusal::running
                 ? ": compaction was asked for while one is running"
                 : ": compaction was asked for by a thread that has made an access guard, which still lives";
-    raise(compaction_conflict(text));
+    throw_exception(compaction_conflict(text));
 }
 
 } // namespace handlepool::detail

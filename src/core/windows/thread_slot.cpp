@@ -13,7 +13,7 @@ namespace {
 // told. TLS_OUT_OF_INDEXES until the module is loaded.
 constinit std::atomic<DWORD> slot{TLS_OUT_OF_INDEXES};
 // In its place when the system has no slot left: then numbers are not given back, and the pool says so when
-// it runs out of lanes.
+// it runs out of shards.
 constinit thread_local std::uint32_t word_without_slot = 0;
 
 DWORD own_slot() noexcept {

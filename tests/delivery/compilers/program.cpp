@@ -85,7 +85,7 @@ void use_pool() {
     require(ships.try_compact().has_value(), "try_compact");
     require(ships.erase(handle) && !ships.erase(handle) && !ships.try_pin(handle), "a stale handle");
     require(ships.describe(handle).find("erased") != std::string::npos, "describe");
-    ships.on_erase([](auto, ship&) {}).release();
+    ships.on_destroy([](auto, ship&) {}).release();
     ships.clear();
     ships.compact();
     ships.shrink_to_fit();
@@ -101,7 +101,7 @@ void fill_pool() {
     require(!full.try_emplace_n(2, made.begin(), 7), "try_emplace_n without room");
     require(full.try_emplace_n(1, made.begin(), 7).has_value(), "try_emplace_n");
     require(!full.try_emplace(3), "try_emplace without room");
-    require(!handlepool::pool<int>::refusal_of({.capacity = 0}).empty(), "refusal_of");
+    require(!handlepool::pool<int>::validate({.capacity = 0}).empty(), "validate");
 }
 
 void use_raw_pool() {
@@ -125,7 +125,7 @@ void use_columns() {
     const auto hurt = pool.emplace(health{-1}, position{2});
     const auto whole = pool.emplace_with([](auto) { return std::tuple(position{1}); });
     const auto late = pool.try_reserve();
-    require(pool.try_fulfil(late, position{3}) && !pool.cancel(late), "try_fulfil of a row");
+    require(pool.try_fulfill(late, position{3}) && !pool.cancel(late), "try_fulfill of a row");
     handlepool::thread_executor executor(2);
     pool.compact(executor);
     pool.sort_by<position>(&position::x);

@@ -74,7 +74,7 @@ void create_together(const plugin_functions& plugin, bool one_copy) {
     }
 }
 
-/// What needs no lane works across copies.
+/// What needs no shard works across copies.
 void look_up_and_erase(const plugin_functions& plugin) {
     ships pool({.name = "ships", .capacity = 100});
     std::vector<handle<ship>> handles;

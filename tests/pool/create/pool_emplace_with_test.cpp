@@ -59,7 +59,7 @@ TEST(emplace_with, calls_with_a_handle_that_is_reserved) {
         EXPECT_TRUE(self);
         EXPECT_EQ(pool.state(self), handle_state::reserved);
         EXPECT_FALSE(pool.contains(self));
-        EXPECT_FALSE(pool.try_fulfil(self, ship{}));
+        EXPECT_FALSE(pool.try_fulfill(self, ship{}));
         EXPECT_FALSE(pool.cancel(self));
         EXPECT_FALSE(pool.erase(self));
         EXPECT_FALSE(pool.revoke(self));
@@ -152,7 +152,7 @@ TEST(emplace_with, uses_slots_up_also_when_it_throws) {
     EXPECT_EQ(pool.stats().slots_retired, 2U);
 }
 
-TEST(emplace_with, is_refused_in_a_thread_without_a_lane) {
+TEST(emplace_with, is_refused_in_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
     pool<int, default_layout, chosen_module> pool(small());
     pool.emplace(1);
@@ -219,7 +219,7 @@ TEST(stopped_emplace_with, that_throws_never_lets_another_thread_have_the_handle
                          construction_failure);
         },
         [](one_that_fails& scene) {
-            EXPECT_FALSE(scene.objects.try_fulfil(scene.leaked, 1));
+            EXPECT_FALSE(scene.objects.try_fulfill(scene.leaked, 1));
             EXPECT_FALSE(scene.objects.cancel(scene.leaked));
             EXPECT_NE(scene.objects.state(scene.leaked), handle_state::alive);
         },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Handles that are given out before their objects: reserve, fulfil, cancel, state.
+// Handles that are given out before their objects: reserve, fulfill, cancel, state.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
@@ -52,7 +52,7 @@ TEST(reserved_handle, resolves_when_it_is_fulfilled_and_not_before) {
     EXPECT_FALSE(pool.erase(handle));
     EXPECT_FALSE(pool.revoke(handle));
     EXPECT_EQ(pool.size(), 0U);
-    pool.fulfil(handle, 7U);
+    pool.fulfill(handle, 7U);
     EXPECT_EQ(pool.state(handle), handle_state::alive);
     EXPECT_EQ(pool.at(handle), 7U);
     EXPECT_EQ(pool.handle_of(pool.at(handle)), handle);
@@ -70,7 +70,7 @@ TEST(reserved_handle, is_fulfilled_in_a_slot_that_had_other_objects) {
         const auto handle = pool.reserve();
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         pool.compact();
-        pool.fulfil(handle, i);
+        pool.fulfill(handle, i);
         EXPECT_EQ(pool.at(handle), i);
         if (i % 2 == 0) {
             pool.compact();
@@ -91,12 +91,12 @@ TEST(reserved_handle, stays_reserved_through_compactions_and_clear) {
     EXPECT_EQ(pool.state(erased), handle_state::stale);
     EXPECT_EQ(pool.state(handle), handle_state::reserved);
     EXPECT_TRUE(pool.idle()) << "a reserved handle is no work for a compaction";
-    pool.fulfil(handle, 2U);
+    pool.fulfill(handle, 2U);
     EXPECT_FALSE(pool.idle());
     expect_consistent(pool);
 }
 
-TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_settled) {
+TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_closed) {
     using one_by_one = pool<std::uint64_t, default_layout, support::tiny_policy<1>>;
     one_by_one pool({.name = "ships", .capacity = 3, .reuse_delay = 0, .slot_limit = 3});
     std::array handles{pool.reserve(), pool.reserve(), pool.reserve()};
@@ -108,7 +108,7 @@ TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_settled) {
     EXPECT_TRUE(pool.cancel(handles[0]));
     EXPECT_EQ(pool.stats().slots_reserved, 2U);
     EXPECT_TRUE(pool.try_emplace(1U)) << "a cancelled handle's slot is free at once";
-    pool.fulfil(handles[1], 2U);
+    pool.fulfill(handles[1], 2U);
     EXPECT_EQ(pool.stats().slots_reserved, 1U);
     EXPECT_EQ(pool.stats().created, 2U);
     expect_consistent(pool);
@@ -117,17 +117,17 @@ TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_settled) {
 TEST(reserved_handle, can_be_fulfilled_once_only) {
     numbers pool(small());
     const auto handle = pool.reserve();
-    EXPECT_TRUE(pool.try_fulfil(handle, 1U));
-    EXPECT_FALSE(pool.try_fulfil(handle, 2U));
-    EXPECT_THAT([&] { pool.fulfil(handle, 2U); },
+    EXPECT_TRUE(pool.try_fulfill(handle, 1U));
+    EXPECT_FALSE(pool.try_fulfill(handle, 2U));
+    EXPECT_THAT([&] { pool.fulfill(handle, 2U); },
                 ThrowsMessage<not_reserved>(AllOf(HasSubstr("pool 'ships': handle #"),
                                                   HasSubstr("is not reserved: it has its object"))));
     EXPECT_FALSE(pool.cancel(handle));
     EXPECT_EQ(pool.at(handle), 1U);
     pool.erase(handle);
-    EXPECT_THAT([&] { pool.fulfil(handle, 2U); }, ThrowsMessage<not_reserved>(HasSubstr("erased")));
+    EXPECT_THAT([&] { pool.fulfill(handle, 2U); }, ThrowsMessage<not_reserved>(HasSubstr("erased")));
     pool.compact();
-    EXPECT_FALSE(pool.try_fulfil(handle, 2U));
+    EXPECT_FALSE(pool.try_fulfill(handle, 2U));
     EXPECT_EQ(pool.size(), 0U);
 }
 
@@ -137,13 +137,13 @@ TEST(reserved_handle, can_be_cancelled_once_only_and_is_then_stale_for_ever) {
     EXPECT_TRUE(pool.cancel(handle));
     EXPECT_FALSE(pool.cancel(handle));
     EXPECT_EQ(pool.state(handle), handle_state::stale);
-    EXPECT_THAT([&] { pool.fulfil(handle, 1U); },
+    EXPECT_THAT([&] { pool.fulfill(handle, 1U); },
                 ThrowsMessage<not_reserved>(HasSubstr("is not reserved: reserved and cancelled")));
     const auto next = pool.emplace(2U);
     EXPECT_EQ(next.index(), handle.index());
     EXPECT_NE(next, handle);
     EXPECT_FALSE(pool.contains(handle));
-    EXPECT_FALSE(pool.try_fulfil(handle, 3U));
+    EXPECT_FALSE(pool.try_fulfill(handle, 3U));
     EXPECT_FALSE(pool.cancel(handle));
     EXPECT_EQ(pool.at(next), 2U);
     expect_consistent(pool);
@@ -156,10 +156,10 @@ TEST(reserved_handle, of_the_same_slot_does_not_answer_for_another) {
     const auto second = pool.reserve();
     ASSERT_EQ(first.index(), second.index());
     EXPECT_EQ(pool.state(first), handle_state::stale);
-    EXPECT_FALSE(pool.try_fulfil(first, 1U));
+    EXPECT_FALSE(pool.try_fulfill(first, 1U));
     EXPECT_FALSE(pool.cancel(first));
     EXPECT_EQ(pool.state(second), handle_state::reserved);
-    pool.fulfil(second, 2U);
+    pool.fulfill(second, 2U);
     EXPECT_EQ(pool.at(second), 2U);
 }
 
@@ -182,7 +182,7 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
                     continue;
                 }
                 EXPECT_EQ(pool.state(forged), handle_state::stale) << index << ' ' << generation;
-                EXPECT_FALSE(pool.try_fulfil(forged, 3U));
+                EXPECT_FALSE(pool.try_fulfill(forged, 3U));
                 EXPECT_FALSE(pool.cancel(forged));
             }
         }
@@ -190,9 +190,9 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
     for (const auto forged : {handle_type(), foreign, handle_type::from_value(~std::uint64_t{0}),
                               handle_type::from_value(reserved.value() + 0xffff'0000U)}) {
         EXPECT_EQ(pool.state(forged), handle_state::stale);
-        EXPECT_FALSE(pool.try_fulfil(forged, 3U));
+        EXPECT_FALSE(pool.try_fulfill(forged, 3U));
         EXPECT_FALSE(pool.cancel(forged));
-        EXPECT_THROW(pool.fulfil(forged, 3U), not_reserved);
+        EXPECT_THROW(pool.fulfill(forged, 3U), not_reserved);
     }
     EXPECT_EQ(pool.state(reserved), handle_state::reserved);
     EXPECT_EQ(pool.state(alive), handle_state::alive);
@@ -208,9 +208,9 @@ TEST(reserved_handle, is_described) {
     const auto cancelled = pool.reserve();
     pool.cancel(cancelled);
     EXPECT_THAT(pool.describe(cancelled), HasSubstr(": reserved and cancelled"));
-    pool.fulfil(handle, 1U);
+    pool.fulfill(handle, 1U);
     EXPECT_THAT(pool.describe(handle), HasSubstr(": alive"));
-    EXPECT_THAT([&] { pool.fulfil({}, 1U); }, ThrowsMessage<not_reserved>(HasSubstr("the null handle")));
+    EXPECT_THAT([&] { pool.fulfill({}, 1U); }, ThrowsMessage<not_reserved>(HasSubstr("the null handle")));
 }
 
 TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
@@ -220,13 +220,13 @@ TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
     for (int round = 0; round != 20; ++round) {
         reserved.push_back(pool.reserve());
         reserved.push_back(pool.reserve());
-        pool.fulfil(reserved.back(), 1);
+        pool.fulfill(reserved.back(), 1);
         reserved.push_back(pool.reserve());
         pool.reset();
         EXPECT_EQ(pool.stats().slots_reserved, 0U);
         for (const auto old : reserved) {
             EXPECT_EQ(pool.state(old), handle_state::stale);
-            EXPECT_FALSE(pool.try_fulfil(old, 1));
+            EXPECT_FALSE(pool.try_fulfill(old, 1));
         }
         std::vector<handle<int, layout>> made;
         for (int i = 0; i != 4; ++i) {
@@ -314,7 +314,7 @@ TEST(reserved_handle, of_the_last_generation_is_fulfilled_like_the_others) {
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 2});
     int made = 0;
     while (const auto handle = pool.try_reserve()) {
-        pool.fulfil(handle, ++made);
+        pool.fulfill(handle, ++made);
         EXPECT_EQ(pool.at(handle), made);
         pool.erase(handle);
         pool.compact();
@@ -325,41 +325,41 @@ TEST(reserved_handle, of_the_last_generation_is_fulfilled_like_the_others) {
 
 // ---- Exceptions and re-entrance
 
-TEST(fulfilment_that_throws, leaves_the_handle_reserved_and_nothing_else) {
+TEST(fulfillment_that_throws, leaves_the_handle_reserved_and_nothing_else) {
     census people;
     pool<throwing> pool(small(1));
     const auto handle = pool.reserve();
     for (int i = 0; i != 300; ++i) { // more than the nursery has positions
         fuse when(0);
-        EXPECT_THROW(pool.fulfil(handle, when, people), construction_failure);
+        EXPECT_THROW(pool.fulfill(handle, when, people), construction_failure);
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         fuse again(0);
-        EXPECT_THROW(pool.try_fulfil(handle, again, people), construction_failure);
+        EXPECT_THROW(pool.try_fulfill(handle, again, people), construction_failure);
     }
     EXPECT_EQ(people.alive(), 0);
     EXPECT_EQ(pool.stats().slots_reserved, 1U);
     fuse never(1'000'000);
-    pool.fulfil(handle, never, people, 7U);
+    pool.fulfill(handle, never, people, 7U);
     EXPECT_EQ(pool.at(handle).value(), 7U);
     expect_consistent(pool);
     EXPECT_EQ(people.misused(), 0);
 }
 
-TEST(fulfilment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) {
+TEST(fulfillment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) {
     pool<re_entrant> pool(small());
     const auto handle = pool.reserve();
     int seen = 0;
-    pool.fulfil(handle, [&] {
+    pool.fulfill(handle, [&] {
         ++seen;
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         EXPECT_FALSE(pool.contains(handle));
         EXPECT_FALSE(pool.cancel(handle));
-        EXPECT_FALSE(pool.try_fulfil(handle, nullptr));
-        EXPECT_THAT([&] { pool.fulfil(handle, nullptr); },
+        EXPECT_FALSE(pool.try_fulfill(handle, nullptr));
+        EXPECT_THAT([&] { pool.fulfill(handle, nullptr); },
                     ThrowsMessage<not_reserved>(HasSubstr("another thread is making its object")));
         pool.compact();
         const auto other = pool.reserve();
-        pool.fulfil(other, nullptr);
+        pool.fulfill(other, nullptr);
         EXPECT_TRUE(pool.contains(other));
     });
     EXPECT_EQ(seen, 1);
@@ -368,14 +368,14 @@ TEST(fulfilment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) {
     EXPECT_EQ(pool.size(), 2U);
 }
 
-TEST(fulfilment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run) {
+TEST(fulfillment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run) {
     std::optional<pool<re_entrant>> pool(small());
     for (const bool by_compaction : {true, false}) {
         const auto handle = pool->reserve();
         int born = 0;
         int died = 0;
         const auto parent = pool->emplace(
-            nullptr, [&, handle] { born += pool->try_fulfil(handle, nullptr, [&] { ++died; }) ? 1 : 0; });
+            nullptr, [&, handle] { born += pool->try_fulfill(handle, nullptr, [&] { ++died; }) ? 1 : 0; });
         if (by_compaction) {
             pool->erase(parent);
             pool->compact();
@@ -393,12 +393,12 @@ TEST(fulfilment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run)
 TEST(fulfilled_object, may_be_move_only_or_over_aligned) {
     pool<move_only> unique(small());
     const auto handle = unique.reserve();
-    unique.fulfil(handle, move_only(7));
+    unique.fulfill(handle, move_only(7));
     unique.compact();
     EXPECT_EQ(unique.at(handle).value(), 7U);
     pool<over_aligned<4096>> aligned(small());
     const auto wide = aligned.reserve();
-    aligned.fulfil(wide, 8U);
+    aligned.fulfill(wide, 8U);
     EXPECT_TRUE(aligned.at(wide).is_aligned());
     aligned.compact();
     EXPECT_TRUE(aligned.at(wide).is_aligned());
@@ -408,23 +408,23 @@ TEST(fulfilled_object, is_seen_by_hooks_under_its_handle) {
     numbers pool(small());
     const auto handle = pool.reserve();
     std::vector<numbers::handle_type> died;
-    pool.on_erase([&](numbers::handle_type which, std::uint64_t&) { died.push_back(which); }).release();
-    pool.fulfil(handle, 1U);
+    pool.on_destroy([&](numbers::handle_type which, std::uint64_t&) { died.push_back(which); }).release();
+    pool.fulfill(handle, 1U);
     pool.erase(handle);
     pool.compact();
     EXPECT_THAT(died, testing::ElementsAre(handle));
 }
 
-// A thread of another module's numbering finds no lane in the pool.
-TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_lane) {
+// A thread of another module's numbering finds no shard in the pool.
+TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
     pool<int, default_layout, chosen_module> pool(small(1));
     const auto handle = pool.reserve();
     chosen_module::chosen = 2;
     EXPECT_FALSE(pool.try_reserve());
     EXPECT_THROW(pool.reserve(), foreign_module);
-    EXPECT_FALSE(pool.try_fulfil(handle, 1));
-    EXPECT_THROW(pool.fulfil(handle, 1), foreign_module);
+    EXPECT_FALSE(pool.try_fulfill(handle, 1));
+    EXPECT_THROW(pool.fulfill(handle, 1), foreign_module);
     EXPECT_EQ(pool.state(handle), handle_state::reserved);
     EXPECT_TRUE(pool.cancel(handle));
     EXPECT_EQ(pool.stats().slots_reserved, 0U);
@@ -442,18 +442,18 @@ TEST(raw_reserved_handle, is_fulfilled_by_a_function_or_with_zeros) {
     raw_pool<> pool(small(), {.size = 8, .alignment = 8});
     const std::array handles{pool.reserve(), pool.reserve(), pool.reserve()};
     EXPECT_EQ(pool.state(handles[0]), handle_state::reserved);
-    pool.fulfil(handles[0], [](void* memory) { std::memset(memory, 7, 8); });
-    pool.fulfil(handles[1]);
-    EXPECT_FALSE(pool.try_fulfil(handles[1], [](void*) { ADD_FAILURE(); }));
-    EXPECT_THROW(pool.fulfil(handles[1]), not_reserved);
+    pool.fulfill(handles[0], [](void* memory) { std::memset(memory, 7, 8); });
+    pool.fulfill(handles[1]);
+    EXPECT_FALSE(pool.try_fulfill(handles[1], [](void*) { ADD_FAILURE(); }));
+    EXPECT_THROW(pool.fulfill(handles[1]), not_reserved);
     EXPECT_TRUE(pool.cancel(handles[2]));
     EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(handles[0])), 0x0707'0707'0707'0707U);
     EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(handles[1])), 0U);
     const auto failed = pool.reserve();
-    EXPECT_THROW(pool.fulfil(failed, [](void*) { throw construction_failure(); }), construction_failure);
+    EXPECT_THROW(pool.fulfill(failed, [](void*) { throw construction_failure(); }), construction_failure);
     EXPECT_EQ(pool.state(failed), handle_state::reserved);
-    EXPECT_TRUE(pool.try_fulfil(failed));
-    EXPECT_FALSE(pool.try_fulfil(failed));
+    EXPECT_TRUE(pool.try_fulfill(failed));
+    EXPECT_FALSE(pool.try_fulfill(failed));
     EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(failed)), 0U);
     pool.compact();
     EXPECT_EQ(pool.items().size(), 3U);
@@ -492,7 +492,7 @@ void expect_states_as_told(std::uint64_t seed) {
             break;
         case 2:
             if (known* const one = any_of(handle_state::reserved)) {
-                ASSERT_TRUE(pool.try_fulfil(one->handle, step));
+                ASSERT_TRUE(pool.try_fulfill(one->handle, step));
                 one->state = handle_state::alive;
                 one->value = step;
             }
@@ -529,7 +529,7 @@ void expect_states_as_told(std::uint64_t seed) {
                 const auto* const found = pool.find(each.handle);
                 ASSERT_EQ(found != nullptr, each.state == handle_state::alive);
                 ASSERT_TRUE(found == nullptr || *found == each.value);
-                ASSERT_TRUE(each.state != handle_state::stale || !pool.try_fulfil(each.handle, 1U));
+                ASSERT_TRUE(each.state != handle_state::stale || !pool.try_fulfill(each.handle, 1U));
                 reserved += each.state == handle_state::reserved ? 1U : 0U;
                 alive += each.state == handle_state::alive ? 1U : 0U;
             }
@@ -550,7 +550,7 @@ TEST(reserved_handles, do_what_a_sequential_oracle_says) {
 
 // ---- Threads
 
-TEST(reserved_handles, are_settled_by_exactly_one_of_many_threads) {
+TEST(reserved_handles, are_closed_by_exactly_one_of_many_threads) {
     constexpr std::size_t threads = 4;
     numbers pool(small(64));
     for (int round = 0; round != 50; ++round) {
@@ -571,7 +571,7 @@ TEST(reserved_handles, are_settled_by_exactly_one_of_many_threads) {
                         ++cancelled[i];
                     }
                 } else {
-                    winners[i] += pool.try_fulfil(handles[i], thread) ? 1 : 0;
+                    winners[i] += pool.try_fulfill(handles[i], thread) ? 1 : 0;
                 }
             }
         });
@@ -593,10 +593,10 @@ struct one_reserved {
     int value = 0;
 };
 
-// Wherever a fulfilment stops, the handle is reserved or alive, and others can do all the rest.
-TEST(stopped_fulfilment, leaves_the_handle_reserved_or_alive) {
+// Wherever a fulfillment stops, the handle is reserved or alive, and others can do all the rest.
+TEST(stopped_fulfillment, leaves_the_handle_reserved_or_alive) {
     test::stop_at_every_access<one_reserved>(
-        [](one_reserved& scene) { scene.won = scene.objects.try_fulfil(scene.reserved, 7); },
+        [](one_reserved& scene) { scene.won = scene.objects.try_fulfill(scene.reserved, 7); },
         [](one_reserved& scene) {
             const handle_state first = scene.objects.state(scene.reserved);
             EXPECT_NE(first, handle_state::stale);
@@ -615,7 +615,7 @@ TEST(stopped_cancel, lets_no_one_else_have_the_handle) {
     test::stop_at_every_access<one_reserved>(
         [](one_reserved& scene) { scene.won = scene.objects.cancel(scene.reserved); },
         [](one_reserved& scene) {
-            scene.value = scene.objects.try_fulfil(scene.reserved, 7) ? 7 : 0;
+            scene.value = scene.objects.try_fulfill(scene.reserved, 7) ? 7 : 0;
             scene.objects.compact();
         },
         [](one_reserved& scene) {

@@ -55,7 +55,7 @@ TEST(try_pin, is_empty_while_a_compaction_runs) {
     ints pool({.name = "ints", .capacity = 10});
     kept = pool.emplace(7);
     pool.erase(pool.emplace(8));
-    const scoped_hook hook = pool.on_erase([&](auto, int&) {
+    const scoped_hook hook = pool.on_destroy([&](auto, int&) {
         ++calls;
         EXPECT_FALSE(pool.try_pin(kept));
         EXPECT_FALSE(std::as_const(pool).try_pin(kept));
@@ -72,31 +72,31 @@ TEST(raw_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     const auto erased = pool.emplace();
     pool.erase(erased);
     EXPECT_FALSE(pool.try_pin(erased));
-    pool.on_erase([&](auto, void*) { EXPECT_FALSE(pool.try_pin(kept)); }).release();
+    pool.on_destroy([&](auto, void*) { EXPECT_FALSE(pool.try_pin(kept)); }).release();
     pool.compact();
     const auto pinned = pool.try_pin(kept);
     EXPECT_EQ(pinned.get(), pool.find(kept));
     EXPECT_FALSE(pool.try_compact());
 }
 
-TEST(refusal_of, says_what_the_constructor_would_throw) {
+TEST(validate, says_what_the_constructor_would_throw) {
     const pool_options good{.name = "ints", .capacity = 10};
-    EXPECT_EQ(ints::refusal_of(good), "");
+    EXPECT_EQ(ints::validate(good), "");
     const pool_options bad{.name = "ints", .capacity = 0};
-    EXPECT_THAT(ints::refusal_of(bad), HasSubstr("pool 'ints': capacity = 0 is not allowed"));
-    EXPECT_THAT([&] { ints{bad}; }, ThrowsMessage<std::invalid_argument>(ints::refusal_of(bad)));
+    EXPECT_THAT(ints::validate(bad), HasSubstr("pool 'ints': capacity = 0 is not allowed"));
+    EXPECT_THAT([&] { ints{bad}; }, ThrowsMessage<std::invalid_argument>(ints::validate(bad)));
 }
 
-TEST(refusal_of, looks_at_a_raw_type_before_the_options) {
+TEST(validate, looks_at_a_raw_type_before_the_options) {
     const pool_options bad{.name = "raw", .capacity = 0};
     const pool_options good{.name = "raw", .capacity = 10};
     const raw_type no_type{.size = 0, .alignment = 4};
     const raw_type four_bytes{.size = 4, .alignment = 4};
-    EXPECT_EQ(raw_pool<>::refusal_of(good, four_bytes), "");
-    EXPECT_THAT(raw_pool<>::refusal_of(bad, four_bytes), HasSubstr("capacity = 0"));
-    EXPECT_THAT(raw_pool<>::refusal_of(bad, no_type), HasSubstr("size of the type is 0"));
+    EXPECT_EQ(raw_pool<>::validate(good, four_bytes), "");
+    EXPECT_THAT(raw_pool<>::validate(bad, four_bytes), HasSubstr("capacity = 0"));
+    EXPECT_THAT(raw_pool<>::validate(bad, no_type), HasSubstr("size of the type is 0"));
     EXPECT_THAT([&] { raw_pool<>(good, no_type); },
-                ThrowsMessage<std::invalid_argument>(raw_pool<>::refusal_of(good, no_type)));
+                ThrowsMessage<std::invalid_argument>(raw_pool<>::validate(good, no_type)));
 }
 
 } // namespace

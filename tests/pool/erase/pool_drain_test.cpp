@@ -71,7 +71,7 @@ TEST(drain, destroys_each_object_once_after_its_hooks) {
     census counts;
     std::vector<std::string> calls;
     pool<counted> pool({.name = "counted", .capacity = 10});
-    const scoped_hook hook = pool.on_erase(
+    const scoped_hook hook = pool.on_destroy(
         [&](handle<counted>, counted& object) { calls.push_back("hook " + std::to_string(object.value())); });
     pool.emplace(counts, 1U);
     pool.compact();
@@ -87,7 +87,7 @@ TEST(drain, destroys_each_object_once_after_its_hooks) {
     EXPECT_EQ(counts.misused(), 0);
 }
 
-TEST(drain, delivers_takings_of_before_to_their_own_sinks) {
+TEST(drain, delivers_extractions_of_before_to_their_own_sinks) {
     pool<int> pool({.name = "ints", .capacity = 10});
     int taken = 0;
     int drained = 0;
@@ -120,7 +120,7 @@ TEST(drain, is_refused_while_a_compaction_runs_or_a_guard_is_held) {
     pool<int> pool({.name = "ints", .capacity = 10});
     int conflicts = 0;
     const auto sink = [](handle<int>, int&&) {};
-    const auto hook = pool.on_erase([&](handle<int>, int&) {
+    const auto hook = pool.on_destroy([&](handle<int>, int&) {
         try {
             pool.drain(sink);
         } catch (const compaction_conflict&) {

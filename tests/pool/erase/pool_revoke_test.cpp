@@ -108,7 +108,7 @@ TEST_P(revoked_handle, can_be_revoked_again_and_again) {
 TEST_P(revoked_handle, is_not_the_one_under_which_hooks_see_the_object) {
     numbers pool(small());
     std::vector<id> died;
-    pool.on_erase([&](id which, std::uint64_t&) { died.push_back(which); }).release();
+    pool.on_destroy([&](id which, std::uint64_t&) { died.push_back(which); }).release();
     const id now = pool.revoke(make(pool, 1));
     pool.erase(now);
     pool.compact();
@@ -205,7 +205,7 @@ TEST(revoked_newborn, is_found_by_a_sweep_when_it_is_erased_without_a_record) {
     one_by_one pool(
         {.name = "ships", .capacity = 20, .reuse_delay = 0, .removal_queue_size = 1, .max_threads = 8});
     std::vector<one_by_one::handle_type> died;
-    pool.on_erase([&](one_by_one::handle_type which, counted&) { died.push_back(which); }).release();
+    pool.on_destroy([&](one_by_one::handle_type which, counted&) { died.push_back(which); }).release();
     std::vector<one_by_one::handle_type> made;
     for (std::uint64_t i = 0; i != 20; ++i) {
         made.push_back(pool.emplace(people, i));
@@ -244,7 +244,7 @@ TEST(revoked_object, of_a_raw_pool) {
     EXPECT_EQ(pool.size(), 0U);
 }
 
-TEST(revoked_object, by_a_thread_without_a_lane) {
+TEST(revoked_object, by_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
     pool<int, default_layout, chosen_module> pool(small());
     const auto old = pool.emplace(1);

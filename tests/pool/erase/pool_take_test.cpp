@@ -124,7 +124,7 @@ TEST(take, calls_the_hooks_first) {
     std::vector<std::string> calls;
     strings pool({.name = "strings", .capacity = 10});
     const auto one = pool.emplace("x");
-    const auto connection = pool.on_erase([&](handle<std::string> handle, std::string& object) {
+    const auto connection = pool.on_destroy([&](handle<std::string> handle, std::string& object) {
         EXPECT_EQ(handle, one);
         EXPECT_FALSE(pool.contains(handle));
         calls.push_back("hook " + object);
@@ -138,7 +138,7 @@ TEST(take, calls_the_hooks_first) {
 TEST(take, is_delivered_by_the_pools_end_and_by_reset) {
     const auto delivered_by = [](auto end) {
         int sum = 0;
-        { // int is trivially destructible: without takings, neither would visit the objects
+        { // int is trivially destructible: without extractions, neither would visit the objects
             pool<int> pool({.name = "ints", .capacity = 10});
             const auto old = pool.emplace(1);
             pool.compact();
@@ -338,7 +338,7 @@ TEST(take, gives_each_object_to_one_of_many_threads) {
     EXPECT_EQ(counts.misused(), 0);
 }
 
-// Random creations, erases, takings and compactions against a plain list.
+// Random creations, erases, extractions and compactions against a plain list.
 TEST(take, agrees_with_an_oracle) {
     random_source random(7);
     pool<int> pool({.name = "random", .capacity = 300, .removal_queue_size = 8});

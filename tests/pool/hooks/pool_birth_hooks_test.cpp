@@ -100,7 +100,7 @@ TEST(birth_hook, does_not_see_what_is_erased_before) {
             EXPECT_TRUE(pool.erase(third));
         }
     });
-    pool.on_erase([&](handle<int>, int& object) { calls.push_back("end " + std::to_string(object)); })
+    pool.on_destroy([&](handle<int>, int& object) { calls.push_back("end " + std::to_string(object)); })
         .release();
     pool.erase(pool.emplace(1));
     pool.emplace(2);
@@ -206,7 +206,7 @@ static_assert(sizeof(scoped_hook) == sizeof(void*));
 struct connected_pool {
     connected_pool() {
         births = pool.on_birth([this, held = owned](handle<int>, int&) { ++born; });
-        ends = pool.on_erase([this, held = owned](handle<int>, int&) { ++ended; });
+        ends = pool.on_destroy([this, held = owned](handle<int>, int&) { ++ended; });
     }
     void live_and_die() {
         const auto one = pool.emplace(1);
@@ -298,13 +298,13 @@ TEST(scoped_hook, can_be_used_by_the_hook_itself_and_by_another) {
     std::vector<std::string> calls;
     scoped_hook first;
     scoped_hook second;
-    first = pool.on_erase([&](handle<int>, int&) {
+    first = pool.on_destroy([&](handle<int>, int&) {
         calls.emplace_back("first");
         first.disconnect();
         second.disconnect();
     });
-    second = pool.on_erase([&](handle<int>, int&) { calls.emplace_back("second"); });
-    pool.on_erase([&](handle<int>, int&) { calls.emplace_back("third"); }).release();
+    second = pool.on_destroy([&](handle<int>, int&) { calls.emplace_back("second"); });
+    pool.on_destroy([&](handle<int>, int&) { calls.emplace_back("third"); }).release();
     pool.erase(pool.emplace(1));
     pool.erase(pool.emplace(2));
     pool.compact();
@@ -317,7 +317,7 @@ TEST(scoped_hook, lets_the_hooks_own_end_use_the_pool) {
         delete held;
         pool.emplace(7);
     });
-    auto connection = pool.on_erase([held = creator](handle<int>, int&) {});
+    auto connection = pool.on_destroy([held = creator](handle<int>, int&) {});
     auto last = std::move(const_cast<std::shared_ptr<int>&>(creator));
     last.reset();
     connection.disconnect();
@@ -356,7 +356,7 @@ TEST(scoped_hook, takes_its_hook_off_when_nobody_keeps_it) {
     ints pool({.name = "ints", .capacity = 10});
     int calls = 0;
     static_cast<void>(pool.on_birth([&](handle<int>, int&) { ++calls; }));
-    static_cast<void>(pool.on_erase([&](handle<int>, int&) { ++calls; }));
+    static_cast<void>(pool.on_destroy([&](handle<int>, int&) { ++calls; }));
     pool.emplace(1);
     pool.compact();
     pool.clear();

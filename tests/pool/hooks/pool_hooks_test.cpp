@@ -32,7 +32,7 @@ using ids = std::vector<handle<int>>;
 /// A pool whose hook notes what it sees.
 struct watched {
     explicit watched(pool_options options = {.name = "watched", .capacity = 100}) : pool(options) {
-        pool.on_erase([this](handle<int> handle, int& object) { seen.emplace_back(handle, object); })
+        pool.on_destroy([this](handle<int> handle, int& object) { seen.emplace_back(handle, object); })
             .release();
     }
 
@@ -40,7 +40,7 @@ struct watched {
     ints pool;
 };
 
-TEST(erase_hook, is_called_once_for_each_erased_object) {
+TEST(destroy_hook, is_called_once_for_each_erased_object) {
     watched at;
     const auto old = at.pool.emplace(1);
     at.pool.compact();
@@ -58,7 +58,7 @@ TEST(erase_hook, is_called_once_for_each_erased_object) {
 }
 
 // std::function could hold neither.
-TEST(erase_hook, may_be_movable_only_and_return_something_that_must_not_be_ignored) {
+TEST(destroy_hook, may_be_movable_only_and_return_something_that_must_not_be_ignored) {
     struct counting_hook {
         [[nodiscard]] int operator()(ints::handle_type, int& object) & {
             *sum += object;
@@ -69,17 +69,17 @@ TEST(erase_hook, may_be_movable_only_and_return_something_that_must_not_be_ignor
     };
     ints pool({.name = "ints", .capacity = 10});
     int sum = 0;
-    pool.on_erase(counting_hook{.owned = std::make_unique<int>(1), .sum = &sum}).release();
+    pool.on_destroy(counting_hook{.owned = std::make_unique<int>(1), .sum = &sum}).release();
     pool.erase(pool.emplace(7));
     pool.compact();
     EXPECT_EQ(sum, 7);
 }
 
-TEST(erase_hook, sees_the_object_whole_and_its_handle_stale) {
+TEST(destroy_hook, sees_the_object_whole_and_its_handle_stale) {
     census counts;
     int calls = 0;
     pool<counted> pool({.name = "counted", .capacity = 10});
-    const scoped_hook hook = pool.on_erase([&](handle<counted> handle, counted& object) {
+    const scoped_hook hook = pool.on_destroy([&](handle<counted> handle, counted& object) {
         ++calls;
         EXPECT_EQ(object.value(), 7U);
         EXPECT_EQ(counts.alive(), 1) << "its destructor comes later";
@@ -107,13 +107,13 @@ struct elsewhere_and_backwards {
     }
 };
 
-TEST(erase_hook, is_called_by_the_compacting_thread_in_the_order_of_the_erases_whatever_the_executor) {
+TEST(destroy_hook, is_called_by_the_compacting_thread_in_the_order_of_the_erases_whatever_the_executor) {
     constexpr int count = 2000; // more than one range
     std::vector<int> seen;
     int in_others = 0;
     const auto self = std::this_thread::get_id();
     ints pool({.name = "ints", .capacity = count});
-    const scoped_hook hook = pool.on_erase([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_destroy([&](handle<int>, int& object) {
         seen.push_back(object);
         in_others += std::this_thread::get_id() == self ? 0 : 1;
     });
@@ -129,7 +129,7 @@ TEST(erase_hook, is_called_by_the_compacting_thread_in_the_order_of_the_erases_w
     EXPECT_TRUE(std::ranges::is_sorted(seen, std::greater()));
 }
 
-TEST(erase_hook, is_called_for_what_a_sweep_finds) {
+TEST(destroy_hook, is_called_for_what_a_sweep_finds) {
     watched at({.name = "swept", .capacity = 10, .removal_queue_size = 1});
     ids handles;
     at.pool.emplace_n(3, std::back_inserter(handles), 7);
@@ -141,7 +141,7 @@ TEST(erase_hook, is_called_for_what_a_sweep_finds) {
                                                        std::pair(handles[1], 7), std::pair(handles[2], 7)));
 }
 
-TEST(erase_hook, is_called_on_reset) {
+TEST(destroy_hook, is_called_on_reset) {
     watched at;
     const auto one = at.pool.emplace(1);
     at.pool.compact();
@@ -153,11 +153,11 @@ TEST(erase_hook, is_called_on_reset) {
     EXPECT_EQ(at.seen.size(), 3U) << "it stays";
 }
 
-TEST(erase_hook, is_called_at_the_pools_end) {
+TEST(destroy_hook, is_called_at_the_pools_end) {
     std::vector<int> seen;
     {
         ints pool({.name = "ints", .capacity = 10});
-        pool.on_erase([&](handle<int>, int& object) { seen.push_back(object); }).release();
+        pool.on_destroy([&](handle<int>, int& object) { seen.push_back(object); }).release();
         pool.emplace(1);
         pool.compact();
         pool.emplace(2);
@@ -166,11 +166,11 @@ TEST(erase_hook, is_called_at_the_pools_end) {
     EXPECT_THAT(seen, testing::UnorderedElementsAre(1, 2, 3));
 }
 
-TEST(erase_hook, is_not_called_when_a_construction_fails_or_a_newborn_moves) {
+TEST(destroy_hook, is_not_called_when_a_construction_fails_or_a_newborn_moves) {
     census counts;
     int calls = 0;
     pool<throwing> pool({.name = "throwing", .capacity = 10});
-    pool.on_erase([&](handle<throwing>, throwing&) { ++calls; }).release();
+    pool.on_destroy([&](handle<throwing>, throwing&) { ++calls; }).release();
     fuse second(1);
     pool.emplace(std::ref(second), std::ref(counts));
     EXPECT_THROW(pool.emplace(std::ref(second), std::ref(counts)), construction_failure);
@@ -178,12 +178,12 @@ TEST(erase_hook, is_not_called_when_a_construction_fails_or_a_newborn_moves) {
     EXPECT_EQ(calls, 0);
 }
 
-TEST(erase_hook, may_create_and_erase_in_its_pool) {
+TEST(destroy_hook, may_create_and_erase_in_its_pool) {
     int calls = 0;
     handle<int> next;
     ints pool({.name = "ints", .capacity = 10});
     const auto other = pool.emplace(100);
-    const scoped_hook hook = pool.on_erase([&](handle<int>, int& object) {
+    const scoped_hook hook = pool.on_destroy([&](handle<int>, int& object) {
         if (object == 100) {
             return; // the pool's end
         }
@@ -212,12 +212,12 @@ TEST(erase_hook, may_create_and_erase_in_its_pool) {
     EXPECT_EQ(pool.size(), 1U);
 }
 
-TEST(erase_hook, several_are_called_in_the_order_in_which_they_were_added) {
+TEST(destroy_hook, several_are_called_in_the_order_in_which_they_were_added) {
     std::vector<std::string> calls;
     ints pool({.name = "ints", .capacity = 10});
     std::vector<scoped_hook> hooks;
     for (const char* const name : {"first", "second", "third"}) {
-        hooks.push_back(pool.on_erase([&, name](handle<int>, int& object) {
+        hooks.push_back(pool.on_destroy([&, name](handle<int>, int& object) {
             calls.push_back(name + std::to_string(object));
             object += 10; // the next one sees it
         }));
@@ -228,12 +228,12 @@ TEST(erase_hook, several_are_called_in_the_order_in_which_they_were_added) {
     EXPECT_THAT(calls, ElementsAre("first1", "second11", "third21", "first2", "second12", "third22"));
 }
 
-TEST(erase_hook, late_ones_are_called_after_early_ones) {
+TEST(destroy_hook, late_ones_are_called_after_early_ones) {
     std::string calls;
     ints pool({.name = "ints", .capacity = 10});
     std::vector<scoped_hook> hooks;
     const auto add = [&](char name, hook_order order) {
-        hooks.push_back(pool.on_erase([&, name](handle<int>, int&) { calls.push_back(name); }, order));
+        hooks.push_back(pool.on_destroy([&, name](handle<int>, int&) { calls.push_back(name); }, order));
     };
     add('x', hook_order::late);
     add('a', hook_order::early);
@@ -270,13 +270,13 @@ struct prepared_hook {
     std::size_t ended_at_most;
 };
 
-TEST(erase_hook, may_be_told_some_time_before) {
+TEST(destroy_hook, may_be_told_some_time_before) {
     for (const std::size_t most : {10U, 1000U}) {
         ints pool({.name = "ints", .capacity = 1000});
         ids announced;
         ids ended;
         scoped_hook own;
-        own = pool.on_erase(prepared_hook{&announced, &ended, &own, most});
+        own = pool.on_destroy(prepared_hook{&announced, &ended, &own, most});
         ids all;
         for (int i = 0; i != 100; ++i) {
             all.push_back(pool.emplace(i));
@@ -293,25 +293,25 @@ TEST(erase_hook, may_be_told_some_time_before) {
     }
 }
 
-TEST(erase_hook, sees_only_what_ends_after_it_was_added) {
+TEST(destroy_hook, sees_only_what_ends_after_it_was_added) {
     watched at;
     int late_calls = 0;
     at.pool.erase(at.pool.emplace(1));
     at.pool.compact();
     at.pool.erase(at.pool.emplace(2)); // its end is still to come
-    at.pool.on_erase([&](handle<int>, int&) { ++late_calls; }).release();
+    at.pool.on_destroy([&](handle<int>, int&) { ++late_calls; }).release();
     at.pool.compact();
     EXPECT_EQ(late_calls, 1);
     EXPECT_EQ(at.seen.size(), 2U);
 }
 
-TEST(erase_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_guard) {
+TEST(destroy_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_guard) {
     int conflicts = 0;
     ints pool({.name = "ints", .capacity = 10});
     const auto nothing = [](handle<int>, int&) {};
-    const scoped_hook hook = pool.on_erase([&](handle<int>, int&) {
+    const scoped_hook hook = pool.on_destroy([&](handle<int>, int&) {
         try {
-            pool.on_erase(nothing).release();
+            pool.on_destroy(nothing).release();
         } catch (const compaction_conflict&) {
             ++conflicts;
         }
@@ -320,7 +320,7 @@ TEST(erase_hook, can_not_be_added_while_a_compaction_runs_or_by_the_holder_of_a_
     pool.compact();
     EXPECT_EQ(conflicts, 1);
     const auto guard = pool.access();
-    EXPECT_THROW(pool.on_erase(nothing).release(), compaction_conflict);
+    EXPECT_THROW(pool.on_destroy(nothing).release(), compaction_conflict);
 }
 
 } // namespace

@@ -342,7 +342,7 @@ TEST(pool, statistics_add_up) {
     EXPECT_EQ(after.destroyed, 100U);
     EXPECT_EQ(after.slots_free, 100U);
     EXPECT_EQ(after.compactions, 2U);
-    EXPECT_EQ(after.lanes, 1U + this_thread::index());
+    EXPECT_EQ(after.shards, 1U + this_thread::index());
     EXPECT_EQ(after.slots_in_service,
               after.alive + after.slots_free + after.slots_claimed + after.slots_retired);
     EXPECT_GT(after.bytes_reserved, after.bytes_resident);

@@ -319,7 +319,7 @@ TEST(removal_queue_overflow, loses_nothing_and_buries_nothing_twice) {
 
 TEST(threads, that_come_and_go_leave_no_growth_behind) {
     numbers pool({.name = "passing", .capacity = 10'000, .reuse_delay = 0});
-    std::size_t lanes = 0;
+    std::size_t shards = 0;
     for (int i = 0; i < 2000; ++i) {
         std::jthread([&] {
             for (std::uint64_t object = 0; object < 3; ++object) { // leaves claimed slots behind
@@ -330,10 +330,10 @@ TEST(threads, that_come_and_go_leave_no_growth_behind) {
             pool.compact();
         }
         if (i == 10) {
-            lanes = pool.stats().lanes;
+            shards = pool.stats().shards;
         }
     }
-    EXPECT_EQ(pool.stats().lanes, lanes);
+    EXPECT_EQ(pool.stats().shards, shards);
     EXPECT_LT(pool.stats().slots_in_service, 1000U);
     expect_consistent(pool);
 }
@@ -368,7 +368,7 @@ TEST(threads, beyond_the_limit_may_erase_and_are_told_when_they_create) {
     const auto handle = pool.emplace(1U);
     pool.compact();
     std::jthread([&] {
-        ASSERT_GE(this_thread::index(), pool.stats().lanes);
+        ASSERT_GE(this_thread::index(), pool.stats().shards);
         EXPECT_THAT([&] { pool.emplace(2U); },
                     ThrowsMessage<too_many_threads>(HasSubstr("pool 'few': more than max_threads")));
         EXPECT_TRUE(pool.contains(handle));
@@ -386,12 +386,12 @@ struct failing_policy : default_policy {
     template <class T>
     class array : public virtual_array<T> {
     public:
-        array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
+        array(const allocation_label& what_for, std::size_t size, std::size_t expected,
               std::size_t alignment = alignof(T))
             : virtual_array<T>((burn(what_for), what_for), size, expected, alignment) {}
 
     private:
-        static void burn(const memory_purpose& what_for) {
+        static void burn(const allocation_label& what_for) {
             if (passes-- == 0) {
                 throw reservation_failed(what_for.text().c_str(), 1, ENOMEM);
             }

@@ -26,7 +26,7 @@ struct large_block {
 using pool_of_blocks = pool<large_block>;
 
 constexpr std::size_t loaded_at_once = 100'000;
-// Whole pages at the ends of ranges, and chunks that lanes hold.
+// Whole pages at the ends of ranges, and chunks that shards hold.
 constexpr std::size_t page_rounding = std::size_t{2} << 20;
 
 std::size_t in_objects(const pool_of_blocks& pool) {

@@ -35,7 +35,7 @@ protected:
     pool_type::handle_type handle;
 };
 
-TEST_F(pool_of_another_module, refuses_what_needs_a_lane) {
+TEST_F(pool_of_another_module, refuses_what_needs_a_shard) {
     const auto refused =
         testing::ThrowsMessage<foreign_module>(testing::HasSubstr("pool 'ships' was made by another copy"));
     EXPECT_THAT([&] { objects.emplace(3); }, refused);

@@ -61,7 +61,7 @@ TEST(pool_options_test, a_capacity_whose_places_no_slot_can_name_is_refused) {
 
 // The upper half of the numbers says why a slot has no place.
 TEST(pool_options_test, the_last_place_that_a_slot_can_name_is_used) {
-    // capacity, reuse delay and lane slack; and a chunk of 64 for each 64 of them, and three for each thread
+    // capacity, reuse delay and shard slack; and a chunk of 64 for each 64 of them, and three for each thread
     pool_options options{.capacity = 0, .reuse_delay = 0, .slot_limit = 0, .max_threads = 1};
     const std::size_t places = 0x8000'0000;
     std::size_t largest = 0;
@@ -164,7 +164,7 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
                      std::to_string(options.slot_limit) + ", max_threads " +
                      std::to_string(options.max_threads));
         ASSERT_EQ(plan.capacity, options.capacity);
-        ASSERT_EQ(plan.object_limit, plan.capacity + plan.reuse_delay + plan.lane_slack);
+        ASSERT_EQ(plan.object_limit, plan.capacity + plan.reuse_delay + plan.shard_slack);
         ASSERT_LE(plan.object_limit, plan.slot_limit);
         ASSERT_LE(plan.slot_limit, limits.index_count);
         ASSERT_LT(plan.slot_limit, 0xffff'ffffU);
@@ -176,7 +176,7 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
         ASSERT_GE(plan.removal_chunks * plan.removal_chunk, plan.object_limit);
         ASSERT_LE(plan.dense_positions + plan.nursery_chunks * plan.nursery_chunk, 0x8000'0000U);
         ASSERT_GE(plan.dense_positions, plan.object_limit);
-        // What compaction holds back, no lane misses.
+        // What compaction holds back, no shard misses.
         const std::size_t needed =
             (plan.object_limit + plan.nursery_chunk - 1) / plan.nursery_chunk + 3 * plan.max_threads;
         ASSERT_GE(plan.nursery_chunks, needed + chunks_to_hold(plan.nursery_chunks));
@@ -187,15 +187,15 @@ TEST(pool_options_test, every_plan_has_room_for_what_it_promises) {
     EXPECT_GT(planned, 1000);
 }
 
-TEST(claim_share_test, all_lanes_together_hold_back_no_more_than_an_eighth_and_a_slot_each) {
+TEST(claim_share_test, all_shards_together_hold_back_no_more_than_an_eighth_and_a_slot_each) {
     for (const std::size_t capacity : {1U, 100U, 128U, 5000U, 100'000U, 10'000'000U}) {
-        for (const std::size_t lanes : {1U, 2U, 64U, 1000U, 65'536U}) {
+        for (const std::size_t shards : {1U, 2U, 64U, 1000U, 65'536U}) {
             std::size_t held = 0;
-            // The worst: each lane claims its share as it is when it is the last one.
-            for (std::size_t lane = 1; lane <= lanes; ++lane) {
-                held += std::max<std::size_t>(1, claim_share(capacity, lane, 128));
+            // The worst: each shard claims its share as it is when it is the last one.
+            for (std::size_t shard = 1; shard <= shards; ++shard) {
+                held += std::max<std::size_t>(1, claim_share(capacity, shard, 128));
             }
-            EXPECT_LE(held, capacity / 8 + lanes) << capacity << " in " << lanes << " lanes";
+            EXPECT_LE(held, capacity / 8 + shards) << capacity << " in " << shards << " shards";
         }
     }
 }

@@ -197,7 +197,7 @@ TYPED_TEST(pool_shrink_test, is_refused_and_says_so_where_it_would_wait) {
     }
     bool in_compaction = true;
     const scoped_hook hook =
-        this->pool.on_erase([&](auto, auto&&) { in_compaction = this->pool.try_shrink_to_fit(); });
+        this->pool.on_destroy([&](auto, auto&&) { in_compaction = this->pool.try_shrink_to_fit(); });
     this->pool.erase(TypeParam::emplace(this->pool));
     this->pool.compact();
     EXPECT_FALSE(in_compaction);
@@ -216,7 +216,7 @@ struct keeps_memory {
     std::unique_ptr<std::array<char, 1000>> bytes;
 };
 
-TEST(recycling_pool_shrink, nothing_is_kept_in_the_group_that_a_lane_holds_either) {
+TEST(recycling_pool_shrink, nothing_is_kept_in_the_group_that_a_shard_holds_either) {
     recycling_pool<keeps_memory> objects({.name = "kept", .capacity = 1000, .reuse_delay = 0});
     std::vector<handle<keeps_memory>> made;
     for (int i = 0; i != 100; ++i) {

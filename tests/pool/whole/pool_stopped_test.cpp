@@ -173,7 +173,7 @@ TYPED_TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_may_be_erased_and
     EXPECT_GT(steps, 1U);
 }
 
-// A sweep looks through what lanes' queues lead to, so a batch must be there before anybody can erase a part
+// A sweep looks through what shards' queues lead to, so a batch must be there before anybody can erase a part
 // of it.
 TYPED_TEST(pool_stopped, object_of_a_thread_stopped_in_emplace_n_may_be_erased_without_a_record) {
     struct scene {
@@ -252,7 +252,7 @@ TYPED_TEST(pool_never_waits, beside_a_thread_stopped_in_anything_that_a_pool_doe
         {"erase", [](scene& at) { at.pool.erase(at.handles[1]); }},
         {"stats", [](scene& at) { static_cast<void>(at.pool.stats()); }},
         {"shrink_to_fit", [](scene& at) { at.pool.shrink_to_fit(); }},
-        {"on_erase", [](scene& at) { at.pool.on_erase([](handle_type, int&) {}).release(); }},
+        {"on_destroy", [](scene& at) { at.pool.on_destroy([](handle_type, int&) {}).release(); }},
     };
     for (const auto& [name, victim] : victims) {
         std::size_t compacted = 0;

@@ -223,7 +223,7 @@ TEST(raw_pool_test, constructors_may_be_moved_only_and_use_the_pool) {
 TEST(raw_pool_test, hooks_see_each_object_before_its_end) {
     std::vector<std::pair<any_handle, std::uint64_t>> seen; // outlives the pool, whose end calls the hook too
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = 8, .alignment = 8});
-    pool.on_erase([&](any_handle handle, void* object) { seen.emplace_back(handle, value_of(object)); })
+    pool.on_destroy([&](any_handle handle, void* object) { seen.emplace_back(handle, value_of(object)); })
         .release();
     const any_handle one = pool.emplace(with_value(1));
     pool.emplace(with_value(2));

@@ -19,7 +19,7 @@ ALLOWED = {
 }
 # The objects that each function of program.cpp has, and which stop in it is meant, in order.
 OBJECTS = [
-    ("look_at_handles", ["alive", "null", "any", "keyed", "member", "ships", "teams", "keyed_ships"]),
+    ("handle_projection", ["alive", "null", "any", "keyed", "member", "ships", "teams", "keyed_ships"]),
     ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things"]),
     ("look_at_containers", ["fleet", "cargo", "by_number", "squadron"]),
     ("look_at_properties", ["sheet", "empty"]),
@@ -166,7 +166,7 @@ def first_pool_of(service, ships):
     word = gdb.lookup_type("unsigned long").pointer()
     first_of_vector = service["pools_"]["pools_"].address.cast(word).dereference().cast(word).dereference()
     pool = ships.type.strip_typedefs().target().unqualified().strip_typedefs()
-    owned = gdb.lookup_type(f"handlepool::detail::pool_as_any<{pool} >")
+    owned = gdb.lookup_type(f"handlepool::detail::any_pool_adaptor<{pool} >")
     return first_of_vector.cast(owned.pointer()).dereference()
 
 

@@ -65,7 +65,7 @@ struct slow_ship {
     int id;
 };
 
-[[gnu::noinline]] void look_at_handles() {
+[[gnu::noinline]] void handle_projection() {
     handlepool::pool<ship> ships({.name = "ships", .capacity = 100, .remember_frames = true, .pool_id = 3});
     const auto alive = ships.emplace(1, 10);
     const auto erased = ships.emplace(2, 20);
@@ -201,7 +201,7 @@ struct slow_ship {
     static_cast<void>(handle);
 }
 
-/// What small numbers don't show: ages beyond a byte, lanes of several threads and none, places beyond the
+/// What small numbers don't show: ages beyond a byte, shards of several threads and none, places beyond the
 /// first few of a group, a text longer than a word.
 [[gnu::noinline]] void look_at_large_numbers() {
     using namespace handlepool::property_literals;
@@ -225,7 +225,7 @@ struct slow_ship {
         const auto second = shared.emplace(2, 20);
         shared.emplace(3, 30);
         shared.erase(second);
-        std::thread([&] { // no lane is left for this one
+        std::thread([&] { // no shard is left for this one
             shared.erase(first);
             shared.cancel(reserved);
         })
@@ -304,7 +304,7 @@ struct slow_ship {
 }
 
 int main() {
-    look_at_handles();
+    handle_projection();
     look_at_pools();
     look_at_containers();
     look_at_properties();

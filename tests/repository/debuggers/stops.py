@@ -3,7 +3,7 @@
 
 # (function, expressions), in the order of the calls of stop_here(). gdb and lldb print each expression.
 STOPS = [
-    ("look_at_handles", ["alive", "erased", "reused", "revoked", "reserved", "cancelled", "newborn", "just_erased",
+    ("handle_projection", ["alive", "erased", "reused", "revoked", "reserved", "cancelled", "newborn", "just_erased",
                          "null", "any", "never", "of_no_pool", "member", "keyed", "strange", "ships", "teams"]),
     ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things", "first", "second", "thing"]),
     ("look_at_containers", ["fleet", "cargo", "by_number", "squadron", "none"]),

@@ -6,7 +6,7 @@ from .memory import Vector
 
 
 class _Members:
-    """Of a member_list: the handles, in the order of what belongs to them."""
+    """Of a sparse_set: the handles, in the order of what belongs to them."""
 
     name = ""  # of the container
     beside = ()  # members that are vectors, the first of them of what belongs to the handles

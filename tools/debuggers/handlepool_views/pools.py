@@ -3,7 +3,7 @@
 
 from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable
 
-IN_USE = 0x6C6F6F70  # pool_core::in_use_mark
+IN_USE = 0x6C6F6F70  # pool_impl::in_use_mark
 FIRST_NO_PLACE = 0x80000000  # of locations
 NOWHERE = 0xFFFFFFFF
 
@@ -20,7 +20,7 @@ class Listed:
         self.next = place["next"].pointer()
 
     def type(self, target):
-        """Of its pool_core; None where the program has no debug information of it."""
+        """Of its pool_impl; None where the program has no debug information of it."""
         return target.parameter_of_function(self.function_of_type)
 
 
@@ -64,7 +64,7 @@ def pool_of(target, found):
 
 
 class Pool:
-    """A pool_core."""
+    """A pool_impl."""
 
     def __init__(self, core):
         self._core = core
@@ -111,30 +111,30 @@ class Pool:
 
     def counts(self):
         """As in pool_stats, by name."""
-        created, erased, reserved, settled = (self._sum_of_lanes(counter)
-                                              for counter in ("created", "erased", "reserved", "settled"))
-        erased += self._parts["erased_without_lane"].number()
-        settled += self._core["reservations_"]["settled_without_lane_"].number()
+        created, erased, reserved, closed = (self._sum_of_shards(counter)
+                                              for counter in ("created", "erased", "reserved", "closed"))
+        erased += self._parts["erased_without_shard"].number()
+        closed += self._core["reservations_"]["closed_without_shard_"].number()
         dense = self._objects["size_"].number()
         if self._is_stable():
-            dense += self._newborns["settled_count_"].number()
+            dense += self._newborns["promoted_count_"].number()
         alive = max(created - erased, 0)
         return {
             "alive": alive,
             "dense": dense,
             "newborn": max(created - self._compactor["left_nursery_"].number(), 0),
             "waiting_removals": max(created - alive - self._compactor["destroyed_"].number(), 0),
-            "slots_reserved": max(reserved - settled, 0),
+            "slots_reserved": max(reserved - closed, 0),
         }
 
-    def _sum_of_lanes(self, counter):
-        lanes = self._parts["lanes"]
-        entries = Array(lanes["entries_"])
-        count = min(lanes["count_"].number(), entries.size)
+    def _sum_of_shards(self, counter):
+        shards = self._parts["shards"]
+        entries = Array(shards["entries_"])
+        count = min(shards["count_"].number(), entries.size)
         return sum(entries[entries.size - 1 - index][counter].number() for index in range(count))
 
     def _is_stable(self):
-        return self._newborns.type.has("settled_count_")
+        return self._newborns.type.has("promoted_count_")
 
     # ---- Slots
 
@@ -217,23 +217,23 @@ class Pool:
         """Yields (name, type, address) of each living object, or of each element of rows, in the order of slots."""
         elements = list(self._elements())
         capacity = self._objects["capacity_"].number()
-        settled = Array(self._newborns["settled_"]) if self._is_stable() else None
+        promoted = Array(self._newborns["promoted_"]) if self._is_stable() else None
         for index, tag, where in self._each_slot():
             if tag & 1 == 0 or where >= FIRST_NO_PLACE:
                 continue
             name = f"#{index} generation {layout.generation_of(tag)}"
-            if self._is_newborn(where, capacity, settled):
+            if self._is_newborn(where, capacity, promoted):
                 name += " newborn"
             for column, of_type, first, stride in elements:
                 yield f"[{name}]{column}", of_type, first + where * stride
 
     @staticmethod
-    def _is_newborn(where, capacity, settled):
-        if settled is None:
+    def _is_newborn(where, capacity, promoted):
+        if promoted is None:
             return where >= capacity
-        group_size = 8 * settled.element.size
+        group_size = 8 * promoted.element.size
         position = where - capacity
-        return settled[position // group_size].number() >> position % group_size & 1 == 0
+        return promoted[position // group_size].number() >> position % group_size & 1 == 0
 
     def _elements(self):
         """(name, type, address of the first, distance) of what there is at a location."""
@@ -254,7 +254,7 @@ class Pool:
 
 
 class View:
-    """Of a pool, raw_pool or pool_core."""
+    """Of a pool, raw_pool or pool_impl."""
 
     def __init__(self, place):
         core = place["core_"] if place.type.has("core_") else place
@@ -266,7 +266,7 @@ class View:
         if not pool.is_in_use():
             return "no pool: not made yet, or destroyed"
         counts = pool.counts()
-        store = "settled" if pool._is_stable() else "dense"
+        store = "promoted" if pool._is_stable() else "dense"
         details = [f"{counts['dense']} {store}", f"{counts['newborn']} newborn"]
         if counts["waiting_removals"] != 0:
             details.append(f"{counts['waiting_removals']} waiting for removal")

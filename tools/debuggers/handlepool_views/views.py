@@ -24,7 +24,7 @@ class HandleView:
 VIEWS = {
     "pool": pools.View,
     "raw_pool": pools.View,
-    "detail::pool_core": pools.View,
+    "detail::pool_impl": pools.View,
     "basic_service": services.View,
     "handle_set": containers.SetView,
     "handle_map": containers.MapView,

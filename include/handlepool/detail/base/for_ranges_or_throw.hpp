@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/raise.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/executor.hpp>
 
 #include <atomic>
@@ -25,7 +25,7 @@ void for_ranges_or_throw(Executor& executor, std::size_t count, std::size_t grai
         typename Policy::template atomic<bool> has_thrown{false};
         std::exception_ptr first_thrown;
         executor.for_ranges(count, grain, [&](std::size_t first, std::size_t last) noexcept {
-            std::exception_ptr thrown = thrown_by([&] { body(first, last); });
+            std::exception_ptr thrown = capture_exception([&] { body(first, last); });
             if (thrown != nullptr && !has_thrown.exchange(true, std::memory_order::relaxed)) {
                 first_thrown = std::move(thrown);
             }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/apply_to.hpp>
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
-#include <handlepool/detail/objects/object_places.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
-#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/row.hpp>
@@ -124,10 +124,10 @@ class column_arrays;
 template <std::size_t... Is, class Policy, class... Cs>
 class column_arrays<std::index_sequence<Is...>, Policy, Cs...> : column_array<Is, Cs, Policy>... {
 public:
-    using memory_type = row_place;
+    using memory_type = row_address;
     using pointer = row_pointer<Cs...>;
 
-    column_arrays(const memory_purpose& what_for, std::size_t size, std::size_t expected,
+    column_arrays(const allocation_label& what_for, std::size_t size, std::size_t expected,
                   const object_type<columns<Cs...>>& = {})
         : column_array<Is, Cs, Policy>(what_for.part(" column " + std::to_string(Is)), size, expected)... {
         if (what_for.plan() == nullptr) {
@@ -141,9 +141,11 @@ public:
 
     static constexpr object_type<columns<Cs...>> type() noexcept { return {}; }
 
-    object_places<columns<Cs...>> places() const noexcept { return object_places<columns<Cs...>>(starts_); }
+    object_addresses<columns<Cs...>> places() const noexcept {
+        return object_addresses<columns<Cs...>>(starts_);
+    }
     pointer at(location where) const noexcept { return places().at(where); }
-    row_place storage(location where) const noexcept { return {starts_, raw(where)}; }
+    row_address storage(location where) const noexcept { return {starts_, raw(where)}; }
 
     /// Location of the row that has an element, of whatever column, at this address.
     location location_of(const void* element) const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/row.hpp>
 
 #include <cstddef>
@@ -21,7 +21,7 @@ public:
     using iterator_category = std::input_iterator_tag;
 
     row_iterator() noexcept = default;
-    explicit row_iterator(row_place place) noexcept : place_(place) {}
+    explicit row_iterator(row_address place) noexcept : place_(place) {}
 
     reference operator*() const noexcept { return reference(place_); }
     pointer operator->() const noexcept { return pointer(place_); }
@@ -38,7 +38,7 @@ public:
     friend bool operator==(row_iterator, row_iterator) noexcept = default;
 
 private:
-    row_place place_;
+    row_address place_;
 };
 
 } // namespace handlepool::detail

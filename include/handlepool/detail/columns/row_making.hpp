@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/type_list.hpp>
-#include <handlepool/detail/objects/made_from.hpp>
-#include <handlepool/detail/objects/row_place.hpp>
+#include <handlepool/detail/objects/emplaceable_from.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>
 
 #include <concepts>
@@ -39,7 +39,7 @@ struct row_arguments<columns<Cs...>, Args...> {
     static constexpr bool can_make() {
         using element = type_at<Index, Cs...>;
         if constexpr (of_column<Index> < sizeof...(Args)) {
-            return made_from<element, type_at<of_column<Index>, Args...>>;
+            return emplaceable_from<element, type_at<of_column<Index>, Args...>>;
         } else {
             return std::default_initializable<element>;
         }
@@ -48,7 +48,7 @@ struct row_arguments<columns<Cs...>, Args...> {
     static constexpr bool can_make_nothrow() {
         using element = type_at<Index, Cs...>;
         if constexpr (of_column<Index> < sizeof...(Args)) {
-            return is_nothrow_made_from<element, type_at<of_column<Index>, Args...>>();
+            return is_nothrow_emplaceable_from<element, type_at<of_column<Index>, Args...>>();
         } else {
             return std::is_nothrow_default_constructible_v<element>;
         }
@@ -68,7 +68,7 @@ struct row_arguments<columns<Cs...>, Args...> {
 
     /// Makes the elements in the order of the columns. When one throws, those before it are destroyed, the
     /// last one first.
-    static void make_row(row_place place, Args... args) noexcept(suffice_nothrow()) {
+    static void make_row(row_address place, Args... args) noexcept(suffice_nothrow()) {
         unfinished_row<std::index_sequence_for<Cs...>> made{place};
         const std::tuple<Args...> all(std::forward<Args>(args)...);
         [&]<std::size_t... Is>(std::index_sequence<Is...>) {
@@ -92,12 +92,12 @@ private:
             }
         }
 
-        row_place place;
+        row_address place;
         std::size_t count = 0;
     };
 
     template <std::size_t Index>
-    static void make_element(row_place place, const std::tuple<Args...>& all) {
+    static void make_element(row_address place, const std::tuple<Args...>& all) {
         using element = type_at<Index, Cs...>;
         void* const memory = place.memory<element>(Index);
         if constexpr (of_column<Index> < sizeof...(Args)) {
@@ -116,7 +116,7 @@ template <class Columns, class Tuple>
 struct row_arguments_in;
 template <class Columns, class... Args>
 struct row_arguments_in<Columns, std::tuple<Args...>> : row_arguments<Columns, Args&&...> {
-    static void make_row(row_place place, std::tuple<Args...>&& all) {
+    static void make_row(row_address place, std::tuple<Args...>&& all) {
         std::apply(
             [place](auto&&... args) {
                 row_arguments<Columns, Args&&...>::make_row(place, std::forward<Args>(args)...);
@@ -132,7 +132,7 @@ concept tuple_for_row = std::constructible_from<std::remove_cvref_t<Result>, Res
 
 /// A function that returns a tuple of a row's arguments when it is told its handle.
 template <class Make, class Columns, class Handle>
-concept row_maker_of =
+concept row_factory_of =
     std::invocable<Make, Handle> && tuple_for_row<std::invoke_result_t<Make, Handle>, Columns>;
 
 } // namespace handlepool::detail

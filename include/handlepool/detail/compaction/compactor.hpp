@@ -2,15 +2,15 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/compaction/birth_list.hpp>
-#include <handlepool/detail/compaction/packer.hpp>
+#include <handlepool/detail/compaction/dense_promoter.hpp>
+#include <handlepool/detail/compaction/extractions.hpp>
+#include <handlepool/detail/compaction/promotion_log.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
-#include <handlepool/detail/compaction/takings.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
@@ -38,35 +38,35 @@ namespace handlepool::detail {
 template <class T, class Config>
 class compactor {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
     using value_type = typename Config::layout::value_type;
-    using takings_type = takings<policy, value_type, typename parts_type::pointer>;
+    using extractions_type = extractions<policy, value_type, typename parts_type::pointer>;
 
     /// The name of the pool must outlive it.
-    compactor(const memory_purpose& what_for, parts_type& parts, std::string_view pool = {})
+    compactor(const allocation_label& what_for, parts_type& parts, std::string_view pool = {})
         : parts_(parts),
           history_(what_for.part(" history"), parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),
           reaper_(what_for, parts, history_),
           births_(pool),
-          packer_(what_for, parts, history_, births_) {}
+          promoter_(what_for, parts, history_, births_) {}
 
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
     /// Only while the gate is closed.
     template <class Hook>
-    scoped_hook add_erase_hook(Hook hook, hook_order order) {
+    scoped_hook add_destroy_hook(Hook hook, hook_order order) {
         return reaper_.hooks().add(std::move(hook), order);
     }
     template <class Hook>
     scoped_hook add_birth_hook(Hook hook) {
         return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
-    bool has_erase_hooks() noexcept { return !reaper_.hooks().empty(); }
+    bool has_destroy_hooks() noexcept { return !reaper_.hooks().empty(); }
 
     /// What other threads take out of the pool.
-    takings_type& takings_of_threads() noexcept { return takings_; }
-    const takings_type& takings_of_threads() const noexcept { return takings_; }
+    extractions_type& extractions_of_threads() noexcept { return extractions_; }
+    const extractions_type& extractions_of_threads() const noexcept { return extractions_; }
 
     /// Any thread, wait-free: tells compaction to look itself for objects that were erased without a record.
     void demand_sweep() noexcept {
@@ -77,7 +77,7 @@ public:
     }
 
     /// Only while the gate is closed. A budget is for recorded removals and newborns together, and as much
-    /// for a sweep; not for takings.
+    /// for a sweep; not for extractions.
     template <executor Executor>
     compaction_stats run(Executor& executor, std::size_t budget = unlimited) noexcept {
         return run(executor, budget, [](auto&&) {});
@@ -97,33 +97,34 @@ public:
         births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
         const parts_of_budget most = divide(budget);
-        // Another lane comes first each time, where the budget is smaller than the number of lanes.
-        const auto first_lane = static_cast<std::size_t>(frame);
-        if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) || has_erase_hooks()) {
+        // Another shard comes first each time, where the budget is smaller than the number of shards.
+        const auto first_shard = static_cast<std::size_t>(frame);
+        if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) ||
+            has_destroy_hooks()) {
             begin(executor, compaction_phase::destroy);
-            count(reaper_.reap(most.removals, first_lane, frame), stats);
+            count(reaper_.reap(most.removals, first_shard, frame), stats);
         } else {
-            reaper_.collect(most.removals, first_lane);
+            reaper_.collect(most.removals, first_shard);
             begin(executor, compaction_phase::destroy);
             count(reaper_.reap_collected(executor, frame), stats);
         }
         const auto end = [&](value_type handle, auto deliver) {
             count(reaper_.hand_over(handle, frame, deliver), stats);
         };
-        const auto deliver = [&](auto& taking) {
-            end(taking.handle(), [&](auto object) { taking.deliver(object); });
+        const auto deliver = [&](auto& extraction) {
+            end(extraction.handle(), [&](auto object) { extraction.deliver(object); });
         };
-        takings_.collect(deliver);
+        extractions_.collect(deliver);
         hand_out(end);
         if (sweep) {
             begin(executor, compaction_phase::sweep);
             const bool alone =
-                has_erase_hooks() || in_one_pass<Executor>(budget, [this] { return waiting_removals(); });
+                has_destroy_hooks() || in_one_pass<Executor>(budget, [this] { return waiting_removals(); });
             const std::size_t piece = alone ? greatest<std::size_t>(policy::compaction_grain, 1) : unlimited;
             stats.swept = sweep_slots(piece, budget, [&] {
-                // After the search: see takings.
-                takings_.collect(deliver);
-                takings_.for_unsettled([this](value_type handle) {
+                // After the search: see extractions.
+                extractions_.collect(deliver);
+                extractions_.for_unresolved([this](value_type handle) {
                     if (reaper_.spare(handle)) {
                         demand_sweep(); // it may turn out to have been erased
                     }
@@ -138,22 +139,22 @@ public:
         if (keep_order) {
             // First, so that newborns come after the last survivor.
             begin(executor, compaction_phase::fill_holes);
-            stats.moved = packer_.close_holes_in_order(reaper_);
+            stats.moved = promoter_.close_holes_in_order(reaper_);
         }
         begin(executor, compaction_phase::collect_newborns);
-        const std::size_t newborns = packer_.most_newborns(most.newborns, reaper_);
+        const std::size_t newborns = promoter_.most_newborns(most.newborns, reaper_);
         if (in_one_pass<Executor>(newborns, [this] { return waiting_newborns(); })) {
             begin(executor, compaction_phase::place_newborns);
-            stats.born = packer_.take_newborns(reaper_, newborns, first_lane, frame);
+            stats.born = promoter_.take_newborns(reaper_, newborns, first_shard, frame);
         } else {
-            stats.born = packer_.collect_newborns(executor, reaper_, frame, newborns, first_lane);
+            stats.born = promoter_.collect_newborns(executor, reaper_, frame, newborns, first_shard);
             begin(executor, compaction_phase::place_newborns);
-            packer_.place_newborns(executor, reaper_);
+            promoter_.place_newborns(executor, reaper_);
         }
         add(left_nursery_, stats.born);
         if (!keep_order) {
             begin(executor, compaction_phase::fill_holes);
-            stats.moved = packer_.fill_holes(executor, reaper_);
+            stats.moved = promoter_.fill_holes(executor, reaper_);
         }
         if (!births_.hooks().empty()) {
             begin(executor, compaction_phase::report_births);
@@ -164,7 +165,7 @@ public:
 
         add(destroyed_, stats.removed);
         add(runs_, 1);
-        stats.size = parts_.settled();
+        stats.size = parts_.promoted();
         stats.waiting_removals = waiting_removals();
         stats.waiting_newborns = waiting_newborns();
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
@@ -181,7 +182,7 @@ public:
     }
     std::size_t waiting_newborns() const noexcept {
         const std::uint64_t left = left_nursery(); // before those created, which are no fewer
-        return static_cast<std::size_t>(parts_.lanes.sum([](const lane<policy>& one) {
+        return static_cast<std::size_t>(parts_.shards.sum([](const shard<policy>& one) {
             return one.created.load(std::memory_order::relaxed);
         }) - left);
     }
@@ -191,12 +192,12 @@ public:
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
         if (sweep_demands_.load(std::memory_order::relaxed) != 0 ||
-            sweeping_.load(std::memory_order::relaxed) || !takings_.empty()) {
+            sweeping_.load(std::memory_order::relaxed) || !extractions_.empty()) {
             return false;
         }
         std::uint64_t created = 0;
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            const lane<policy>& one = parts_.lanes[i];
+        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
+            const shard<policy>& one = parts_.shards[i];
             if (!one.removals.empty() || one.newborns.vacated.load(std::memory_order::relaxed) !=
                                              one.newborns.vacated_seen.load(std::memory_order::relaxed)) {
                 return false;
@@ -230,14 +231,14 @@ public:
         history_.reset();
     }
 
-    /// Gives the memory of the working lists back to the system.
+    /// Gives the memory of the frame lists back to the system.
     void shrink() noexcept {
         reaper_.shrink();
         births_.shrink();
-        packer_.shrink();
+        promoter_.shrink();
     }
 
-    memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, packer_); }
+    memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, promoter_); }
 
 private:
     template <class Value>
@@ -262,7 +263,7 @@ private:
 
     std::size_t waiting_records() const noexcept {
         return static_cast<std::size_t>(
-            parts_.lanes.sum([](const lane<policy>& one) { return one.removals.waiting(); }));
+            parts_.shards.sum([](const shard<policy>& one) { return one.removals.waiting(); }));
     }
 
     struct parts_of_budget {
@@ -334,16 +335,16 @@ private:
         parts_.removals.recycle();
         reaper_.end_frame();
         births_.end_frame();
-        packer_.end_frame();
+        promoter_.end_frame();
         parts_.allocator.publish();
     }
 
     parts_type& parts_;
     slot_history<policy> history_;
     reaper<T, Config> reaper_;
-    birth_list<T, Config> births_;
-    typename placement_parts<Config>::template packer<T> packer_;
-    takings_type takings_;
+    promotion_log<T, Config> births_;
+    typename placement_parts<Config>::template promoter<T> promoter_;
+    extractions_type extractions_;
 
     // Looking at a slot takes so much less time than burying an object; and a sweep looks at as many slots as
     // for so many objects, however small the budget.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace handlepool::detail {
 /// cuts the dense store. Survivors move down, each by the number of holes before it. Returns how many moved.
 /// Linear in what lies after the first hole.
 template <class T, class Config>
-std::size_t close_holes_in_order(pool_parts<T, Config>& parts, reaper<T, Config>& holes) noexcept {
+std::size_t close_holes_in_order(pool_state<T, Config>& parts, reaper<T, Config>& holes) noexcept {
     constexpr std::uint32_t slots_ahead = 16; // how far ahead of the object that moves its slot is asked for
     if (holes.hole_count() == 0) {
         return 0;

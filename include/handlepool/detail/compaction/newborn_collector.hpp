@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/memory/working_list.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
@@ -16,30 +16,30 @@
 
 namespace handlepool::detail {
 
-/// Finds the newborns of all lanes that are published, in a compaction.
+/// Finds the newborns of all shards that are published, in a compaction.
 template <class T, class Config>
 class newborn_collector {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
 
-    newborn_collector(const memory_purpose& what_for, parts_type& parts)
+    newborn_collector(const allocation_label& what_for, parts_type& parts)
         : parts_(parts),
           pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
-    /// Drains the newborns that are ready, lane by lane, in the order of their creation: those in at most
-    /// `budget` positions that were used, beginning with a lane. `take` is called as the nursery says. All in
-    /// one pass, in this thread.
+    /// Drains the newborns that are ready, shard by shard, in the order of their creation: those in at most
+    /// `budget` positions that were used, beginning with a shard. `take` is called as the nursery says. All
+    /// in one pass, in this thread.
     template <class Take>
-    void drain(std::size_t budget, std::size_t first_lane, Take take) {
-        // All lanes first: objects that come while others move wait for the next compaction.
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+    void drain(std::size_t budget, std::size_t first_shard, Take take) {
+        // All shards first: objects that come while others move wait for the next compaction.
+        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
+            newborn_chain<policy>& queue = parts_.shards[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
             queue.pending = parts_.newborns.pending(queue);
         }
-        share_among_lanes(budget, first_lane, [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+        share_among_shards(budget, first_shard, [&](std::size_t i, std::size_t most) {
+            newborn_chain<policy>& queue = parts_.shards[i].newborns;
             if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
@@ -48,8 +48,8 @@ public:
 
     /// The same with an executor, which finds out what is ready.
     template <executor Executor, class Take>
-    void collect(Executor& executor, std::size_t budget, std::size_t first_lane, Take take) {
-        const std::size_t ranges = find_pending(budget, first_lane);
+    void collect(Executor& executor, std::size_t budget, std::size_t first_shard, Take take) {
+        const std::size_t ranges = find_pending(budget, first_shard);
         pending_.filled(ranges);
         executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
                             [this](std::size_t first, std::size_t last) noexcept {
@@ -60,17 +60,17 @@ public:
                                 }
                             });
         for (std::size_t i = 0; i != ranges;) {
-            const std::size_t lane = pending_[i].lane;
-            // Those before the first of the lane that is not ready.
+            const std::size_t shard = pending_[i].shard;
+            // Those before the first of the shard that is not ready.
             std::size_t ready = 0;
             bool all = true;
-            for (; i != ranges && pending_[i].lane == lane; ++i) {
+            for (; i != ranges && pending_[i].shard == shard; ++i) {
                 if (all) {
                     ready += pending_[i].ready;
                     all = pending_[i].ready == pending_[i].last - pending_[i].first;
                 }
             }
-            newborn_chain<policy>& queue = parts_.lanes[lane].newborns;
+            newborn_chain<policy>& queue = parts_.shards[shard].newborns;
             if (!all) { // whatever a budget has left out comes after one that is not ready
                 see_vacated(queue);
             }
@@ -89,20 +89,20 @@ private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
-    // Positions of a lane's nursery that were not drained yet, and how many of them, from the first on, can
+    // Positions of a shard's nursery that were not drained yet, and how many of them, from the first on, can
     // be.
     struct pending_range {
-        plain<std::size_t> lane;
+        plain<std::size_t> shard;
         plain<std::uint32_t> first;
         plain<std::uint32_t> last;
         plain<std::uint32_t> ready;
     };
 
-    /// Lists the positions of lanes that were not drained yet.
-    std::size_t find_pending(std::size_t budget, std::size_t first_lane) {
+    /// Lists the positions of shards that were not drained yet.
+    std::size_t find_pending(std::size_t budget, std::size_t first_shard) {
         std::size_t count = 0;
         const auto list = [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.lanes[i].newborns;
+            newborn_chain<policy>& queue = parts_.shards[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
             const auto add = [&](std::uint32_t first, std::uint32_t last) {
                 pending_[count++] = {i, first, last, 0};
@@ -117,16 +117,16 @@ private:
                 see_vacated(queue);
             }
         };
-        share_among_lanes(budget, first_lane, list);
+        share_among_shards(budget, first_shard, list);
         return count;
     }
 
     template <class Take>
-    void share_among_lanes(std::size_t budget, std::size_t first_lane, Take take) {
+    void share_among_shards(std::size_t budget, std::size_t first_shard, Take take) {
         share_among(
-            parts_.lanes.count(), first_lane, budget,
+            parts_.shards.count(), first_shard, budget,
             [this](std::size_t i, std::size_t most) {
-                return parts_.newborns.used(parts_.lanes[i].newborns, most);
+                return parts_.newborns.used(parts_.shards[i].newborns, most);
             },
             take);
     }
@@ -136,7 +136,7 @@ private:
     }
 
     parts_type& parts_;
-    working_list<policy, pending_range> pending_;
+    frame_list<policy, pending_range> pending_;
 };
 
 } // namespace handlepool::detail

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/compaction/hook_list.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/memory/working_list.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
@@ -40,13 +40,13 @@ struct reaped {
 template <class T, class Config>
 class reaper {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
 
-    reaper(const memory_purpose& what_for, parts_type& parts, slot_history<policy>& history)
+    reaper(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
           history_(history),
           // More than there are objects: records that come late, after a sweep, are among them.
@@ -56,14 +56,14 @@ public:
 
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a lane.
+    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a shard.
     /// Destroys their objects where they are, and frees the slots in the order of the records. All in one
     /// pass, and in this thread, as hooks want it.
-    reaped reap(std::size_t budget, std::size_t first_lane, std::uint64_t frame) {
+    reaped reap(std::size_t budget, std::size_t first_shard, std::uint64_t frame) {
         removal_count_ = 0;
         hole_count_ = 0;
         reaped done;
-        for_queues(budget, first_lane, [&](auto record, std::size_t count) {
+        for_queues(budget, first_shard, [&](auto record, std::size_t count) {
             prefetch(record, count);
             done += reap_run(record, count, frame);
         });
@@ -72,10 +72,10 @@ public:
     }
 
     /// The same in two steps, for an executor: takes the snapshot.
-    void collect(std::size_t budget = unlimited, std::size_t first_lane = 0) {
+    void collect(std::size_t budget = unlimited, std::size_t first_shard = 0) {
         removal_count_ = 0;
         hole_count_ = 0;
-        for_queues(budget, first_lane, [this](auto record, std::size_t count) {
+        for_queues(budget, first_shard, [this](auto record, std::size_t count) {
             for (std::size_t i = 0; i != count; ++i) {
                 add_removal(record(i));
             }
@@ -209,20 +209,20 @@ private:
 
     void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }
 
-    /// Calls `take(record, count)` for runs of the records of all lanes; see removal_queue.
+    /// Calls `take(record, count)` for runs of the records of all shards; see removal_queue.
     template <class Take>
-    void for_queues(std::size_t budget, std::size_t first_lane, Take take) {
-        // All queues first: what destructors erase waits for the next compaction, in whatever lane.
-        for (std::size_t i = 0, last = parts_.lanes.count(); i < last; ++i) {
-            parts_.removals.look(parts_.lanes[i].removals);
+    void for_queues(std::size_t budget, std::size_t first_shard, Take take) {
+        // All queues first: what destructors erase waits for the next compaction, in whatever shard.
+        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
+            parts_.removals.look(parts_.shards[i].removals);
         }
         share_among(
-            parts_.lanes.count(), first_lane, budget,
+            parts_.shards.count(), first_shard, budget,
             [this](std::size_t i, std::size_t most) {
-                return least(parts_.lanes[i].removals.waiting(), most);
+                return least(parts_.shards[i].removals.waiting(), most);
             },
             [&](std::size_t i, std::size_t most) {
-                parts_.removals.drain(parts_.lanes[i].removals, take, most);
+                parts_.removals.drain(parts_.shards[i].removals, take, most);
             });
     }
 
@@ -333,7 +333,7 @@ private:
         }
         if (parts_.objects.is_dense(where)) {
             holes_[hole_count_++] = parts_.objects.dense_position_of(where);
-        } else if (!parts_.newborns.unsettle(parts_.objects.nursery_position_of(where))) {
+        } else if (!parts_.newborns.demote(parts_.objects.nursery_position_of(where))) {
             ++done.newborn;
         }
     }
@@ -361,9 +361,9 @@ private:
     parts_type& parts_;
     slot_history<policy>& history_;
     hooks_type hooks_;
-    working_list<policy, plain<value_type>> removals_;
-    working_list<policy, plain<location>> locations_; // of the removals' objects
-    working_list<policy, plain<dense_position>> holes_;
+    frame_list<policy, plain<value_type>> removals_;
+    frame_list<policy, plain<location>> locations_; // of the removals' objects
+    frame_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};
     plain<std::size_t> hole_count_{0};
 };

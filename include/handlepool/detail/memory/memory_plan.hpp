@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace handlepool::detail {
 
-/// Collects the arrays of a pool, to put all of them into one mapping. They are made under a `memory_purpose`
-/// of the plan, and have memory once it is reserved. They must not move in between.
+/// Collects the arrays of a pool, to put all of them into one mapping. They are made under a
+/// `allocation_label` of the plan, and have memory once it is reserved. They must not move in between.
 ///
 /// The arrays of a large pool have pages of their own, as in mappings of their own. Those of a small pool lie
 /// close together: a page of memory for each, and a page of page tables for each two megabytes in which one
 /// is touched, would cost more than what the pool keeps there. So an array that is used from its end and one
 /// that is used from its beginning meet in one page, and the largest ones are the first and the last of all:
 ///
-///     ... third, second, first lane | small arrays | last moves ... first move | first slot ... | objects
+///     ... third, second, first shard | small arrays | last moves ... first move | first slot ... | objects
 ///     ...
 ///      nobody touches those before  `-------------------- the window ----------------------------'
 ///
@@ -33,12 +33,12 @@ public:
     memory_plan& operator=(const memory_plan&) = delete;
 
     /// An array's memory, of `size` bytes, the first `expected` of which are likely to be used.
-    void add(virtual_memory& array, const memory_purpose& what_for, std::size_t size, std::size_t alignment,
+    void add(virtual_memory& array, const allocation_label& what_for, std::size_t size, std::size_t alignment,
              std::size_t expected);
 
     /// Reserves memory for all of them, which lasts as long as what it returns. Throws reservation_failed,
     /// which repeats `what_for`; then no array has any. Once.
-    virtual_memory reserve(const memory_purpose& what_for);
+    virtual_memory reserve(const allocation_label& what_for);
 
 private:
     struct request {

@@ -18,8 +18,8 @@ struct pool_geometry {
     std::size_t slot_limit = 0;
     std::size_t removal_queue_size = 0;
     std::size_t max_threads = 0;
-    /// Slots that idle lanes may hold without taking from the capacity.
-    std::size_t lane_slack = 0;
+    /// Slots that idle shards may hold without taking from the capacity.
+    std::size_t shard_slack = 0;
     /// The most slots that are in service and not retired, and so the most objects at any time.
     std::size_t object_limit = 0;
     /// Positions of the dense store, if there is one.
@@ -41,16 +41,16 @@ struct geometry_limits {
     bool stable = false; ///< objects never move
 };
 
-/// The slots that each of `lanes` lanes may claim at once, but at least one. With a divisor of 128 all lanes
-/// together, however many there are, hold no more than an eighth of the capacity and one slot each: the sum
-/// over lanes is capacity / 128 x (1 + 1/2 + 1/3 + ...).
-constexpr std::size_t claim_share(std::size_t capacity, std::size_t lanes, std::size_t divisor) noexcept {
-    return capacity / divisor / lanes;
+/// The slots that each of `shards` shards may claim at once, but at least one. With a divisor of 128 all
+/// shards together, however many there are, hold no more than an eighth of the capacity and one slot each:
+/// the sum over shards is capacity / 128 x (1 + 1/2 + 1/3 + ...).
+constexpr std::size_t claim_share(std::size_t capacity, std::size_t shards, std::size_t divisor) noexcept {
+    return capacity / divisor / shards;
 }
 
-/// Chunks of the nursery that a lane may sit on: one that is half used, one that is half drained, and one
+/// Chunks of the nursery that a shard may sit on: one that is half used, one that is half drained, and one
 /// whose constructors have thrown.
-inline constexpr std::size_t nursery_chunks_of_lane = 3;
+inline constexpr std::size_t nursery_chunks_of_shard = 3;
 
 /// Chunks of the nursery whose memory goes back together.
 inline constexpr std::size_t chunks_of_piece = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -26,7 +26,7 @@ public:
     /// Reserves `size` elements. `expected` says how many are likely to be used: large arrays are backed by
     /// huge pages. `alignment` of the first element, a power of two. Throws reservation_failed, which repeats
     /// `what_for`. Of a plan, it must stay where it is, and has no elements before the plan was reserved.
-    virtual_array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
+    virtual_array(const allocation_label& what_for, std::size_t size, std::size_t expected,
                   std::size_t alignment = alignof(Element))
         : memory_(what_for, size, sizeof(Element), alignment, expected), size_(size) {}
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/page_set.hpp>
 
 #include <cstddef>
@@ -34,7 +34,7 @@ public:
     /// any size). The system is asked to use huge pages for what the `expected` elements fill of them. Throws
     /// reservation_failed with `what_for`, the size and the system's reason, and on Windows std::bad_alloc.
     /// With a plan, the memory comes when that is reserved.
-    virtual_memory(const memory_purpose& what_for, std::size_t count, std::size_t element_size,
+    virtual_memory(const allocation_label& what_for, std::size_t count, std::size_t element_size,
                    std::size_t alignment, std::size_t expected);
     ~virtual_memory();
 
@@ -111,12 +111,12 @@ private:
     static std::size_t huge_bytes(std::size_t size, std::size_t expected) noexcept;
 
     /// Maps `size` bytes for itself.
-    void map(const memory_purpose& what_for, std::size_t size, std::size_t alignment);
+    void map(const allocation_label& what_for, std::size_t size, std::size_t alignment);
     /// Takes its place in the mapping of a plan: nothing else lies in the `extent` bytes from there on.
     void place(std::byte* data, std::size_t extent) noexcept;
 
     /// Where memory does not come by touch: commits all, or prepares for steps. Throws like the constructor.
-    void make_usable(const memory_purpose& what_for, bool in_steps);
+    void make_usable(const allocation_label& what_for, bool in_steps);
     bool in_steps() const noexcept { return ready_.has_pages(); }
     bool commit_missing(std::size_t first, std::size_t last) noexcept;
     /// The page in which a byte lies, counted from that of the first byte; and where a page begins.

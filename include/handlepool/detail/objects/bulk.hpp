@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/objects/made_from.hpp>
+#include <handlepool/detail/objects/emplaceable_from.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace handlepool::detail {
 
 /// Makes the objects T, and is not what one is made from itself.
 template <class Make, class T>
-concept generator_of = std::invocable<Make&, std::size_t> && !made_from<T, const Make&> &&
+concept generator_of = std::invocable<Make&, std::size_t> && !emplaceable_from<T, const Make&> &&
                        (std::same_as<std::invoke_result_t<Make&, std::size_t>, T> ||
-                        made_from<T, std::invoke_result_t<Make&, std::size_t>>);
+                        emplaceable_from<T, std::invoke_result_t<Make&, std::size_t>>);
 
 /// Makes a T of what `make(i)` returns.
 template <class T, class Make>
@@ -34,7 +34,7 @@ template <class Range, class T>
 concept range_from = requires(Range& range) {
     { std::ranges::begin(range) } -> std::input_iterator;
     std::ranges::end(range);
-    requires made_from<T, decltype(*std::ranges::begin(range))>;
+    requires emplaceable_from<T, decltype(*std::ranges::begin(range))>;
 };
 
 /// Is its size known, or can it be read twice?

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/poison.hpp>
-#include <handlepool/detail/objects/object_places.hpp>
+#include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -31,7 +31,7 @@ public:
     using pointer = T*;
 
     /// Reserves `size` locations; `expected` of them are likely to be used.
-    object_array(const memory_purpose& what_for, std::size_t size, std::size_t expected,
+    object_array(const allocation_label& what_for, std::size_t size, std::size_t expected,
                  const object_type<T>& type = {})
         : type_(type),
           bytes_(what_for.part(" objects").in_steps(), free_bytes + product(size, type.stride()),
@@ -46,7 +46,7 @@ public:
     const object_type<T>& type() const noexcept { return type_; }
 
     /// Where the objects are. Not const-correct on purpose: the pool decides who may change an object.
-    object_places<T> places() const noexcept { return {first(), type_.stride()}; }
+    object_addresses<T> places() const noexcept { return {first(), type_.stride()}; }
     T* at(location where) const noexcept { return places().at(where); }
 
     /// Raw memory for an object.

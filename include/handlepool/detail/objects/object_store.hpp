@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/memory_use.hpp>
@@ -29,7 +29,7 @@ public:
     using typename array::pointer;
 
     /// `capacity` positions of the dense store, and `behind` more.
-    object_store(const memory_purpose& what_for, std::size_t capacity, std::size_t behind,
+    object_store(const allocation_label& what_for, std::size_t capacity, std::size_t behind,
                  std::size_t expected, const object_type<T>& of_objects = {})
         : array(what_for, capacity + behind, expected, of_objects),
           capacity_(static_cast<std::uint32_t>(capacity)),

@@ -18,7 +18,7 @@ namespace handlepool::detail {
 /// no object fits into the address space, or its alignment is not a power of two up to 2^20.
 HANDLEPOOL_EXPORT const raw_type& checked_raw_type(const raw_type& type, std::string_view pool);
 /// The message of that error; empty when there is none.
-HANDLEPOOL_EXPORT std::string refusal_of(const raw_type& type, std::string_view pool);
+HANDLEPOOL_EXPORT std::string validate(const raw_type& type, std::string_view pool);
 
 /// How the objects of a pool are destroyed and moved, and how large they are.
 template <class T>

@@ -20,7 +20,7 @@ struct pool_config {
 };
 
 /// Where the objects of a pool are created, and what takes them into its store: `places`, a nursery or like
-/// it, and `packer<T>`.
+/// it, and `promoter<T>`.
 template <class Config, class Placement = typename Config::placement>
 struct placement_parts;
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/parts/lane.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
@@ -18,29 +18,29 @@
 
 namespace handlepool::detail {
 
-/// Gives slots to lanes: from the lane's claim, which meets other threads once in `claim_size` objects, then
-/// from slots that any lane gave back unused, and at last from the freelist.
+/// Gives slots to shards: from the shard's claim, which meets other threads once in `claim_size` objects,
+/// then from slots that any shard gave back unused, and at last from the freelist.
 ///
-/// No more slots go out than the capacity, except as many as idle lanes hold: those must not make the pool
+/// No more slots go out than the capacity, except as many as idle shards hold: those must not make the pool
 /// look full. A retired slot is replaced by a fresh one until the slot limit is reached.
 template <class Config>
 class slot_allocator {
 public:
     using policy = typename Config::policy;
 
-    slot_allocator(const memory_purpose& what_for, const pool_geometry& geometry, slot_table<Config>& table,
-                   const lane_table<policy>& lanes)
+    slot_allocator(const allocation_label& what_for, const pool_geometry& geometry, slot_table<Config>& table,
+                   const shard_table<policy>& shards)
         : geometry_(geometry),
           slots_(table),
-          lanes_(lanes),
+          shards_(shards),
           free_(what_for, {.index_limit = geometry.slot_limit,
                            .waiting_limit = geometry.object_limit,
                            .max_threads = geometry.max_threads,
                            .reuse_delay = geometry.reuse_delay}) {}
 
-    /// Lane: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
-    /// lane has one, else lock-free.
-    slot_index take(lane<policy>& mine) noexcept {
+    /// Shard: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
+    /// shard has one, else lock-free.
+    slot_index take(shard<policy>& mine) noexcept {
         const slot_index taken = mine.claim.take([this](slot_index later) { slots_.prefetch_slot(later); });
         return taken != slot_index::none ? taken : refill(mine.claim);
     }
@@ -56,7 +56,7 @@ public:
             if (count + in_use <= geometry_.capacity + retired_before + idle + returned_before.waiting()) {
                 return true;
             }
-            // A lane that claimed during the sum may be missing in it.
+            // A shard that claimed during the sum may be missing in it.
             if (list().in_use() == in_use && retired() == retired_before &&
                 free_.returned() == returned_before) {
                 return false;
@@ -64,11 +64,11 @@ public:
         }
     }
 
-    /// Lane: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
+    /// Shard: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
     /// when at some moment of the call no more were left. Lock-free.
-    std::size_t take_many(lane<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+    std::size_t take_many(shard<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
         std::size_t taken = 0;
-        // Those that the lane holds come first, so that it doesn't look idle beside them.
+        // Those that the shard holds come first, so that it doesn't look idle beside them.
         while (taken != count && mine.claim.left() != 0) {
             out[taken++] = raw(take(mine));
         }
@@ -103,9 +103,10 @@ public:
     /// others will be freed after them.
     bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
 
-    /// Slots that lanes hold and don't use.
+    /// Slots that shards hold and don't use.
     std::size_t held() const noexcept {
-        return static_cast<std::size_t>(lanes_.sum([](const lane<policy>& one) { return one.claim.left(); }));
+        return static_cast<std::size_t>(
+            shards_.sum([](const shard<policy>& one) { return one.claim.left(); }));
     }
     /// Slots that wait for their next object, freed or given back unused.
     std::size_t waiting() const noexcept { return free_.list().waiting() + free_.returned().waiting(); }
@@ -113,7 +114,7 @@ public:
     const typename Config::freelist& list() const noexcept { return free_.list(); }
 
     /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
-    /// the lanes have forgotten theirs.
+    /// the shards have forgotten theirs.
     void reset(bool retire_all) noexcept {
         free_.reset(retire_all ? geometry_.slot_limit : 0);
         retired_.store(retire_all ? geometry_.slot_limit : 0, std::memory_order::relaxed);
@@ -123,7 +124,7 @@ public:
 
 private:
     HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
-        const std::size_t share = claim_share(geometry_.capacity, lanes_.count(), policy::claim_divisor);
+        const std::size_t share = claim_share(geometry_.capacity, shards_.count(), policy::claim_divisor);
         const std::size_t wanted = least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
         const slot_index first =
             mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
@@ -132,15 +133,15 @@ private:
         });
     }
 
-    /// Takes one slot beyond the capacity, as long as idle lanes hold at least as many unused. Returns how
+    /// Takes one slot beyond the capacity, as long as idle shards hold at least as many unused. Returns how
     /// many it took.
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         while (true) {
-            // Before the sum, which takes its time: a lane that claims meanwhile is counted too late.
+            // Before the sum, which takes its time: a shard that claims meanwhile is counted too late.
             const returned_totals returned_before = free_.returned();
             const std::size_t idle = held();
             const std::size_t retired_before = retired();
-            const std::size_t claimed = claim(out, 1, least(idle, geometry_.lane_slack));
+            const std::size_t claimed = claim(out, 1, least(idle, geometry_.shard_slack));
             if (claimed != 0 ||
                 (held() == idle && retired() == retired_before && free_.returned() == returned_before)) {
                 return claimed;
@@ -154,7 +155,7 @@ private:
 
     pool_geometry geometry_;
     slot_table<Config>& slots_;
-    const lane_table<policy>& lanes_;
+    const shard_table<policy>& shards_;
     index_allocator<policy, typename Config::freelist> free_;
     typename policy::template atomic<std::size_t> retired_{0};
 };

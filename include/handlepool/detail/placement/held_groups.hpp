@@ -6,7 +6,7 @@
 
 namespace handlepool::detail {
 
-/// Groups of stable_places that a lane has claimed and not begun.
+/// Groups of stable_places that a shard has claimed and not begun.
 template <class Policy>
 class held_groups {
 public:

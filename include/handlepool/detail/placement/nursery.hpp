@@ -2,12 +2,12 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/high_water_mark.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/memory/working_set.hpp>
 #include <handlepool/detail/placement/held_groups.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/queues/chunk_store.hpp>
@@ -25,16 +25,16 @@
 
 namespace handlepool::detail {
 
-/// A lane's part of the nursery.
+/// A shard's part of the nursery.
 template <class Policy>
 struct newborn_chain {
-    /// Tells the lanes of a nursery apart.
-    typename Policy::template plain<std::uint32_t> lane{0};
+    /// Tells the shards of a nursery apart.
+    typename Policy::template plain<std::uint32_t> shard{0};
     /// Head of a linked list of vacated positions.
     typename Policy::template plain<link> vacant{link::none};
     /// Positions ever vacated.
     typename Policy::template atomic<std::uint64_t> vacated{0};
-    /// In stable_places, a bit for each place of the lane's group that is still to be taken.
+    /// In stable_places, a bit for each place of the shard's group that is still to be taken.
     typename Policy::template plain<std::uint64_t> to_take{0};
     /// In stable_places, the groups after that.
     held_groups<Policy> held;
@@ -55,11 +55,11 @@ struct newborn_chain {
     }
 };
 
-/// Positions for objects that are published together: the rest of a lane's chunk, then vacated ones, then
+/// Positions for objects that are published together: the rest of a shard's chunk, then vacated ones, then
 /// whole chunks that no chain leads to yet.
 struct newborn_batch {
     std::uint32_t first = 0;
-    std::uint32_t in_lane_chunk = 0; // positions from `first` on
+    std::uint32_t in_shard_chunk = 0; // positions from `first` on
     std::vector<std::uint32_t> vacated;
     std::vector<std::uint32_t> chunks;
 };
@@ -67,9 +67,9 @@ struct newborn_batch {
 /// Where objects created since the last compaction live, and the record of whose they are: for each position
 /// the whole handle that its object was published under; it may have been revoked since. A position is
 /// *empty*, *owned*, *gone* (its object was destroyed or has moved away) or *vacated* (its constructor threw
-/// when later positions were taken already). The positions of one lane are a queue: the lane takes them,
-/// compaction drains them in order. A vacated position is the lane's to use again until compaction passes it;
-/// of both, one wins by compare-exchange.
+/// when later positions were taken already). The positions of one shard are a queue: the shard takes them,
+/// compaction drains them in order. A vacated position is the shard's to use again until compaction passes
+/// it; of both, one wins by compare-exchange.
 ///
 /// Compaction takes an owned position for a newborn only when the slot's tag has reached that handle's.
 /// Otherwise it stops there, as at an empty one: the object may be half built, or complete and not yet
@@ -86,7 +86,7 @@ public:
     using chain = newborn_chain<policy>;
     using batch_type = newborn_batch;
 
-    nursery(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+    nursery(const allocation_label& what_for, std::size_t chunks, std::size_t chunk_size,
             std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : chunks_(what_for, chunks, chunk_size, max_threads),
           owners_(what_for, chunks_.positions(), 0),
@@ -97,47 +97,47 @@ public:
     std::size_t positions_in_service() const noexcept { return chunks_.chunks_in_service() * chunk_size(); }
     std::uint32_t chunk_size() const noexcept { return chunks_.chunk_size(); }
 
-    /// Lane: takes a position for an object. None when no position is left. Calls `soon(position)` for such
+    /// Shard: takes a position for an object. None when no position is left. Calls `soon(position)` for such
     /// as are probably taken some calls later, for prefetching; they may lie past the end. Lock-free.
     template <class Soon>
-    nursery_position take(chain& lane, Soon soon) noexcept {
-        if (!chunks_.has_position(lane.positions)) [[unlikely]] {
-            return take_elsewhere(lane);
+    nursery_position take(chain& shard, Soon soon) noexcept {
+        if (!chunks_.has_position(shard.positions)) [[unlikely]] {
+            return take_elsewhere(shard);
         }
-        const std::uint32_t position = chunks_.take_held(lane.positions);
+        const std::uint32_t position = chunks_.take_held(shard.positions);
         soon(nursery_position{position + positions_ahead});
         return nursery_position{position};
     }
-    nursery_position take(chain& lane) noexcept {
-        return take(lane, [](nursery_position) {});
+    nursery_position take(chain& shard) noexcept {
+        return take(shard, [](nursery_position) {});
     }
 
-    /// Lane: gives a position back whose constructor threw. Wait-free.
-    void give_back(chain& lane, nursery_position given_back) noexcept {
+    /// Shard: gives a position back whose constructor threw. Wait-free.
+    void give_back(chain& shard, nursery_position given_back) noexcept {
         const std::uint32_t position = raw(given_back);
-        chunk_chain<policy>& own = lane.positions;
+        chunk_chain<policy>& own = shard.positions;
         if (own.put == position + 1 && own.put_end - position <= chunk_size()) {
             own.put = position;
         } else { // the constructor had made other objects after it, in its chunk or in a later one
-            vacate(lane, position);
+            vacate(shard, position);
         }
     }
 
-    /// Lane: takes positions for `count` objects. Returns false when there are not as many, and throws
+    /// Shard: takes positions for `count` objects. Returns false when there are not as many, and throws
     /// std::bad_alloc; then nothing has changed. Lock-free.
-    bool take(chain& lane, std::size_t count, newborn_batch& batch) {
-        const std::size_t rest = lane.positions.put_end - lane.positions.put;
-        const std::size_t in_lane_chunk = least(count, rest);
-        std::size_t further = count - in_lane_chunk;
-        if (lane.vacant != link::none) {
+    bool take(chain& shard, std::size_t count, newborn_batch& batch) {
+        const std::size_t rest = shard.positions.put_end - shard.positions.put;
+        const std::size_t in_shard_chunk = least(count, rest);
+        std::size_t further = count - in_shard_chunk;
+        if (shard.vacant != link::none) {
             batch.vacated.reserve(further);
         }
         batch.chunks.reserve((further + chunk_size() - 1) / chunk_size());
-        batch.first = lane.positions.put;
-        batch.in_lane_chunk = static_cast<std::uint32_t>(in_lane_chunk);
-        lane.positions.put = batch.first + batch.in_lane_chunk;
+        batch.first = shard.positions.put;
+        batch.in_shard_chunk = static_cast<std::uint32_t>(in_shard_chunk);
+        shard.positions.put = batch.first + batch.in_shard_chunk;
         for (; further != 0; --further) {
-            const std::optional<std::uint32_t> vacated = take_vacated(lane);
+            const std::optional<std::uint32_t> vacated = take_vacated(shard);
             if (!vacated) {
                 break;
             }
@@ -146,7 +146,7 @@ public:
         for (std::size_t chunks = (further + chunk_size() - 1) / chunk_size(); chunks != 0; --chunks) {
             const std::optional<std::uint32_t> chunk = chunks_.take_chunk();
             if (!chunk) {
-                give_back(lane, batch);
+                give_back(shard, batch);
                 return false;
             }
             batch.chunks.push_back(*chunk);
@@ -156,10 +156,10 @@ public:
 
     /// The position of a batch's object.
     nursery_position position(const newborn_batch& batch, std::size_t object) const noexcept {
-        if (object < batch.in_lane_chunk) {
+        if (object < batch.in_shard_chunk) {
             return nursery_position{batch.first + static_cast<std::uint32_t>(object)};
         }
-        std::size_t further = object - batch.in_lane_chunk;
+        std::size_t further = object - batch.in_shard_chunk;
         if (further < batch.vacated.size()) {
             return nursery_position{batch.vacated[further]};
         }
@@ -180,7 +180,7 @@ public:
                 visit(i, nursery_position{first + static_cast<std::uint32_t>(i - begin)});
             }
         };
-        visit_run(batch.first, batch.in_lane_chunk);
+        visit_run(batch.first, batch.in_shard_chunk);
         for (const std::uint32_t vacated : batch.vacated) {
             visit_run(vacated, 1);
         }
@@ -189,39 +189,39 @@ public:
         }
     }
 
-    /// Lane: gives a whole batch back. Wait-free.
-    void give_back(chain& lane, const newborn_batch& batch) noexcept {
+    /// Shard: gives a whole batch back. Wait-free.
+    void give_back(chain& shard, const newborn_batch& batch) noexcept {
         for (const std::uint32_t chunk : batch.chunks) {
             chunks_.give_back_chunk(chunk);
             note_unused(chunk);
         }
         for (const std::uint32_t position : batch.vacated) {
-            vacate(lane, position);
+            vacate(shard, position);
         }
-        for (std::uint32_t i = batch.in_lane_chunk; i != 0; --i) {
-            give_back(lane, nursery_position{batch.first + i - 1});
+        for (std::uint32_t i = batch.in_shard_chunk; i != 0; --i) {
+            give_back(shard, nursery_position{batch.first + i - 1});
         }
     }
 
-    /// Lane: makes a batch of `count` objects part of the lane's queue. Before the first of them is
+    /// Shard: makes a batch of `count` objects part of the shard's queue. Before the first of them is
     /// published, so that the next compaction finds them.
-    void append(chain& lane, std::size_t count, const newborn_batch& batch) noexcept {
+    void append(chain& shard, std::size_t count, const newborn_batch& batch) noexcept {
         if (batch.chunks.empty()) {
             return;
         }
         // Vacate the rest of a chunk that a constructor of this batch has started.
-        for (chunk_chain<policy>& own = lane.positions; own.put != own.put_end;) {
+        for (chunk_chain<policy>& own = shard.positions; own.put != own.put_end;) {
             const std::uint32_t position = own.put;
             own.put = position + 1;
-            vacate(lane, position);
+            vacate(shard, position);
         }
         for (const std::uint32_t chunk : batch.chunks) {
-            chunks_.append(lane.positions, chunk);
+            chunks_.append(shard.positions, chunk);
         }
-        lane.positions.put = raw(position(batch, count - 1)) + 1;
+        shard.positions.put = raw(position(batch, count - 1)) + 1;
     }
 
-    /// Lane: stores the handle of the object at the position. Must come before the slot is published, which
+    /// Shard: stores the handle of the object at the position. Must come before the slot is published, which
     /// makes this store visible.
     void own(nursery_position position, value_type handle) noexcept {
         owners_[raw(position)].store(handle, std::memory_order::relaxed);
@@ -242,25 +242,25 @@ public:
     }
 
     /// Compaction: calls `visit(first, last)` for the ranges of positions, none longer than a chunk, in which
-    /// the lane's newborns lie that are not yet drained, in their order.
+    /// the shard's newborns lie that are not yet drained, in their order.
     template <class Visit>
-    void for_pending(const chain& lane, Visit visit) const {
-        chunks_.for_pending(lane.positions, [&](std::uint32_t first, std::uint32_t last) {
+    void for_pending(const chain& shard, Visit visit) const {
+        chunks_.for_pending(shard.positions, [&](std::uint32_t first, std::uint32_t last) {
             visit(first, last);
             return true;
         });
     }
     /// Compaction: how many positions those are, without the last ones that are empty now: what comes there
     /// later is not pending.
-    std::size_t pending(const chain& lane) const { return pending(lane, for_each_in); }
+    std::size_t pending(const chain& shard) const { return pending(shard, for_each_in); }
     /// Compaction: the same for the first `most` positions that are not empty, as far as the first that is.
     /// Returns whether those are all before it.
     template <class Visit>
-    bool for_used(const chain& lane, std::size_t most, Visit visit) const {
-        return for_used(lane, most, visit, for_each_in);
+    bool for_used(const chain& shard, std::size_t most, Visit visit) const {
+        return for_used(shard, most, visit, for_each_in);
     }
     /// Compaction: how many positions those are.
-    std::size_t used(const chain& lane, std::size_t most) const { return used(lane, most, for_each_in); }
+    std::size_t used(const chain& shard, std::size_t most) const { return used(shard, most, for_each_in); }
 
     /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is
     /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
@@ -278,20 +278,20 @@ public:
         return last - first;
     }
 
-    /// Compaction: passes the lane's next `count` positions, which are ready, in runs of neighbours: calls
+    /// Compaction: passes the shard's next `count` positions, which are ready, in runs of neighbours: calls
     /// `take(first position, count)`, which calls take_out() for each.
     template <class Take>
-    void drain(chain& lane, std::size_t count, Take take) {
+    void drain(chain& shard, std::size_t count, Take take) {
         while (count != 0) {
-            chunks_.follow(lane.positions);
-            const std::uint32_t first = lane.positions.get;
+            chunks_.follow(shard.positions);
+            const std::uint32_t first = shard.positions.get;
             const auto ready =
-                static_cast<std::uint32_t>(least<std::size_t>(count, lane.positions.get_end - first));
+                static_cast<std::uint32_t>(least<std::size_t>(count, shard.positions.get_end - first));
             take(nursery_position{first}, ready);
-            lane.positions.get = first + ready;
+            shard.positions.get = first + ready;
             count -= ready;
         }
-        chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
+        chunks_.follow(shard.positions); // so that a chunk is done with as soon as there is another
     }
     /// Compaction: leaves a position that is ready empty for its next use. Returns the handle of its newborn,
     /// which is to be moved away; zero when there is none any more.
@@ -302,16 +302,16 @@ public:
     }
 
     /// Compaction: finds out what is ready and drains it in one pass, in the first `most` positions that are
-    /// not empty, and in those that were pending when the lane's chain was last looked at. Returns whether it
-    /// left out positions for that limit alone.
+    /// not empty, and in those that were pending when the shard's chain was last looked at. Returns whether
+    /// it left out positions for that limit alone.
     template <class Take>
-    bool drain_ready(chain& lane, std::size_t most, const slot_table<Config>& table, Take take) {
+    bool drain_ready(chain& shard, std::size_t most, const slot_table<Config>& table, Take take) {
         return drain_ready(
-            lane, least<std::size_t>(most, lane.pending), limit_positions,
+            shard, least<std::size_t>(most, shard.pending), limit_positions,
             [&](std::uint32_t first, std::uint32_t last) {
                 const std::uint32_t ready = scan_published(first, last, table);
                 take(nursery_position{first}, ready);
-                lane.positions.get = first + ready;
+                shard.positions.get = first + ready;
                 return ready;
             },
             for_each_in);
@@ -357,30 +357,30 @@ public:
     }
 
     // Objects don't stay in a nursery, as they do in stable_places.
-    static constexpr bool unsettle(nursery_position) noexcept { return false; }
-    static constexpr std::size_t settled() noexcept { return 0; }
+    static constexpr bool demote(nursery_position) noexcept { return false; }
+    static constexpr std::size_t promoted() noexcept { return 0; }
 
-    /// Compaction: gives the memory of all chunks that no lane holds back to the system. See shrink_held()
+    /// Compaction: gives the memory of all chunks that no shard holds back to the system. See shrink_held()
     /// for the others.
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         touch_unused();
         if (memory_.touched() != 0) {                   // else there is nothing new since the last time
-            memory_.touch(chunks_.chunks_in_service()); // also behind a chunk that a lane holds
+            memory_.touch(chunks_.chunks_in_service()); // also behind a chunk that a shard holds
         }
         touch_huge_page(objects);
         discard(objects, 0, memory_.touched());
         memory_.discarded();
         kept_ = 0;
     }
-    /// Compaction: the same of the positions that were passed in the chunk that a lane holds; with those that
-    /// the lane has still to take, if it is the calling thread's. Of another thread's these are out of reach,
-    /// even when that has ended: the next one with its number may take them at any time.
+    /// Compaction: the same of the positions that were passed in the chunk that a shard holds; with those
+    /// that the shard has still to take, if it is the calling thread's. Of another thread's these are out of
+    /// reach, even when that has ended: the next one with its number may take them at any time.
     template <class Objects>
-    void shrink_held(Objects& objects, const chain& lane, bool mine) noexcept {
-        std::uint32_t left = mine ? std::uint32_t{lane.positions.put} : 0;
-        const std::uint32_t left_end = mine ? std::uint32_t{lane.positions.put_end} : 0;
-        for_held(lane, [&](std::uint32_t first, std::uint32_t next) {
+    void shrink_held(Objects& objects, const chain& shard, bool mine) noexcept {
+        std::uint32_t left = mine ? std::uint32_t{shard.positions.put} : 0;
+        const std::uint32_t left_end = mine ? std::uint32_t{shard.positions.put_end} : 0;
+        for_held(shard, [&](std::uint32_t first, std::uint32_t next) {
             const bool together = next == left; // they may share a page
             discard_positions(objects, first, together ? left_end : next);
             left = together ? left_end : left;
@@ -405,7 +405,7 @@ public:
     template <class Objects>
     static constexpr void destroy_kept(const Objects&) noexcept {}
 
-    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    /// Forgets everything. Only while nobody else uses it; the shards' chains must be made anew.
     void reset() noexcept {
         chunks_.reset();
         owners_.discard();
@@ -420,7 +420,7 @@ public:
 
 protected:
     // Owners that name no object: their generation is even. The others are numbered from `first_vacated` on,
-    // by the lane that vacated the position.
+    // by the shard that vacated the position.
     static constexpr value_type no_object(std::uint32_t number) noexcept {
         const value_type low = number & layout::index_mask;
         const value_type high = static_cast<value_type>(value_type{number} >> layout::index_bits);
@@ -432,11 +432,11 @@ protected:
     static bool names_object(value_type owner) noexcept { return layout::is_alive(layout::tag_of(owner)); }
 
     /// The public ones, where `for_places(first, last, visit)` calls `visit(position)` for the positions of a
-    /// range that the lane may take, as long as it returns true.
+    /// range that the shard may take, as long as it returns true.
     template <class Visit, class ForPlaces>
-    bool for_used(const chain& lane, std::size_t& most, Visit visit, ForPlaces for_places) const {
+    bool for_used(const chain& shard, std::size_t& most, Visit visit, ForPlaces for_places) const {
         bool all = true;
-        chunks_.for_pending(lane.positions, [&](std::uint32_t first, std::uint32_t last) {
+        chunks_.for_pending(shard.positions, [&](std::uint32_t first, std::uint32_t last) {
             std::uint32_t end = last;
             for_places(first, last, [&](std::uint32_t position) {
                 const bool is_used = owner(nursery_position{position}) != empty;
@@ -456,17 +456,17 @@ protected:
         return all;
     }
     template <class ForPlaces>
-    std::size_t used(const chain& lane, std::size_t most, ForPlaces for_places) const {
+    std::size_t used(const chain& shard, std::size_t most, ForPlaces for_places) const {
         std::size_t left = most;
-        for_used(lane, left, [](std::uint32_t, std::uint32_t) {}, for_places);
+        for_used(shard, left, [](std::uint32_t, std::uint32_t) {}, for_places);
         return most - left;
     }
     template <class ForPlaces>
-    std::size_t pending(const chain& lane, ForPlaces for_places) const {
+    std::size_t pending(const chain& shard, ForPlaces for_places) const {
         std::size_t count = 0;
         std::uint32_t last_begin = 0;
         std::uint32_t last_end = 0;
-        for_pending(lane, [&](std::uint32_t first, std::uint32_t last) {
+        for_pending(shard, [&](std::uint32_t first, std::uint32_t last) {
             count += last - first;
             last_begin = first;
             last_end = last;
@@ -481,15 +481,15 @@ protected:
     /// The same: `limit(first, last, left)` returns the end of the first `left` such positions, which it
     /// counts down; `pass(first, last)` drains those of a run that are ready and returns how many they are.
     template <class Limit, class Pass, class ForPlaces>
-    bool drain_ready(chain& lane, std::size_t most, Limit limit, Pass pass, ForPlaces for_places) {
+    bool drain_ready(chain& shard, std::size_t most, Limit limit, Pass pass, ForPlaces for_places) {
         bool ready = true;
-        while (ready && most != 0 && chunks_.follow(lane.positions)) {
-            const std::uint32_t first = lane.positions.get;
-            const std::uint32_t last = limit(first, std::uint32_t{lane.positions.get_end}, most);
+        while (ready && most != 0 && chunks_.follow(shard.positions)) {
+            const std::uint32_t first = shard.positions.get;
+            const std::uint32_t last = limit(first, std::uint32_t{shard.positions.get_end}, most);
             ready = pass(first, last) == last - first;
         }
-        chunks_.follow(lane.positions); // so that a chunk is done with as soon as there is another
-        return ready && most == 0 && used(lane, 1, for_places) != 0;
+        chunks_.follow(shard.positions); // so that a chunk is done with as soon as there is another
+        return ready && most == 0 && used(shard, 1, for_places) != 0;
     }
     /// The end of a run's first `left` positions, which it counts down.
     static std::uint32_t limit_positions(std::uint32_t first, std::uint32_t last,
@@ -507,7 +507,7 @@ protected:
     // How far ahead of the position that is taken memory is asked for.
     static constexpr std::uint32_t positions_ahead = 8;
 
-    /// Lane: a chunk was given back that compaction has never seen. Relaxed: compaction claims the chunk
+    /// Shard: a chunk was given back that compaction has never seen. Relaxed: compaction claims the chunk
     /// before it gives its memory back.
     void note_unused(std::uint32_t chunk) noexcept {
         std::uint32_t end = unused_end_.load(std::memory_order::relaxed);
@@ -540,11 +540,11 @@ protected:
         }
     }
 
-    /// Compaction: gives the memory of those of the chunks that no lane holds back to the system. It takes
-    /// them from the lanes meanwhile, a few at a time, so that lanes always find others.
+    /// Compaction: gives the memory of those of the chunks that no shard holds back to the system. It takes
+    /// them from the shards meanwhile, a few at a time, so that shards always find others.
     template <class Objects>
     void discard(Objects& objects, std::size_t first, std::size_t last) noexcept {
-        constexpr std::size_t word_size = returned_indices<policy>::bits_per_word;
+        constexpr std::size_t word_size = free_bitmap<policy>::bits_per_word;
         static_assert(word_size == chunks_of_piece);
         auto& free = chunks_.given_back();
         for (std::size_t end = last; end != first;) {
@@ -562,7 +562,7 @@ protected:
         }
         free.rewind();
     }
-    /// Compaction: gives the memory of a range of positions back that no lane uses, whole pages of it.
+    /// Compaction: gives the memory of a range of positions back that no shard uses, whole pages of it.
     template <class Objects>
     void discard_positions(Objects& objects, std::size_t first, std::size_t last) noexcept {
         if (first == last) {
@@ -570,23 +570,23 @@ protected:
         }
         objects.discard(objects.location_of(nursery_position{static_cast<std::uint32_t>(first)}),
                         objects.location_of(nursery_position{static_cast<std::uint32_t>(last)}));
-        // Its lane may still look at a position that it has vacated, and that was passed since.
+        // Its shard may still look at a position that it has vacated, and that was passed since.
         owners_.release(first, last);
         links_.release(first, last);
     }
 
-    /// Compaction: calls `visit(first, next)` for the chunk in which the lane's next position to be drained
+    /// Compaction: calls `visit(first, next)` for the chunk in which the shard's next position to be drained
     /// lies, unless it has drained none yet.
     template <class Visit>
-    void for_held(const chain& lane, Visit visit) const {
-        if (lane.positions.get_end != 0) {
-            visit(lane.positions.get_end - chunk_size(), std::uint32_t{lane.positions.get});
+    void for_held(const chain& shard, Visit visit) const {
+        if (shard.positions.get_end != 0) {
+            visit(shard.positions.get_end - chunk_size(), std::uint32_t{shard.positions.get});
         }
     }
 
     /// The bits, in their word, of chunks of one word.
     static std::uint64_t bits_between(std::size_t first, std::size_t last) noexcept {
-        constexpr std::size_t word_size = returned_indices<policy>::bits_per_word;
+        constexpr std::size_t word_size = free_bitmap<policy>::bits_per_word;
         return ~std::uint64_t{0} >> (word_size - (last - first)) << (first % word_size);
     }
     /// Calls `visit(first, last)` for each run of set bits, counted from `start`.
@@ -609,44 +609,44 @@ protected:
                                     : handle == gone || (handle != empty && pass_vacated(position, handle));
     }
 
-    /// Lane: marks a position without an object as vacated, because later ones were already taken.
-    void vacate(chain& lane, std::uint32_t position) noexcept {
-        links_[position] = lane.vacant;
-        lane.vacant = link_to(position);
+    /// Shard: marks a position without an object as vacated, because later ones were already taken.
+    void vacate(chain& shard, std::uint32_t position) noexcept {
+        links_[position] = shard.vacant;
+        shard.vacant = link_to(position);
         // (5) release: pairs with (6), so that what the constructor wrote happens before the next use
-        owners_[position].store(no_object(first_vacated + lane.lane), std::memory_order::release);
-        add(lane.vacated, 1);
+        owners_[position].store(no_object(first_vacated + shard.shard), std::memory_order::release);
+        add(shard.vacated, 1);
     }
 
-    /// Lane: takes a position when its chunk has none left. Not inline, so that what is rare does not lie in
+    /// Shard: takes a position when its chunk has none left. Not inline, so that what is rare does not lie in
     /// the way of what isn't.
-    HANDLEPOOL_NOINLINE nursery_position take_elsewhere(chain& lane) noexcept {
-        if (const auto vacated = take_vacated(lane)) {
+    HANDLEPOOL_NOINLINE nursery_position take_elsewhere(chain& shard) noexcept {
+        if (const auto vacated = take_vacated(shard)) {
             return nursery_position{*vacated};
         }
-        return chunks_.extend(lane.positions) ? nursery_position{chunks_.take_held(lane.positions)}
-                                              : nursery_position::none;
+        return chunks_.extend(shard.positions) ? nursery_position{chunks_.take_held(shard.positions)}
+                                               : nursery_position::none;
     }
 
-    /// Lane: takes the last vacated position, if compaction has not passed it.
-    std::optional<std::uint32_t> take_vacated(chain& lane) noexcept {
-        if (lane.vacant == link::none) {
+    /// Shard: takes the last vacated position, if compaction has not passed it.
+    std::optional<std::uint32_t> take_vacated(chain& shard) noexcept {
+        if (shard.vacant == link::none) {
             return std::nullopt;
         }
-        const std::uint32_t position = target_of(lane.vacant);
-        value_type mine = no_object(first_vacated + lane.lane);
-        // Relaxed: whoever wrote there did so in this lane.
+        const std::uint32_t position = target_of(shard.vacant);
+        value_type mine = no_object(first_vacated + shard.shard);
+        // Relaxed: whoever wrote there did so in this shard.
         if (!owners_[position].compare_exchange_strong(mine, empty, std::memory_order::relaxed,
                                                        std::memory_order::relaxed)) {
-            // Passed: its link may be another lane's by now, and most of the others are passed, too.
-            lane.vacant = link::none;
+            // Passed: its link may be another shard's by now, and most of the others are passed, too.
+            shard.vacant = link::none;
             return std::nullopt;
         }
-        lane.vacant = links_[position];
+        shard.vacant = links_[position];
         return position;
     }
 
-    /// Compaction: passes a vacated position, unless its lane has taken it again.
+    /// Compaction: passes a vacated position, unless its shard has taken it again.
     bool pass_vacated(std::uint32_t position, value_type vacated) noexcept {
         // (6) acquire: pairs with (5)
         return owners_[position].compare_exchange_strong(vacated, gone, std::memory_order::acquire,
@@ -658,10 +658,10 @@ protected:
     typename policy::template array<typename policy::template plain<link>> links_; // of vacated positions
     // Of compaction: the chunks that have memory, how many had after the last trim(), and how many were
     // drained since.
-    working_set<policy> memory_{policy::warm_chunks};
+    high_water_mark<policy> memory_{policy::warm_chunks};
     typename policy::template plain<std::size_t> kept_{0};
     typename policy::template plain<std::size_t> drained_{0};
-    // After the last chunk that a lane gave back whole: its memory may have been touched.
+    // After the last chunk that a shard gave back whole: its memory may have been touched.
     typename policy::template atomic<std::uint32_t> unused_end_{0};
 };
 

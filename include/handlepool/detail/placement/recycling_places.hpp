@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
-#include <handlepool/detail/placement/kept_place.hpp>
+#include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/detail/placement/stable_places.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/recycler.hpp>
@@ -18,7 +18,7 @@ namespace handlepool::detail {
 
 /// Places whose objects are constructed once: at its end an object is cleared, and *kept* for the next one
 /// there. A bit for each place says whether an object is constructed, living or kept. It belongs to whom the
-/// place belongs to, a lane or compaction, and goes from one to the other as the memory of the object does:
+/// place belongs to, a shard or compaction, and goes from one to the other as the memory of the object does:
 /// so it needs no memory order of its own, only that changes of others in the word leave it alone. An
 /// object's end leaves the bits alone, too.
 template <class Config>
@@ -27,13 +27,14 @@ class recycling_places : public stable_places<Config> {
     using word = typename base::policy::template atomic<std::uint64_t>;
 
 public:
-    recycling_places(const memory_purpose& what_for, std::size_t groups, std::size_t, std::size_t max_threads)
+    recycling_places(const allocation_label& what_for, std::size_t groups, std::size_t,
+                     std::size_t max_threads)
         : base(what_for, groups, base::group_size, max_threads),
           constructed_(what_for.part(" bits of constructed objects"), groups, 0) {}
 
-    /// Lane: what is at a place that it has taken.
+    /// Shard: what is at a place that it has taken.
     template <class Objects>
-    kept_place<word> memory_at(Objects& objects, location where) noexcept {
+    recycled_site<word> memory_at(Objects& objects, location where) noexcept {
         const std::uint32_t place = raw(objects.nursery_position_of(where));
         return {objects.storage(where), constructed_[place / base::group_size], base::bit_of(place)};
     }
@@ -53,19 +54,19 @@ public:
     template <class Objects>
     void destroy_kept(Objects& objects) noexcept {
         for (std::size_t group = 0, last = base::groups(); group != last; ++group) {
-            destroy_kept_in(objects, group, ~base::settled_in(group));
+            destroy_kept_in(objects, group, ~base::promoted_in(group));
         }
     }
 
     /// Compaction: destroys the objects that are kept, and gives the memory of all holes back to the system;
-    /// except where a lane may create objects.
+    /// except where a shard may create objects.
     template <class Objects>
     void shrink(Objects& objects) noexcept {
         base::shrink(objects, destroy_in(objects));
     }
     template <class Objects>
-    void shrink_held(Objects& objects, const typename base::chain& lane, bool mine) noexcept {
-        base::shrink_held(objects, lane, mine, destroy_in(objects));
+    void shrink_held(Objects& objects, const typename base::chain& shard, bool mine) noexcept {
+        base::shrink_held(objects, shard, mine, destroy_in(objects));
     }
 
     void reset() noexcept {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/compaction/compactor.hpp>
-#include <handlepool/detail/compaction/takings.hpp>
-#include <handlepool/detail/parts/lane.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/compaction/extractions.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/executor.hpp>
 
 #include <atomic>
@@ -18,11 +18,11 @@
 namespace handlepool::detail {
 
 /// Ends the lives of objects: each handle is killed by exactly one call, which leaves the object to the next
-/// compaction, by a record in the lane's queue or by a taking.
+/// compaction, by a record in the shard's queue or by an extraction.
 template <class T, class Config>
 class eraser {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
     using compactor_type = compactor<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
@@ -37,7 +37,7 @@ public:
         if (!parts_.table.kill(handle)) {
             return false;
         }
-        lane_type* const mine = parts_.lanes.mine();
+        shard_type* const mine = parts_.shards.mine();
         if (mine == nullptr) [[unlikely]] {
             count_erased(mine);
             compactor_.demand_sweep();
@@ -56,14 +56,14 @@ public:
         if (!parts_.table.is_alive(handle)) {
             return false;
         }
-        auto& takings = compactor_.takings_of_threads();
-        auto* const mine = new taking_by<Sink>(layout::without_user(handle), std::move(sink));
-        takings.announce(*mine);
+        auto& extractions = compactor_.extractions_of_threads();
+        auto* const mine = new extraction_by<Sink>(layout::without_user(handle), std::move(sink));
+        extractions.announce(*mine);
         const bool killed = parts_.table.kill_announced(handle);
         if (killed) {
-            count_erased(parts_.lanes.mine());
+            count_erased(parts_.shards.mine());
         }
-        takings.settle(*mine, killed);
+        extractions.resolve(*mine, killed);
         return killed;
     }
 
@@ -106,7 +106,7 @@ public:
         });
         if (cleared != 0) {
             compactor_.demand_sweep();
-            count_erased(parts_.lanes.mine(), cleared);
+            count_erased(parts_.shards.mine(), cleared);
         }
     }
 
@@ -125,7 +125,7 @@ public:
                 handle = parts_.table.handle_of(slot, parts_.table.tag(slot));
             }
             if (layout::is_alive(layout::tag_of(handle))) {
-                count_erased(parts_.lanes.mine());
+                count_erased(parts_.shards.mine());
                 taken.data()[count++] = handle;
             }
         };
@@ -141,23 +141,23 @@ public:
     }
 
 private:
-    using lane_type = lane<policy>;
+    using shard_type = shard<policy>;
     using tag_type = typename layout::tag_type;
     using placement = placement_parts<Config>;
 
     template <class Sink>
-    struct taking_by final : taking<policy, value_type, pointer> {
-        taking_by(value_type handle, Sink&& moved)
-            : taking<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
+    struct extraction_by final : extraction<policy, value_type, pointer> {
+        extraction_by(value_type handle, Sink&& moved)
+            : extraction<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
         void deliver(pointer object) override { sink(object); }
         Sink sink;
     };
 
-    void count_erased(lane_type* mine, std::size_t objects = 1) noexcept {
+    void count_erased(shard_type* mine, std::size_t objects = 1) noexcept {
         if (mine != nullptr) {
             add(mine->erased, objects);
         } else {
-            parts_.erased_without_lane.fetch_add(objects, std::memory_order::relaxed);
+            parts_.erased_without_shard.fetch_add(objects, std::memory_order::relaxed);
         }
     }
 

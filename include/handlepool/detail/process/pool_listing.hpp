@@ -17,7 +17,7 @@ struct living_pool {
     std::uint32_t id = 0;
 
     const char* name = nullptr;
-    /// The pool_core, and a function whose parameter points to its type: debuggers know the type of a
+    /// The pool_impl, and a function whose parameter points to its type: debuggers know the type of a
     /// function from its address.
     const void* core = nullptr;
     void (*function_of_type)() = nullptr;

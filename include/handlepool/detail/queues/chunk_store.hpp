@@ -2,10 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -55,7 +55,7 @@ public:
     using chain = chunk_chain<Policy>;
 
     /// Of `max_threads` producers at the most.
-    chunk_store(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+    chunk_store(const allocation_label& what_for, std::size_t chunks, std::size_t chunk_size,
                 std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
           free_(
@@ -167,8 +167,8 @@ public:
         free_.publish();
     }
 
-    /// Consumer: the same without an order, as if they had not been used: lanes claim them before others, the
-    /// lowest first. Before that, calls `clear(chunk)` for each.
+    /// Consumer: the same without an order, as if they had not been used: shards claim them before others,
+    /// the lowest first. Before that, calls `clear(chunk)` for each.
     template <class Clear>
     void give_back_finished(Clear clear) {
         constexpr std::size_t word_size = std::remove_reference_t<decltype(given_back())>::bits_per_word;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/memory_use.hpp>
@@ -15,7 +15,7 @@
 
 namespace handlepool::detail {
 
-/// The lane's part of its removal queue.
+/// The shard's part of its removal queue.
 template <class Policy>
 struct removal_chain {
     chunk_chain<Policy> records;
@@ -39,8 +39,8 @@ struct removal_chain {
     }
 };
 
-/// Queues of erased handles, one for each lane, from its thread to compaction: one producer, one consumer.
-/// They share their memory in chunks, so that what no lane uses costs none.
+/// Queues of erased handles, one for each shard, from its thread to compaction: one producer, one consumer.
+/// They share their memory in chunks, so that what no shard uses costs none.
 ///
 /// A queue is bounded, and a push that finds it full fails: the caller then demands a sweep.
 template <class Config>
@@ -51,53 +51,53 @@ public:
     using value_type = typename layout::value_type;
     using chain = removal_chain<policy>;
 
-    removal_queue(const memory_purpose& what_for, std::size_t chunks, std::size_t chunk_size,
+    removal_queue(const allocation_label& what_for, std::size_t chunks, std::size_t chunk_size,
                   std::size_t limit, std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : limit_(limit),
           chunks_(what_for, chunks, chunk_size, max_threads),
           records_(what_for, chunks_.positions(), 0) {}
 
-    /// Lane: false when its queue is full. Wait-free.
-    bool push(chain& lane, value_type record) noexcept {
-        const std::uint64_t queued = lane.queued.load(std::memory_order::relaxed);
+    /// Shard: false when its queue is full. Wait-free.
+    bool push(chain& shard, value_type record) noexcept {
+        const std::uint64_t queued = shard.queued.load(std::memory_order::relaxed);
         // A count of drained records that is seen late only makes the queue look fuller than it is.
-        if (queued - lane.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
+        if (queued - shard.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
             return false;
         }
-        if (!chunks_.has_position(lane.records)) [[unlikely]] {
-            if (!chunks_.extend(lane.records, policy::removal_claim_tries)) {
+        if (!chunks_.has_position(shard.records)) [[unlikely]] {
+            if (!chunks_.extend(shard.records, policy::removal_claim_tries)) {
                 return false;
             }
         }
-        records_[chunks_.take_held(lane.records)] = record;
+        records_[chunks_.take_held(shard.records)] = record;
         // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
         // complete
-        lane.queued.store(queued + 1, std::memory_order::release);
+        shard.queued.store(queued + 1, std::memory_order::release);
         return true;
     }
 
-    /// Compaction: looks how many records the lane's queue has. One look: a queue that is filled all the time
-    /// must not hold compaction up.
-    void look(chain& lane) noexcept {
+    /// Compaction: looks how many records the shard's queue has. One look: a queue that is filled all the
+    /// time must not hold compaction up.
+    void look(chain& shard) noexcept {
         // (8) acquire: pairs with (7)
-        lane.seen = lane.queued.load(std::memory_order::acquire);
+        shard.seen = shard.queued.load(std::memory_order::acquire);
     }
 
     /// Compaction: takes the records that it has seen, but the first `most` only, by runs of neighbours:
     /// calls `take(record, count)`, where `record(i)` is number i of a run. They have left the queue before
     /// that, so that what `take` puts in finds room.
     template <class Take>
-    void drain(chain& lane, Take take, std::size_t most = unlimited) {
-        std::uint64_t drained = lane.drained.load(std::memory_order::relaxed);
-        for (std::uint64_t left = least<std::uint64_t>(lane.seen - drained, most); left != 0;) {
-            chunks_.follow(lane.records);
-            const std::uint32_t first = lane.records.get;
+    void drain(chain& shard, Take take, std::size_t most = unlimited) {
+        std::uint64_t drained = shard.drained.load(std::memory_order::relaxed);
+        for (std::uint64_t left = least<std::uint64_t>(shard.seen - drained, most); left != 0;) {
+            chunks_.follow(shard.records);
+            const std::uint32_t first = shard.records.get;
             const auto count =
-                static_cast<std::uint32_t>(least<std::uint64_t>(left, lane.records.get_end - first));
-            lane.records.get = first + count;
+                static_cast<std::uint32_t>(least<std::uint64_t>(left, shard.records.get_end - first));
+            shard.records.get = first + count;
             drained += count;
             left -= count;
-            lane.drained.store(drained, std::memory_order::relaxed);
+            shard.drained.store(drained, std::memory_order::relaxed);
             const auto* const run = records_.data() + first;
             take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count});
         }
@@ -106,7 +106,7 @@ public:
     /// Compaction: gives the drained chunks back.
     void recycle() { chunks_.recycle(); }
 
-    /// Forgets everything. Only while nobody else uses it; the lanes' chains must be made anew.
+    /// Forgets everything. Only while nobody else uses it; the shards' chains must be made anew.
     void reset() noexcept { chunks_.reset(); }
 
     memory_use memory() const noexcept { return memory_of(chunks_, records_); }

@@ -4,7 +4,7 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/mutex.hpp>
-#include <handlepool/detail/service/pool_as_any.hpp>
+#include <handlepool/detail/service/any_pool_adaptor.hpp>
 #include <handlepool/detail/service/route_table.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
@@ -172,12 +172,12 @@ Pool* pool_directory<Layout, Policy>::try_add(std::string& error, std::string_vi
     if (const auto limits = limits_.find(name); limits != limits_.end()) {
         wanted = limits->second.applied_to(std::move(wanted));
     }
-    if (std::string refusal = Pool::refusal_of(wanted, args...); !refusal.empty()) {
+    if (std::string refusal = Pool::validate(wanted, args...); !refusal.empty()) {
         error = std::move(refusal);
         return nullptr;
     }
     // Not under the lock: it asks the system for address space.
-    auto made = std::make_unique<pool_as_any<Pool>>(wanted, args...);
+    auto made = std::make_unique<any_pool_adaptor<Pool>>(wanted, args...);
     Pool& result = made->get();
 
     const lock_type lock(mutex_);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/handle.hpp>
 
 #include <atomic>
@@ -18,7 +18,7 @@ public:
     using pool_type = any_pool<Layout>;
     using handle_type = handle<void, Layout>;
 
-    explicit route_table(const memory_purpose& what_for)
+    explicit route_table(const allocation_label& what_for)
         : routes_(what_for, std::size_t{Layout::pool_id_mask} + 1, 0) {}
 
     /// The pool with the handle's pool id, or null.

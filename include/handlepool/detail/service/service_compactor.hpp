@@ -87,7 +87,7 @@ extern template class service_compactor<default_layout, default_policy>;
 template <class Layout, class Policy>
 service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor, std::size_t budget) {
     gate_.close_or_throw();
-    const closed_gate closed(gate_);
+    const gate_lock closed(gate_);
     first_refusal refused;
     const auto compact_one = [&](pool_type& pool, std::size_t most) -> std::optional<compaction_stats> {
         const compaction_attempt attempt = pool.compact_inside(&gate_, executor, most);
@@ -103,7 +103,7 @@ std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact
     if (!gate_.try_close()) {
         return std::nullopt;
     }
-    const closed_gate closed(gate_);
+    const gate_lock closed(gate_);
     return compact_all(false, unlimited,
                        [&](pool_type& pool, std::size_t) { return pool.try_compact(executor); });
 }
@@ -111,7 +111,7 @@ std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact
 template <class Layout, class Policy>
 service_shrink service_compactor<Layout, Policy>::shrink() {
     gate_.close_or_throw();
-    const closed_gate closed(gate_);
+    const gate_lock closed(gate_);
     pools_.begin_frame(true);
     first_refusal refused;
     for (pool_type* const pool : pools_.of_frame()) {
@@ -126,7 +126,7 @@ std::optional<service_shrink> service_compactor<Layout, Policy>::try_shrink() no
     if (!gate_.try_close()) {
         return std::nullopt;
     }
-    const closed_gate closed(gate_);
+    const gate_lock closed(gate_);
     pools_.begin_frame(false);
     service_shrink done;
     for (pool_type* const pool : pools_.of_frame()) {

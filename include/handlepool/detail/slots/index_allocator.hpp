@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -30,13 +30,13 @@ struct returned_totals {
 /// A claim takes bits of one word by compare-exchange. Nothing is linked, so there is no ABA, and a thread
 /// that is stopped in a claim holds no more than it asked for.
 template <class Policy>
-class returned_indices {
+class free_bitmap {
 public:
     /// Indices of a word; the lowest bit is the lowest index.
     static constexpr std::size_t bits_per_word = 64;
 
     /// For indices below `limit`.
-    returned_indices(const memory_purpose& what_for, std::size_t limit)
+    free_bitmap(const allocation_label& what_for, std::size_t limit)
         : words_(what_for.part(" unused"), (limit + bits_per_word - 1) / bits_per_word, 0) {}
 
     /// A moment's view. What the claims counted here have taken is counted as given back, too.
@@ -90,7 +90,7 @@ public:
     std::uint64_t claim_word(std::size_t word, std::uint64_t bits) noexcept {
         // (33) acquire: pairs with (32), for what was done in memory that the caller may give to the system
         const std::uint64_t got = words_[word].fetch_and(~bits, std::memory_order::acquire) & bits;
-        // Relaxed: a lane that has claimed indices counts them, and (35) shows that; this is no lane.
+        // Relaxed: a shard that has claimed indices counts them, and (35) shows that; this is no shard.
         claimed_.fetch_add(static_cast<std::uint64_t>(std::popcount(got)), std::memory_order::relaxed);
         return got;
     }
@@ -133,7 +133,7 @@ private:
     }
 
     std::size_t claim_of(std::size_t word, std::uint32_t* out, std::size_t wanted) noexcept {
-        // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the lane that took
+        // (34) acquire: pairs with (33): a thread that finds an index gone also sees what the shard that took
         // it says it holds
         std::uint64_t bits = words_[word].load(std::memory_order::acquire);
         while (bits != 0) {
@@ -164,7 +164,7 @@ private:
 template <class Policy, class Freelist>
 class index_allocator {
 public:
-    index_allocator(const memory_purpose& what_for, const freelist_options& options)
+    index_allocator(const allocation_label& what_for, const freelist_options& options)
         : free_(what_for, options), returned_(what_for, options.index_limit) {}
 
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
@@ -195,8 +195,8 @@ public:
     /// Any thread: gives back what it has claimed and not used. Wait-free.
     void give_back(std::uint32_t index) noexcept { returned_.give_back(index); }
 
-    /// The indices that came back unused, word by word: see returned_indices.
-    returned_indices<Policy>& returned_words() noexcept { return returned_; }
+    /// The indices that came back unused, word by word: see free_bitmap.
+    free_bitmap<Policy>& returned_words() noexcept { return returned_; }
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }
@@ -217,7 +217,7 @@ public:
 
 private:
     Freelist free_;
-    returned_indices<Policy> returned_;
+    free_bitmap<Policy> returned_;
 };
 
 } // namespace handlepool::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/numbers.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace handlepool::detail {
 template <class Policy>
 class slot_history {
 public:
-    slot_history(const memory_purpose& what_for, std::size_t slot_limit, std::size_t expected) {
+    slot_history(const allocation_label& what_for, std::size_t slot_limit, std::size_t expected) {
         if (slot_limit != 0) {
             lives_.emplace(what_for, slot_limit, expected);
         }

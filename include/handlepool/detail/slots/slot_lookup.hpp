@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/policy.hpp>
 
 #include <atomic>

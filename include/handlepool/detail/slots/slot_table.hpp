@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
@@ -42,7 +42,7 @@ public:
     /// The location of a slot whose reservation was cancelled.
     static constexpr location cancelled = location::nowhere;
 
-    slot_table(const memory_purpose& what_for, std::size_t size, std::size_t expected)
+    slot_table(const allocation_label& what_for, std::size_t size, std::size_t expected)
         : slots_(what_for, size, expected) {}
 
     std::size_t size() const noexcept { return slots_.size(); }
@@ -69,12 +69,12 @@ public:
     static constexpr tag_type revoked(tag_type tag) noexcept { return tag + 2; }
 
     /// What handles are looked up by.
-    slot_lookup<Config> look_up() const noexcept { return {slots_.data(), slots_.size()}; }
+    slot_lookup<Config> lookup() const noexcept { return {slots_.data(), slots_.size()}; }
     template <class Objects>
     auto find(value_type handle, const Objects& objects) const noexcept {
-        return look_up().find(handle, objects);
+        return lookup().find(handle, objects);
     }
-    bool is_alive(value_type handle) const noexcept { return look_up().is_alive(handle); }
+    bool is_alive(value_type handle) const noexcept { return lookup().is_alive(handle); }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.
     /// Wait-free.
@@ -92,7 +92,7 @@ public:
     bool kill_announced(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
         return could_live(handle) &&
-               // (45) release: pairs with (4) in a sweep, which sees the taking announced. The complete
+               // (45) release: pairs with (4) in a sweep, which sees the extraction announced. The complete
                // object was seen by (2).
                slots_[layout::index_of(handle)].tag.compare_exchange_strong(
                    tag, erased(tag), std::memory_order::release, std::memory_order::relaxed);
@@ -187,7 +187,7 @@ public:
         // Before the last look at the tag: a place that compaction has vacated since tells nothing.
         const bool on_its_way = where == being_fulfilled || (is_place(where) && is_owner(where, handle));
         // It may have been fulfilled in between, and then be stale already. A read-modify-write sees the
-        // latest tag, also in a thread that is not ordered after the fulfilment. (2)
+        // latest tag, also in a thread that is not ordered after the fulfillment. (2)
         const tag_type now = named.tag.fetch_add(0, std::memory_order::acquire);
         if (now == tag) {
             return handle_state::alive;
@@ -226,7 +226,7 @@ public:
 private:
     using entry = slot_entry<Config>;
 
-    bool could_live(value_type handle) const noexcept { return look_up().could_live(handle); }
+    bool could_live(value_type handle) const noexcept { return lookup().could_live(handle); }
 
     typename policy::template array<entry> slots_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/numbers.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace handlepool::detail {
 template <class T, class Config>
 class cycle_mover {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
 
     /// For a permutation of the first `count` objects; `chains` at once, of which there may be one. Throws
     /// std::bad_alloc.

@@ -3,7 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/contract.hpp>
-#include <handlepool/detail/sorting/sort_entries.hpp>
+#include <handlepool/detail/sorting/sort_keys.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
-#include <handlepool/detail/sorting/entry_sort.hpp>
+#include <handlepool/detail/sorting/sort_algorithms.hpp>
 
 #include <cstddef>
 #include <utility>

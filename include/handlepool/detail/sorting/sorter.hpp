@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/apply_to.hpp>
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
-#include <handlepool/detail/base/numbers.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
-#include <handlepool/detail/parts/pool_parts.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
+#include <handlepool/detail/sorting/bounded_permutation.hpp>
 #include <handlepool/detail/sorting/cycle_mover.hpp>
-#include <handlepool/detail/sorting/entry_sort.hpp>
 #include <handlepool/detail/sorting/order_check.hpp>
 #include <handlepool/detail/sorting/parallel_sort.hpp>
-#include <handlepool/detail/sorting/sort_entries.hpp>
-#include <handlepool/detail/sorting/sort_window.hpp>
+#include <handlepool/detail/sorting/sort_algorithms.hpp>
+#include <handlepool/detail/sorting/sort_keys.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/stats.hpp>
 
@@ -49,7 +49,7 @@ namespace handlepool::detail {
 template <class T, class Config>
 class sorter {
 public:
-    using parts_type = pool_parts<T, Config>;
+    using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
 
     sorter(parts_type& parts, std::string_view pool) : parts_(parts), pool_(pool) {}
@@ -273,7 +273,7 @@ private:
         positions numbers = numbers_of(order.sources);
         positions steps(count);
         // The store may have become smaller.
-        sort_window window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
+        bounded_permutation window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
         window.restrict(order.sources, steps);
         stats.in_order = false;
         parts_.order.replace(std::move(numbers), count);

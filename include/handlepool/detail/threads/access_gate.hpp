@@ -3,8 +3,8 @@
 
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/raise.hpp>
-#include <handlepool/detail/threads/outer_gate.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/stats.hpp>
@@ -29,7 +29,7 @@ namespace handlepool::detail {
 ///
 /// @tparam Pin a pin, or what is derived from it
 template <class Pin>
-class access_gate final : public outer_gate {
+class access_gate final : public parent_gate {
 public:
     using policy = typename Pin::policy;
     using guard_type = access_guard<policy>;
@@ -57,7 +57,7 @@ public:
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
     /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
     /// pass `outer`.
-    [[nodiscard]] gate_refusal close(outer_gate* outer = nullptr) noexcept {
+    [[nodiscard]] gate_refusal close(parent_gate* outer = nullptr) noexcept {
         const Pin* const mine = pins_.mine();
         if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
@@ -179,7 +179,7 @@ private:
         std::uint64_t waits_since = 0; // for a compaction that waits
         for (bool impatient = false; !pass(mine, impatient);) {
             if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
-                raise(compaction_conflict(
+                throw_exception(compaction_conflict(
                     "handlepool: an access guard was asked for in a thread that is compacting"));
             }
             std::uint32_t state = state_.load(std::memory_order::relaxed);
@@ -243,14 +243,14 @@ private:
 
 /// Opens the gate at its end.
 template <class Pin>
-class closed_gate {
+class gate_lock {
 public:
     /// The gate is closed, by this thread.
-    explicit closed_gate(access_gate<Pin>& gate) noexcept : gate_(gate) {}
-    ~closed_gate() { gate_.open(); }
+    explicit gate_lock(access_gate<Pin>& gate) noexcept : gate_(gate) {}
+    ~gate_lock() { gate_.open(); }
 
-    closed_gate(const closed_gate&) = delete;
-    closed_gate& operator=(const closed_gate&) = delete;
+    gate_lock(const gate_lock&) = delete;
+    gate_lock& operator=(const gate_lock&) = delete;
 
 private:
     access_gate<Pin>& gate_;

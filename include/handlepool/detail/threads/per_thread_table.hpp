@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/memory/memory_purpose.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -20,13 +20,13 @@ namespace handlepool::detail {
 /// What each thread has of its own, by thread index. The first entry lies last in memory, so that all others,
 /// of which few are ever used, lie before what is used with it: see memory_plan.
 ///
-/// @tparam Entry a pin or a lane
+/// @tparam Entry a pin or a shard
 template <class Entry>
 class per_thread_table {
 public:
     using policy = typename Entry::policy;
 
-    per_thread_table(const memory_purpose& what_for, std::size_t size)
+    per_thread_table(const allocation_label& what_for, std::size_t size)
         : entries_(what_for.from_end(), size, 0) {}
 
     /// The index of the calling thread, or a value past every table if it has none: the same in all tables.

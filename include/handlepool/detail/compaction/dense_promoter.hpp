@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/compaction/hole_closer.hpp>
+#include <handlepool/detail/compaction/newborn_collector.hpp>
+#include <handlepool/detail/compaction/promotion_log.hpp>
+#include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/frame_list.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// The second half of a compaction: moves the newborns into the holes and after the last object, and closes
+/// the holes that are left by swap and pop.
+template <class T, class Config>
+class dense_promoter {
+public:
+    using parts_type = pool_state<T, Config>;
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using reaper_type = reaper<T, Config>;
+    using births_type = promotion_log<T, Config>;
+
+    dense_promoter(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history,
+                   births_type& births)
+        : parts_(parts),
+          history_(history),
+          births_(births),
+          newborns_(what_for, parts),
+          moves_(what_for.part(" moves"), parts.geometry.object_limit) {}
+
+    /// How many positions of the nursery a compaction can drain, of at most `budget`: no more than the dense
+    /// store has memory for. Newborns that must wait stay where they are, and work.
+    std::size_t most_newborns(std::size_t budget, const reaper_type& holes) noexcept {
+        if constexpr (memory_by_touch) {
+            return budget;
+        } else {
+            std::size_t pending = 0;
+            for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
+                pending += parts_.newborns.pending(parts_.shards[i].newborns);
+            }
+            const std::size_t wanted = least(budget, pending);
+            const std::size_t in_holes = least(wanted, holes.hole_count());
+            return least(budget, holes.hole_count() + parts_.objects.make_room(wanted - in_holes));
+        }
+    }
+
+    /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
+    /// positions, beginning with those of a shard. Returns how many. One that was erased meanwhile moves like
+    /// the others: its removal comes with the next compaction. All in one pass, in this thread.
+    std::size_t take_newborns(const reaper_type& holes, std::size_t budget, std::size_t first_shard,
+                              std::uint64_t frame) {
+        births_.begin();
+        const bool noted = is_noted();
+        std::size_t count = 0;
+        newborns_.drain(budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
+            std::size_t placed = count;
+            for (std::uint32_t i = 0; i != ready; ++i) {
+                const nursery_position position{raw(first) + i};
+                const value_type handle = parts_.newborns.take_out(position);
+                if (handle == 0) {
+                    continue;
+                }
+                const dense_position ahead = place_of(placed + objects_ahead, holes);
+                parts_.objects.prefetch_object(parts_.objects.location_of(ahead));
+                parts_.objects.prefetch_owner(ahead);
+                if (noted) {
+                    note_birth(handle, frame);
+                }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
+                apply({parts_.objects.location_of(position), place_of(placed, holes),
+                       parts_.table.slot_of(handle)});
+                ++placed;
+            }
+            count = placed;
+        });
+        return end(count, holes);
+    }
+
+    /// The same in two steps, for an executor: lists the newborns, and where they go. Returns how many.
+    template <executor Executor>
+    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame,
+                                 std::size_t budget = unlimited, std::size_t first_shard = 0) {
+        births_.begin();
+        const bool noted = is_noted();
+        std::size_t count = 0;
+        newborns_.collect(executor, budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
+            for (std::uint32_t i = 0; i != ready; ++i) {
+                const nursery_position position{raw(first) + i};
+                const value_type handle = parts_.newborns.take_out(position);
+                if (handle == 0) {
+                    continue;
+                }
+                if (noted) {
+                    note_birth(handle, frame);
+                }
+                parts_.order.leave_out(parts_.table.slot_of(handle));
+                moves_[count] = {parts_.objects.location_of(position), place_of(count, holes),
+                                 parts_.table.slot_of(handle)};
+                ++count;
+            }
+        });
+        moves_.filled(count);
+        newborn_count_ = count;
+        return count;
+    }
+    /// Moves them.
+    template <executor Executor>
+    void place_newborns(Executor& executor, const reaper_type& holes) {
+        apply_all(executor, newborn_count_);
+        end(newborn_count_, holes);
+    }
+
+    /// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store,
+    /// and cuts it. Returns how many moved.
+    template <executor Executor>
+    std::size_t fill_holes(Executor& executor, const reaper_type& holes) {
+        const std::size_t filled = newborn_count_;
+        if (holes.hole_count() <= filled) {
+            return 0;
+        }
+        const auto size = static_cast<std::uint32_t>(parts_.objects.size() - (holes.hole_count() - filled));
+        // As many holes lie before the cut as survivors after it.
+        std::size_t moved = 0;
+        std::uint32_t survivor = parts_.objects.size();
+        for (std::size_t i = filled; i != holes.hole_count(); ++i) {
+            if (const dense_position hole = holes.hole(i); raw(hole) < size) {
+                do {
+                    --survivor;
+                } while (owner_at(survivor) == slot_index::none);
+                moves_[moved++] = {location{survivor}, hole, owner_at(survivor)};
+            }
+        }
+        moves_.filled(moved);
+        apply_all(executor, moved);
+        parts_.objects.resize(size);
+        return moved;
+    }
+
+    /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
+    /// order of the survivors. Returns how many moved.
+    std::size_t close_holes_in_order(reaper_type& holes) {
+        return detail::close_holes_in_order(parts_, holes);
+    }
+
+    /// Lets the memory of the lists follow their use.
+    void end_frame() noexcept {
+        newborns_.end_frame();
+        moves_.end_frame();
+    }
+    /// Gives the memory of the lists back to the system.
+    void shrink() noexcept {
+        newborns_.shrink();
+        moves_.discard();
+    }
+
+    memory_use memory() const noexcept { return memory_of(newborns_, moves_); }
+
+private:
+    template <class Value>
+    using plain = typename policy::template plain<Value>;
+
+    // Of an object, from the nursery or the end of the dense store.
+    struct move {
+        plain<location> from;
+        plain<dense_position> to;
+        plain<slot_index> slot;
+    };
+
+    // How many moves ahead of the one that is applied its memory is asked for.
+    static constexpr std::size_t objects_ahead = 16;
+
+    /// Where the newborn of this number goes: into a hole, or after the last object.
+    dense_position place_of(std::size_t newborn, const reaper_type& holes) const noexcept {
+        return newborn < holes.hole_count() ? holes.hole(newborn)
+                                            : dense_position{static_cast<std::uint32_t>(
+                                                  parts_.objects.size() + (newborn - holes.hole_count()))};
+    }
+
+    slot_index owner_at(std::uint32_t position) const noexcept {
+        return parts_.objects.owner(dense_position{position});
+    }
+
+    /// Does somebody want to know of births?
+    bool is_noted() noexcept { return history_.remembers() || !births_.hooks().empty(); }
+    void note_birth(value_type handle, std::uint64_t frame) noexcept {
+        const slot_index slot = parts_.table.slot_of(handle);
+        history_.born(slot, layout::tag_of(handle), frame);
+        births_.record(slot);
+    }
+
+    /// So many newborns were placed.
+    std::size_t end(std::size_t count, const reaper_type& holes) noexcept {
+        newborn_count_ = count;
+        if (count > holes.hole_count()) {
+            parts_.objects.resize(
+                static_cast<std::uint32_t>(parts_.objects.size() + (count - holes.hole_count())));
+        }
+        return count;
+    }
+
+    void apply(const move& one) noexcept {
+        const dense_position position = one.to;
+        parts_.objects.relocate(one.from, parts_.objects.location_of(position));
+        parts_.own(position, one.slot);
+    }
+    template <executor Executor>
+    void apply_all(Executor& executor, std::size_t count) {
+        executor.for_ranges(count, policy::compaction_grain,
+                            [this](std::size_t first, std::size_t last) noexcept {
+                                for (std::size_t i = first; i != last; ++i) {
+                                    if (i + objects_ahead < last) {
+                                        const move& next = moves_[i + objects_ahead];
+                                        parts_.table.prefetch_slot(next.slot);
+                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
+                                        parts_.objects.prefetch_owner(next.to);
+                                    }
+                                    apply(moves_[i]);
+                                }
+                            });
+    }
+
+    parts_type& parts_;
+    slot_history<policy>& history_;
+    births_type& births_;
+    newborn_collector<T, Config> newborns_;
+    frame_list<policy, move> moves_;
+    plain<std::size_t> newborn_count_{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/containers/member_check.hpp>
+#include <handlepool/handle.hpp>
+#include <handlepool/scoped_hook.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)` after the
+/// program's hooks, and some time before, in most cases, its `prefetch(handle)`. Its hooks hold the address
+/// of a word that names the container, which may move.
+template <class Container>
+class pool_subscription {
+public:
+    /// From here on, instead of the pool before. Like on_destroy() of the pool, and throws what that does;
+    /// then nothing has changed.
+    template <class Pool>
+    void attach(Pool& pool, Container& container) {
+        auto whom = std::make_unique<Container*>(&container);
+        hook_ = pool.on_destroy(end_hook<Pool>{whom.get(), &pool}, hook_order::late);
+        whom_ = std::move(whom);
+        remember(pool);
+    }
+    /// The same, and calls `container.born(handle, object, what)` for the objects that compactions take in.
+    template <class Pool, class What>
+    void attach(Pool& pool, Container& container, What what) {
+        auto whom = std::make_unique<Container*>(&container);
+        Container** const to = whom.get();
+        scoped_hook erase = pool.on_destroy(end_hook<Pool>{to, &pool}, hook_order::late);
+        births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
+            (*to)->born(handle, object, what);
+        });
+        hook_ = std::move(erase);
+        whom_ = std::move(whom);
+        remember(pool);
+    }
+    void detach() noexcept {
+        births_.disconnect();
+        hook_.disconnect();
+    }
+    bool attached() const noexcept { return hook_.connected(); }
+
+    /// Is the object known to be dead? No hook would come for it any more.
+    template <class Handle>
+    bool is_dead(Handle handle) const noexcept {
+        return attached() && state_(pool_, handle.value()) == handle_state::stale;
+    }
+
+    /// Can the object be a member beside those of the pool `others`, if there are any? False if it is known
+    /// to be dead. Raises std::invalid_argument for a handle that the container refuses.
+    template <class Handle>
+    bool admits(Handle handle, std::optional<std::uint32_t> others, const char* container) const {
+        if (!attached()) {
+            require_own(others, handle, container);
+            return true;
+        }
+        require_own(pool_id_, handle, container);
+        const handle_state state = state_(pool_, handle.value());
+        refuse_reserved(state, handle, container);
+        return state == handle_state::alive;
+    }
+
+    /// The container is here now.
+    void follow(Container& container) noexcept {
+        if (whom_ != nullptr) {
+            *whom_ = &container;
+        }
+    }
+
+private:
+    /// Called for objects that end; before, where that is known, so that what will be needed is on its way.
+    template <class Pool>
+    struct end_hook {
+        template <class Handle, class... Object>
+        void operator()(Handle handle, Object&&...) const {
+            (*to)->forget(handle, *pool);
+        }
+        template <class Handle>
+        HANDLEPOOL_ALWAYS_INLINE void announce(Handle handle) const noexcept {
+            (*to)->prefetch(handle);
+        }
+
+        Container** to;
+        Pool* pool;
+    };
+
+    template <class Pool>
+    void remember(const Pool& pool) noexcept {
+        pool_ = &pool;
+        pool_id_ = pool.id();
+        state_ = [](const void* in, std::uint64_t value) noexcept {
+            using handle = typename Pool::handle_type;
+            return static_cast<const Pool*>(in)->state(
+                handle::from_value(static_cast<typename handle::value_type>(value)));
+        };
+    }
+
+    const void* pool_ = nullptr;
+    std::uint32_t pool_id_ = 0;
+    handle_state (*state_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
+    std::unique_ptr<Container*> whom_;
+    scoped_hook births_; // the hooks end first
+    scoped_hook hook_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+/// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
+/// and it is published. Where the constructor throws, the creation ends before the third step, and gives back
+/// what it took.
+namespace handlepool::detail {
+
+/// Of one object.
+template <class T, class Config>
+class emplace_transaction {
+    using parts_type = pool_state<T, Config>;
+    using shard_type = shard<typename Config::policy>;
+
+public:
+    /// Throws std::bad_alloc where memory must be asked for, and there is none.
+    emplace_transaction(parts_type& parts, shard_type& mine) noexcept(memory_by_touch)
+        : parts_(parts), shard_(mine) {
+        slot_ = parts_.allocator.take(shard_);
+        if (slot_ == slot_index::none) [[unlikely]] {
+            return;
+        }
+        const nursery_position position =
+            parts_.newborns.take(shard_.newborns, [this](nursery_position soon) {
+                parts_.objects.prefetch_object(parts_.objects.location_of(soon));
+            });
+        if (position == nursery_position::none) [[unlikely]] {
+            parts_.allocator.give_back(slot_);
+            return;
+        }
+        const location where = parts_.objects.location_of(position);
+        if (!parts_.objects.make_ready(where, 1)) [[unlikely]] {
+            parts_.newborns.give_back(shard_.newborns, position);
+            parts_.allocator.give_back(slot_);
+            throw_exception(std::bad_alloc());
+        }
+        where_ = where;
+        parts_.objects.unpoison_objects(where_);
+    }
+    ~emplace_transaction() {
+        if (taken()) {
+            parts_.objects.poison_objects(where_);
+            parts_.newborns.give_back(shard_.newborns, parts_.objects.nursery_position_of(where_));
+            parts_.allocator.give_back(slot_);
+        }
+    }
+
+    emplace_transaction(const emplace_transaction&) = delete;
+    emplace_transaction& operator=(const emplace_transaction&) = delete;
+
+    /// False when there is no room.
+    bool taken() const noexcept { return where_ != location::nowhere; }
+    auto memory() noexcept { return parts_.newborns.memory_at(parts_.objects, where_); }
+
+    /// Returns the value of the object's handle.
+    auto publish() noexcept {
+        add(shard_.created, 1); // before anybody can erase it
+        return parts_.publish(slot_, std::exchange(where_, location::nowhere));
+    }
+
+private:
+    parts_type& parts_;
+    shard_type& shard_;
+    slot_index slot_ = slot_index::none;
+    location where_ = location::nowhere; // or where the object is made, while slot and position are taken
+};
+
+/// Of several objects; none can be found before all are constructed.
+template <class T, class Config>
+class batch_transaction {
+    using parts_type = pool_state<T, Config>;
+    using shard_type = shard<typename Config::policy>;
+
+public:
+    /// Throws std::bad_alloc.
+    batch_transaction(parts_type& parts, shard_type& mine, std::size_t count)
+        : parts_(parts), shard_(mine), slots_(count) {
+        positions_taken_ = parts_.allocator.can_give(count) &&
+                           parts_.newborns.take(shard_.newborns, count, positions_); // may throw
+        if (positions_taken_) {
+            slots_taken_ = parts_.allocator.take_many(shard_, slots_.data(), count);
+        }
+    }
+    ~batch_transaction() {
+        if (taken() && constructed_ != slots_.size()) {
+            parts_.objects.poison_objects(where(constructed_));
+        }
+        for (; constructed_ != 0; --constructed_) {
+            parts_.newborns.end_object(parts_.objects, where(constructed_ - 1));
+        }
+        if (positions_taken_) {
+            parts_.newborns.give_back(shard_.newborns, positions_);
+        }
+        for (; slots_taken_ != 0; --slots_taken_) {
+            parts_.allocator.give_back(slot(slots_taken_ - 1));
+        }
+    }
+
+    batch_transaction(const batch_transaction&) = delete;
+    batch_transaction& operator=(const batch_transaction&) = delete;
+
+    /// False when there is no room for all.
+    bool taken() const noexcept { return positions_taken_ && slots_taken_ == slots_.size(); }
+
+    /// Calls `construct(memory)` for each object.
+    template <class Construct>
+    void construct_all(Construct construct) {
+        const auto make = [this, &construct](std::size_t i, nursery_position position) {
+            const location next = parts_.objects.location_of(position);
+            if (!parts_.objects.make_ready(next, 1)) [[unlikely]] {
+                throw_exception(std::bad_alloc());
+            }
+            parts_.objects.prefetch_object(next, newborns_ahead);
+            parts_.objects.unpoison_objects(next);
+            construct(parts_.newborns.memory_at(parts_.objects, next));
+            constructed_ = i + 1; // not counted up: each object would wait for the one before
+        };
+        parts_.newborns.for_each_position(positions_, slots_.size(), make);
+    }
+
+    /// Calls `made(i, value of its handle)` for each, in the order of their construction.
+    template <class Made>
+    void publish_all(Made made) noexcept {
+        const std::size_t count = std::exchange(constructed_, 0);
+        positions_taken_ = false;
+        slots_taken_ = 0;
+        parts_.newborns.append(shard_.newborns, count, positions_);
+        add(shard_.created, count); // before anybody can erase one
+        // Captured by value: the compiler must take it that the loop's stores change what is referred to.
+        const auto publish = [parts = &parts_, taken = slots_.data(), count,
+                              made](std::size_t i, nursery_position position) {
+            if (i + slots_ahead < count) {
+                parts->table.prefetch_slot(slot_index{taken[i + slots_ahead]});
+            }
+            made(i, parts->publish(slot_index{taken[i]}, parts->objects.location_of(position)));
+        };
+        parts_.newborns.for_each_position(positions_, count, publish);
+    }
+
+private:
+    // How many objects ahead of the one that is made its memory, or its slot, is asked for.
+    static constexpr std::size_t newborns_ahead = 8;
+    static constexpr std::size_t slots_ahead = 16;
+
+    slot_index slot(std::size_t object) const noexcept { return slot_index{slots_[object]}; }
+    location where(std::size_t object) const noexcept {
+        return parts_.objects.location_of(parts_.newborns.position(positions_, object));
+    }
+
+    parts_type& parts_;
+    shard_type& shard_;
+    scratch_array<std::uint32_t> slots_; // as the freelist has written them
+    typename placement_parts<Config>::places::batch_type positions_;
+    std::size_t slots_taken_ = 0;
+    std::size_t constructed_ = 0;
+    bool positions_taken_ = false;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/for_ranges_or_throw.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/objects/object_store.hpp>
+#include <handlepool/detail/objects/object_type.hpp>
+#include <handlepool/detail/parts/begun_order.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/parts/shard.hpp>
+#include <handlepool/detail/parts/slot_allocator.hpp>
+#include <handlepool/detail/placement/dense_iterator.hpp>
+#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/queues/removal_queue.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+template <class T, class Config>
+class dense_promoter;
+
+/// Objects are created in a nursery, and packed into a dense store.
+template <class Config>
+struct placement_parts<Config, dense_placement> {
+    using places = nursery<Config>;
+    template <class T>
+    using promoter = detail::dense_promoter<T, Config>;
+
+    static constexpr bool stable = false;
+
+    template <class T>
+    using iterator = dense_iterator<T>;
+    template <class T>
+    using const_iterator = const T*;
+    template <class Iterator, class Parts>
+    static Iterator first(const Parts& parts) noexcept {
+        return Iterator(parts.objects.at(location{}));
+    }
+    template <class Iterator, class Parts>
+    static Iterator last(const Parts& parts) noexcept {
+        return Iterator(parts.objects.at(location{}) + parts.objects.size());
+    }
+
+    /// Positions of the store.
+    template <class Parts>
+    static std::size_t positions(const Parts& parts) noexcept {
+        return parts.objects.size();
+    }
+    /// The slot of the object there.
+    template <class Parts>
+    static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
+        return parts.objects.owner(dense_position{static_cast<std::uint32_t>(position)});
+    }
+    template <class Parts>
+    static location location_of(const Parts&, std::size_t position) noexcept {
+        return location{static_cast<std::uint32_t>(position)};
+    }
+
+    /// Calls `visit(object)` for each object of the store.
+    template <executor Executor, class Parts, class Visit>
+    static void for_each(Executor& executor, const Parts& parts, Visit visit) {
+        for_ranges_or_throw<typename Parts::policy>(
+            executor, parts.objects.size(), Parts::policy::compaction_grain,
+            [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
+                for (std::size_t i = first; i != last; ++i) {
+                    visit(parts.objects.at(location{static_cast<std::uint32_t>(i)}));
+                }
+            });
+    }
+};
+
+/// What a pool is made of: everything that threads share, except the state of the compactor and the gate.
+///
+/// @tparam T object type, or void when it is known at run time only
+template <class T, class Config>
+struct pool_state {
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using tag_type = typename layout::tag_type;
+    using pointer = typename object_store<T, policy>::pointer;
+    using placement = placement_parts<Config>;
+
+    /// Slots start from `first_tag`, which is not alive.
+    pool_state(const allocation_label& pool, const pool_geometry& sizes, tag_type first_tag,
+               const object_type<T>& type = {})
+        : geometry(sizes),
+          fresh_tag(first_tag),
+          table(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
+          objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
+                  type),
+          shards(pool.part(" shards"), sizes.max_threads),
+          allocator(pool.part(" freelist"), sizes, table, shards),
+          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, sizes.max_threads),
+          removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
+                   sizes.removal_queue_size, sizes.max_threads) {}
+
+    pool_state(const pool_state&) = delete;
+    pool_state& operator=(const pool_state&) = delete;
+
+    /// Slots ever used are the first ones.
+    std::size_t slots_in_service() const noexcept { return allocator.list().fresh(); }
+
+    /// Calls `visit(slot, tag)` for each of them.
+    template <class Visit>
+    void for_each_slot(Visit visit) const {
+        for (std::size_t index = 0, last = slots_in_service(); index < last; ++index) {
+            const slot_index slot{static_cast<std::uint32_t>(index)};
+            visit(slot, table.tag(slot));
+        }
+    }
+
+    /// Calls `visit(handle, object)` for the living objects at these positions of the dense store.
+    template <class Visit>
+    void for_living_in(std::size_t first, std::size_t last, Visit visit) const {
+        for (std::size_t i = first; i != last; ++i) {
+            const dense_position position{static_cast<std::uint32_t>(i)};
+            if (i + slots_ahead < last) {
+                table.prefetch_slot(
+                    objects.owner(dense_position{static_cast<std::uint32_t>(i + slots_ahead)}));
+            }
+            const slot_index slot = objects.owner(position);
+            const tag_type tag = slot == slot_index::none ? tag_type{} : table.tag(slot);
+            if (layout::is_alive(tag)) {
+                visit(table.handle_of(slot, tag), objects.at(objects.location_of(position)));
+            }
+        }
+    }
+
+    /// Calls `visit(handle, object)` for the living objects in these slots that are in the nursery.
+    template <class Visit>
+    void for_living_newborns_in(std::size_t first, std::size_t last, Visit visit) const {
+        for (std::size_t i = first; i != last; ++i) {
+            const slot_index slot{static_cast<std::uint32_t>(i)};
+            const tag_type tag = table.tag(slot);
+            const location where = table.location_of(slot);
+            if (layout::is_alive(tag) && !objects.is_dense(where)) {
+                visit(table.handle_of(slot, tag), objects.at(where));
+            }
+        }
+    }
+    /// Objects that compaction has taken into the store.
+    std::size_t promoted() const noexcept { return objects.size() + newborns.promoted(); }
+
+    /// Objects ever erased.
+    std::uint64_t erased() const noexcept {
+        return shards.sum([](const shard<policy>& one) {
+            return one.erased.load(std::memory_order::relaxed);
+        }) + erased_without_shard.load(std::memory_order::relaxed);
+    }
+
+    /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
+    value_type publish(slot_index slot, location where) noexcept {
+        const tag_type tag = table.next_tag(slot, fresh_tag);
+        const value_type handle = table.handle_of(slot, tag);
+        newborns.own(objects.nursery_position_of(where), handle);
+        table.publish(slot, tag, where);
+        return handle;
+    }
+
+    /// The same for a slot that was reserved.
+    void publish_reserved(slot_index slot, location where) noexcept {
+        const tag_type tag = table.next_tag(slot, fresh_tag);
+        newborns.own(objects.nursery_position_of(where), table.handle_of(slot, tag));
+        table.publish_reserved(slot, tag, where);
+    }
+
+    /// Compaction: makes the object that was moved to a position the slot's. The location is a plain store,
+    /// whether the object is being erased or not: an erase touches the tag alone.
+    void own(dense_position position, slot_index slot) noexcept {
+        objects.set_owner(position, slot);
+        table.set_location(slot, objects.location_of(position));
+    }
+
+    /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
+    /// uses the pool.
+    void reset(bool used_up) noexcept {
+        for (std::size_t i = 0, last = shards.count(); i < last; ++i) {
+            shards[i].reset();
+        }
+        table.reset();
+        objects.reset();
+        newborns.reset();
+        removals.reset();
+        allocator.reset(used_up);
+        order.forget();
+        erased_without_shard.store(0, std::memory_order::relaxed);
+    }
+
+    memory_use memory_beside_objects() const noexcept {
+        return memory_of(table, shards, allocator, newborns, removals, order) + objects.memory_of_owners();
+    }
+
+    // How many objects ahead of the one that is visited its slot is asked for.
+    static constexpr std::size_t slots_ahead = 16;
+
+    pool_geometry geometry;
+    typename policy::template plain<tag_type> fresh_tag;
+    slot_table<Config> table;
+    object_store<T, policy> objects;
+    shard_table<policy> shards;
+    slot_allocator<Config> allocator;
+    typename placement::places newborns;
+    removal_queue<Config> removals;
+    begun_order<policy> order;
+    /// Objects erased by threads that found no shard.
+    typename policy::template atomic<std::uint64_t> erased_without_shard{0};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/access_guard.hpp>
+#include <handlepool/detail/base/contract.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/compaction/compactor.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/memory_plan.hpp>
+#include <handlepool/detail/parts/emplace_transaction.hpp>
+#include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/parts/reservations.hpp>
+#include <handlepool/detail/pool/eraser.hpp>
+#include <handlepool/detail/pool/pool_inspection.hpp>
+#include <handlepool/detail/process/pool_id_holder.hpp>
+#include <handlepool/detail/process/pool_listing.hpp>
+#include <handlepool/detail/sorting/sorter.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/pool_options.hpp>
+#include <handlepool/scoped_hook.hpp>
+#include <handlepool/stats.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// What pools do with handles and frames, whatever their objects are: the functions of pool and raw_pool, in
+/// whose headers they are described, with values for handles.
+///
+/// @tparam T object type, or void when it is known at run time only
+/// @tparam Config a pool_config
+template <class T, class Config>
+class pool_impl {
+    static_assert(freelist<typename Config::freelist>);
+
+public:
+    using layout = typename Config::layout;
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using guard_type = access_guard<policy>;
+    using pointer = typename pool_state<T, Config>::pointer;
+
+    /// An empty pool. Throws as the pools' constructors say.
+    explicit pool_impl(const pool_options& options, const object_type<T>& type = {})
+        : pool_impl(options, plan_geometry(options, limits_of_options), type, memory_plan()) {}
+
+    /// Destroys all objects, which may still use the pool.
+    ~pool_impl() {
+        // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
+        expects(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
+        destroy_all();
+        id_.set_next_generation(next_generation());
+        // Volatile, or the compiler drops the store: the lifetime ends here.
+        const_cast<volatile std::uint32_t&>(in_use_) = 0;
+    }
+
+    pool_impl(const pool_impl&) = delete;
+    pool_impl& operator=(const pool_impl&) = delete;
+
+    static std::string validate(const pool_options& options) {
+        std::string error;
+        try_plan_geometry(options, limits_of_options, error);
+        return error;
+    }
+
+    // ---- Handles
+
+    /// Creates an object that `construct(memory)` makes. Zero when there is no room, or no shard.
+    template <class Construct>
+    value_type create(Construct construct) {
+        expect_in_use();
+        shard_type* const mine = parts_.shards.mine();
+        if (mine == nullptr) [[unlikely]] {
+            return 0;
+        }
+        emplace_transaction<T, Config> taken(parts_, *mine);
+        if (!taken.taken()) [[unlikely]] {
+            return 0;
+        }
+        construct(taken.memory());
+        return taken.publish();
+    }
+
+    /// Creates an object that `construct(memory, handle)` makes. Zero when there is no room, or no shard.
+    template <class Construct>
+    value_type create_with(Construct construct) {
+        expect_in_use();
+        shard_type* const mine = parts_.shards.mine();
+        return mine == nullptr ? 0 : reservations_.create_with(*mine, construct);
+    }
+
+    /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
+    /// `made(i, handle)`. False when there is no room, or no shard.
+    template <class Construct, class Made>
+    bool create_many(std::size_t count, Construct construct, Made made) {
+        expect_in_use();
+        if (count == 0) {
+            return true;
+        }
+        shard_type* const mine = parts_.shards.mine();
+        if (mine == nullptr) {
+            return false;
+        }
+        batch_transaction<T, Config> taken(parts_, *mine, count);
+        if (!taken.taken()) {
+            return false;
+        }
+        taken.construct_all(construct);
+        taken.publish_all(made);
+        return true;
+    }
+
+    /// Can the pool ever hold `count` objects at once?
+    bool has_room_for(std::size_t count) const noexcept {
+        expect_in_use();
+        return count <= parts_.geometry.object_limit;
+    }
+
+    /// Why nothing could be created.
+    [[noreturn]] void throw_refusal() {
+        expect_in_use();
+        parts_.shards.mine_or_throw(gate_.owner());
+        if (parts_.allocator.used_up()) {
+            throw_exception(pool_used_up(name_, parts_.geometry.slot_limit));
+        }
+        throw_exception(pool_exhausted(name_, parts_.geometry.capacity));
+    }
+
+    /// Zero when there is no room, or no shard.
+    value_type reserve() noexcept {
+        expect_in_use();
+        shard_type* const mine = parts_.shards.mine();
+        return mine == nullptr ? 0 : reservations_.reserve(*mine);
+    }
+
+    /// Creates the object of a reserved handle, which `construct(memory)` makes.
+    template <class Construct>
+    fulfill_outcome fulfill(value_type handle, Construct construct) {
+        expect_in_use();
+        return reservations_.fulfill(parts_.shards.mine(), layout::without_user(handle), construct);
+    }
+
+    /// Why a handle could not be fulfilled.
+    [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
+        if (why == fulfill_outcome::not_reserved) {
+            const handle_state now = state(handle);
+            throw_exception(
+                not_reserved(describe_unreserved(name_, now == handle_state::alive, report_of(handle, now))));
+        }
+        throw_refusal();
+    }
+
+    bool cancel(value_type handle) noexcept {
+        expect_in_use();
+        return reservations_.cancel(parts_.shards.mine(), layout::without_user(handle));
+    }
+
+    handle_state state(value_type handle) const noexcept {
+        expect_in_use();
+        return reservations_.state(layout::without_user(handle));
+    }
+
+    value_type revoke(value_type handle) noexcept {
+        expect_in_use();
+        return parts_.table.revoke(handle);
+    }
+
+    bool erase(value_type handle) noexcept {
+        expect_in_use();
+        return eraser_.erase(handle);
+    }
+
+    template <class Handle, class Range>
+    std::size_t erase_each(Range& handles) {
+        std::size_t erased = 0;
+        if constexpr (std::contiguous_iterator<decltype(std::ranges::begin(handles))> &&
+                      requires { std::ranges::size(handles); }) {
+            const auto first = std::ranges::begin(handles);
+            const auto count = static_cast<std::ptrdiff_t>(std::ranges::size(handles));
+            for (std::ptrdiff_t i = 0; i != count; ++i) {
+                // An erase is an exchange, which no later one overtakes: without this each would wait for its
+                // slot.
+                if (i + slots_ahead < count) {
+                    parts_.table.prefetch_slot(parts_.table.slot_of(Handle(first[i + slots_ahead]).value()));
+                }
+                erased += erase(Handle(first[i]).value()) ? 1U : 0U;
+            }
+        } else {
+            for (const Handle each : handles) {
+                erased += erase(each.value()) ? 1U : 0U;
+            }
+        }
+        return erased;
+    }
+
+    /// `sink(object)` is called by compaction.
+    template <class Sink>
+    bool take(value_type handle, Sink sink) {
+        expect_in_use();
+        return eraser_.take(handle, std::move(sink));
+    }
+
+    template <executor Executor, class Predicate>
+    std::size_t erase_if(Executor& executor, Predicate predicate) {
+        expect_in_use();
+        return eraser_.erase_if(executor, predicate);
+    }
+
+    void clear() noexcept {
+        expect_in_use();
+        eraser_.clear();
+    }
+
+    bool contains(value_type handle) const noexcept {
+        expect_in_use();
+        return parts_.table.is_alive(handle);
+    }
+
+    std::size_t size() const noexcept {
+        expect_in_use();
+        return count_alive(parts_);
+    }
+    std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
+    std::uint64_t lifetime() const noexcept {
+        // Two factors of at most 32 and 31 bits: it can't overflow.
+        return (parts_.geometry.slot_limit - parts_.geometry.reuse_delay) *
+               layout::objects_after(layout::generation_of(parts_.fresh_tag));
+    }
+    std::size_t reuse_guarantee() const noexcept { return parts_.geometry.reuse_delay; }
+    std::uint32_t id() const noexcept { return id_.id(); }
+    const std::string& name() const noexcept { return name_; }
+
+    template <class Handle>
+    std::vector<Handle> oldest(std::size_t most) const {
+        expect_in_use();
+        return find_oldest<Handle>(most, parts_, compactor_);
+    }
+    std::string describe(value_type handle) const {
+        expect_in_use();
+        const handle_state now = state(handle);
+        return describe_handle(name_, now == handle_state::alive, report_of(handle, now));
+    }
+    pool_stats stats() const {
+        expect_in_use();
+        return view_of(name_, size(), reservations_.count(), parts_, compactor_);
+    }
+
+    // ---- Objects
+
+    pointer find(value_type handle) const noexcept {
+        expect_in_use();
+        return parts_.table.find(handle, parts_.objects.places());
+    }
+    template <class Lookup>
+    Lookup lookup() const noexcept {
+        expect_in_use();
+        return Lookup(parts_.table.lookup(), parts_.objects.places());
+    }
+
+    pointer at(value_type handle) const {
+        const pointer found = find(handle);
+        if (found == nullptr) {
+            throw_exception(stale_handle(describe_refusal(name_, report_of(handle, state(handle)))));
+        }
+        return found;
+    }
+
+    /// The handle is known to be alive.
+    pointer living(value_type handle) const noexcept {
+        if constexpr (checked) {
+            expects(contains(handle), name_, "operator[] was given a stale handle");
+        }
+        return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
+    }
+
+    pointer first() const noexcept {
+        expect_in_use();
+        return parts_.objects.at(location{});
+    }
+    std::size_t dense_size() const noexcept { return parts_.objects.size(); }
+
+    template <class Iterator>
+    Iterator begin() const noexcept {
+        expect_in_use();
+        return placement::template first<Iterator>(parts_);
+    }
+    template <class Iterator>
+    Iterator end() const noexcept {
+        return placement::template last<Iterator>(parts_);
+    }
+    template <executor Executor, class Visit>
+    void for_each(Executor&& executor, Visit visit) const {
+        expect_in_use();
+        placement::for_each(executor, parts_, visit);
+    }
+    const object_type<T>& type() const noexcept { return parts_.objects.type(); }
+
+    value_type handle_at(std::size_t position) const {
+        expect_in_use();
+        if (position >= dense_size()) {
+            throw_exception(std::out_of_range(quoted_pool(name_) + ": there is no position " +
+                                              std::to_string(position) + "; the dense store has " +
+                                              std::to_string(dense_size())));
+        }
+        return owner_of(position);
+    }
+
+    /// Positions of the store, of which some may be holes.
+    std::size_t positions() const noexcept {
+        expect_in_use();
+        return placement::positions(parts_);
+    }
+    bool has_object_at(std::size_t position) const noexcept {
+        return placement::owner_of(parts_, position) != slot_index::none;
+    }
+    /// Is there a living object?
+    bool is_alive_at(std::size_t position) const noexcept {
+        const slot_index slot = placement::owner_of(parts_, position);
+        return slot != slot_index::none && layout::is_alive(parts_.table.tag_relaxed(slot));
+    }
+    /// The handle of the object there; zero in a hole.
+    value_type owner_of(std::size_t position) const noexcept {
+        return handle_in_slot(placement::owner_of(parts_, position));
+    }
+    pointer object_at(std::size_t position) const noexcept {
+        return parts_.objects.at(placement::location_of(parts_, position));
+    }
+
+    value_type handle_of(const void* object) const noexcept {
+        expect_in_use();
+        const location where = parts_.objects.location_of(object);
+        if (where == location::nowhere) {
+            return 0;
+        }
+        if (parts_.objects.is_dense(where)) {
+            return raw(where) < dense_size()
+                       ? handle_in_slot(parts_.objects.owner(parts_.objects.dense_position_of(where)))
+                       : 0;
+        }
+        const value_type owner = parts_.newborns.owner(parts_.objects.nursery_position_of(where));
+        if (!layout::is_alive(layout::tag_of(owner))) {
+            return 0;
+        }
+        // The object may have another handle by now; or it is not published yet.
+        const slot_index slot = parts_.table.slot_of(owner);
+        return parts_.newborns.reached(parts_.table.tag_relaxed(slot), owner) ? handle_in_slot(slot) : owner;
+    }
+
+    guard_type access() {
+        expect_in_use();
+        return gate_.access();
+    }
+    guard_type try_access() noexcept {
+        expect_in_use();
+        return gate_.try_access();
+    }
+
+    // ---- Frames
+
+    template <executor Executor>
+    compaction_stats compact(Executor& executor, std::size_t budget = unlimited) {
+        const compaction_attempt attempt = compact_inside(nullptr, executor, budget);
+        throw_refused(gate_.owner(), attempt.refusal);
+        return attempt.done;
+    }
+
+    /// The same, as a part of what another gate keeps guards from: while it waits for guards of this pool,
+    /// those of `outer` may pass. Says why instead of throwing.
+    template <executor Executor>
+    compaction_attempt compact_inside(parent_gate* outer, Executor& executor, std::size_t budget) {
+        expect_in_use();
+        if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
+            return {.refusal = refusal, .done = {}};
+        }
+        const gate_lock closed(gate_);
+        return {.refusal = gate_refusal::none, .done = compact_alone(executor, budget)};
+    }
+
+    template <executor Executor>
+    std::optional<compaction_stats> try_compact(Executor& executor) {
+        expect_in_use();
+        if (!gate_.try_close()) {
+            return std::nullopt;
+        }
+        const gate_lock closed(gate_);
+        return compact_alone(executor, unlimited);
+    }
+
+    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
+    /// what `sort` throws.
+    template <class Sort>
+    sort_stats sort_alone(Sort sort) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const gate_lock closed(gate_);
+        return sort(sorter_);
+    }
+
+    bool has_guards() const noexcept {
+        expect_in_use();
+        return gate_.pinned();
+    }
+    bool is_compacting() const noexcept {
+        expect_in_use();
+        return gate_.running();
+    }
+    bool idle() const noexcept {
+        expect_in_use();
+        return compactor_.idle();
+    }
+    std::size_t waiting() const noexcept {
+        return compactor_.waiting_removals() + compactor_.waiting_newborns();
+    }
+    /// Instead of a compaction, when the pool is idle: counts the frame.
+    void skip_frame() noexcept { compactor_.skip(); }
+
+    // ---- The whole pool
+
+    /// `hook(handle, object)`, with a value and a pointer.
+    template <class Hook>
+    scoped_hook add_destroy_hook(Hook hook, hook_order order) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const gate_lock closed(gate_);
+        return compactor_.add_destroy_hook(std::move(hook), order);
+    }
+    template <class Hook>
+    scoped_hook add_birth_hook(Hook hook) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const gate_lock closed(gate_);
+        return compactor_.add_birth_hook(std::move(hook));
+    }
+
+    /// Takes all objects that are alive when it begins, by `sink(handle, object)`.
+    template <class Sink>
+    std::size_t drain(Sink sink) {
+        expect_in_use();
+        gate_.close_or_throw();
+        const gate_lock closed(gate_);
+        return eraser_.drain(sink);
+    }
+
+    void reset() {
+        expect_in_use();
+        gate_.close_or_throw();
+        const gate_lock closed(gate_);
+        destroy_all();
+        const std::uint32_t generation = next_generation();
+        const bool used_up = generation + 1 > layout::last_generation;
+        parts_.fresh_tag = layout::make_tag(id(), generation);
+
+        const std::uint64_t created = parts_.shards.sum(
+            [](const shard_type& one) { return one.created.load(std::memory_order::relaxed); });
+        compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
+                               static_cast<std::size_t>(created - compactor_.left_nursery()));
+        parts_.reset(used_up);
+        reservations_.reset();
+        compactor_.reset();
+        sorter_.reset();
+    }
+
+    void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
+
+    /// The same, as a part of what another gate keeps guards from: see compact_inside().
+    gate_refusal shrink_inside(parent_gate* outer) noexcept {
+        expect_in_use();
+        const gate_refusal refusal = gate_.close(outer);
+        if (refusal == gate_refusal::none) {
+            const gate_lock closed(gate_);
+            shrink_alone();
+        }
+        return refusal;
+    }
+
+    bool try_shrink_to_fit() noexcept {
+        expect_in_use();
+        if (!gate_.try_close()) {
+            return false;
+        }
+        const gate_lock closed(gate_);
+        shrink_alone();
+        return true;
+    }
+
+private:
+    using shard_type = shard<policy>;
+    using placement = placement_parts<Config>;
+    using tag_type = typename layout::tag_type;
+
+    pool_impl(const pool_options& options, const pool_geometry& geometry, const object_type<T>& type,
+              memory_plan&& plan)
+        : name_(options.name),
+          id_(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
+              options.pool_id, name_),
+          parts_(allocation_label::of_pool(name_, &plan), geometry,
+                 layout::make_tag(id_.id(), id_.first_generation()), type),
+          reservations_(parts_),
+          compactor_(allocation_label::of_pool(name_, &plan).part(" compaction"), parts_, name_),
+          gate_(parts_.shards, quoted_pool(name_)) {
+        memory_ = plan.reserve(allocation_label::of_pool(name_).part(" memory"));
+        parts_.objects.placed();
+    }
+
+    /// The gate is closed.
+    template <executor Executor>
+    compaction_stats compact_alone(Executor& executor, std::size_t budget) {
+        if constexpr (phase_listener<Executor>) {
+            executor.begin_compaction(name_);
+            const compaction_stats stats = compactor_.run(executor, budget);
+            executor.end_compaction(stats);
+            return stats;
+        } else {
+            return compactor_.run(executor, budget);
+        }
+    }
+
+    /// The gate is closed.
+    void shrink_alone() noexcept {
+        parts_.order.forget();
+        parts_.objects.shrink();
+        parts_.newborns.shrink(parts_.objects);
+        const shard_type* const mine = parts_.shards.mine();
+        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
+            const shard_type& one = parts_.shards[i];
+            parts_.newborns.shrink_held(parts_.objects, one.newborns, &one == mine);
+        }
+        compactor_.shrink();
+    }
+
+    value_type handle_in_slot(slot_index slot) const noexcept {
+        // Until the object is destroyed the slot's tag is at most one past the object's.
+        return slot == slot_index::none
+                   ? 0
+                   : parts_.table.handle_of(slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
+    }
+
+    handle_report report_of(value_type handle, handle_state now) const {
+        return examine(layout::without_user(handle), now, parts_, compactor_);
+    }
+
+    /// Above all generations that were handed out, for an object or in advance.
+    std::uint32_t next_generation() const noexcept {
+        std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
+        parts_.for_each_slot([&](slot_index slot, tag_type tag) {
+            highest =
+                greatest<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
+        });
+        return (highest + 1) & ~1U;
+    }
+
+    void destroy_all() noexcept {
+        const auto& extractions = compactor_.extractions_of_threads();
+        if (parts_.newborns.ends_objects(parts_.objects) || compactor_.has_destroy_hooks() ||
+            !extractions.empty()) {
+            inline_executor executor;
+            // Again as long as destructors make new objects.
+            do {
+                eraser_.clear();
+                compactor_.run(executor);
+            } while (size() != 0 || parts_.promoted() != 0 || !extractions.empty());
+        }
+        parts_.newborns.destroy_kept(parts_.objects);
+    }
+
+    void expect_in_use() const noexcept {
+        if constexpr (checked) {
+            expects(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+        }
+    }
+
+    static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << layout::index_bits,
+                                                       .nursery_chunk = policy::nursery_chunk,
+                                                       .removal_chunk = policy::removal_chunk,
+                                                       .stable = placement::stable};
+    // How far ahead of the handle that is erased its slot is asked for.
+    static constexpr std::ptrdiff_t slots_ahead = 16;
+    static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
+
+    std::string name_;
+    pool_id_holder id_;
+    virtual_memory memory_; // of all arrays below
+    pool_state<T, Config> parts_;
+    reservations<T, Config> reservations_;
+    compactor<T, Config> compactor_;
+    eraser<T, Config> eraser_{parts_, compactor_};
+    sorter<T, Config> sorter_{parts_, name_};
+    access_gate<shard_type> gate_;
+    pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
+    std::uint32_t in_use_ = in_use_mark;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/any_pool.hpp>
+#include <handlepool/detail/base/type_id.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/executor_ref.hpp>
+#include <handlepool/scoped_hook.hpp>
+#include <handlepool/stats.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// A pool or raw_pool, seen as any pool.
+template <class Pool>
+class any_pool_adaptor final : public any_pool<typename Pool::layout::unkeyed> {
+    using base = any_pool<typename Pool::layout::unkeyed>;
+    using typed_handle = typename Pool::handle_type;
+
+public:
+    using typename base::handle_type;
+    using typename base::hook;
+
+    template <class... Args>
+    explicit any_pool_adaptor(Args&&... args) : pool_(std::forward<Args>(args)...) {}
+
+    Pool& get() noexcept { return pool_; }
+
+    const std::string& name() const noexcept override { return pool_.name(); }
+    std::uint32_t id() const noexcept override { return pool_.id(); }
+    std::size_t size() const noexcept override { return pool_.size(); }
+    bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
+    handle_state state(handle_type handle) const noexcept override { return pool_.state(typed(handle)); }
+    bool erase(handle_type handle) noexcept override { return pool_.erase(typed(handle)); }
+    handle_type revoke(handle_type handle) noexcept override { return pool_.revoke(typed(handle)); }
+    bool cancel(handle_type handle) noexcept override { return pool_.cancel(typed(handle)); }
+    void clear() noexcept override { pool_.clear(); }
+    using base::find;
+    void* find(handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            const auto found = pool_.find(typed(handle));
+            return found ? address_of(*found) : nullptr;
+        } else {
+            return pool_.find(typed(handle));
+        }
+    }
+    std::string describe(handle_type handle) const override { return pool_.describe(typed(handle)); }
+    std::vector<handle_type> oldest(std::size_t most) const override {
+        const auto handles = pool_.oldest(most);
+        return {handles.begin(), handles.end()};
+    }
+    pool_stats stats() const override { return pool_.stats(); }
+    scoped_hook on_destroy(hook called, hook_order order) override {
+        return pool_.on_destroy(untyped(std::move(called)), order);
+    }
+    scoped_hook on_birth(hook called) override { return pool_.on_birth(untyped(std::move(called))); }
+
+    compaction_stats compact(executor_ref executor) override { return pool_.compact(executor); }
+    std::optional<compaction_stats> try_compact(executor_ref executor) override {
+        return pool_.try_compact(executor);
+    }
+    compaction_stats compact_some(std::size_t budget, executor_ref executor) override {
+        return pool_.compact_some(budget, executor);
+    }
+    void shrink_to_fit() override { pool_.shrink_to_fit(); }
+    bool try_shrink_to_fit() noexcept override { return pool_.try_shrink_to_fit(); }
+    bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
+    bool is_compacting() const noexcept override { return pool_.core_.is_compacting(); }
+    bool idle() const noexcept override { return pool_.idle(); }
+    void skip_frame() noexcept override { pool_.skip_frame(); }
+
+protected:
+    std::size_t waiting() const noexcept override { return pool_.core_.waiting(); }
+    compaction_attempt compact_inside(parent_gate* outer, executor_ref executor,
+                                      std::size_t budget) override {
+        return pool_.core_.compact_inside(outer, executor, budget);
+    }
+    gate_refusal shrink_inside(parent_gate* outer) noexcept override {
+        return pool_.core_.shrink_inside(outer);
+    }
+    row_address find_row([[maybe_unused]] handle_type handle) noexcept override {
+        if constexpr (has_rows) {
+            return pool_.find(typed(handle)).place();
+        } else {
+            return {};
+        }
+    }
+    type_id type() const noexcept override { return type_id::of<Pool>(); }
+    type_id object_type() const noexcept override {
+        return type_id::of<typename typed_handle::element_type>();
+    }
+    type_id type_of_handles() const noexcept override { return type_id::of<typed_handle>(); }
+    void* address() noexcept override { return &pool_; }
+
+private:
+    static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
+
+    template <class Object>
+    static void* address_of(Object&& object) noexcept {
+        if constexpr (has_rows) {
+            return std::addressof(object.template get<0>());
+        } else {
+            return std::addressof(object);
+        }
+    }
+
+    static typed_handle typed(handle_type handle) noexcept {
+        return typed_handle::from_value(handle.value());
+    }
+
+    /// The same hook, called with an object.
+    static auto untyped(hook called) {
+        if constexpr (std::is_void_v<typename typed_handle::element_type>) {
+            return called;
+        } else {
+            return [called = std::move(called)](typed_handle handle, auto&& object) {
+                called(handle, address_of(object));
+            };
+        }
+    }
+
+    Pool pool_;
+};
+
+} // namespace handlepool::detail
