@@ -27,7 +27,9 @@ namespace handlepool {
 /// What becomes of an object's children when it ends.
 enum class orphans {
     become_roots, ///< they live on without a parent
-    are_erased,   ///< they are erased from the pool, with all that is below them
+    /// They are erased from the pool, with all that is below them. A child whose handle was revoked lives on,
+    /// because the hierarchy has only the stale handle; what is below it is erased.
+    are_erased,
 };
 
 /// Parents and children among the objects of one pool, such as a scene graph. The children of each parent lie

@@ -111,8 +111,9 @@ public:
 
     // ---- Any thread, at any time
 
-    /// Ends the current run, or the next one if there is none: tasks that have begun end as they would,
-    /// others don't begin. All that came before the call happens before that run's return.
+    /// Ends the current run, or the next one if there is none, or if `after_frame` throws in the current one:
+    /// tasks that have begun end as they would, others don't begin. All that came before the call happens
+    /// before that run's return.
     void cancel() noexcept {
         // (30) release: pairs with (31)
         cancelled_.store(true, std::memory_order::release);
