@@ -80,10 +80,10 @@ TEST(stats_table, has_a_line_for_each_pool_with_numbers_below_their_titles) {
               "shards  MiB\n"
               "ships                1    103       102      105      106      107        108       122  "
               "    112           115  "
-              "  116  1.5\n"
+              "   116  1.5\n"
               "long-range rockets   1    103       102      105      106      107        108       122  "
               "    112             -  "
-              "  116  1.5\n");
+              "   116  1.5\n");
 }
 
 TEST(stats_table, has_one_line_for_a_pool_whatever_its_name) {

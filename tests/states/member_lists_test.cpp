@@ -103,7 +103,7 @@ const std::vector<listed_class> listed = {
      "reaper",
      {"parts_", "history_", "hooks_", "removals_", "locations_", "holes_", "removal_count_", "hole_count_"}},
     {"detail/compaction/dense_promoter.hpp",
-     "promoter",
+     "dense_promoter",
      {"parts_", "history_", "births_", "newborns_", "moves_", "newborn_count_"}},
     {"detail/compaction/stable_promoter.hpp",
      "stable_promoter",
