@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # usage: ci/all.sh
 #
-# Everything that ci/check.sh leaves out: the other compiler with and without sanitizers, models, the stress scenarios and the
-# shipped traces, shared libraries, a machine without packages, fuzzing, other compilers and platforms. Each is a job of
-# .github/workflows/ci.yml too. It needs root, and takes some two hours on two cores.
+# What ci/check.sh leaves out: the other compiler with and without sanitizers, models, the stress scenarios and the shipped traces,
+# shared libraries, a machine without packages, fuzzing, other compilers and platforms. Each is a job of .github/workflows/ci.yml
+# too. It needs root, and takes some two hours on two cores.
 #
 # examples:
 #   ci/check.sh && ci/all.sh

@@ -34,10 +34,10 @@ public:
                     births_type& births)
         : parts_(parts), history_(history), births_(births), newborns_(what_for, parts) {}
 
-    /// All of them: what promotes has its memory.
+    /// All of them: each is promoted where it is.
     static std::size_t most_newborns(std::size_t budget, const reaper_type&) noexcept { return budget; }
 
-    /// Settles the newborns that are ready, of at most `budget` places, beginning with those of a shard.
+    /// Promotes the newborns that are ready, of at most `budget` places, beginning with those of a shard.
     /// Returns how many.
     std::size_t take_newborns(const reaper_type&, std::size_t budget, std::size_t first_shard,
                               std::uint64_t frame) {

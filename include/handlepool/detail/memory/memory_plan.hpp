@@ -10,17 +10,17 @@
 
 namespace handlepool::detail {
 
-/// Collects the arrays of a pool, to put all of them into one mapping. They are made under a
+/// Collects the arrays of a pool, to put all of them into one mapping. They are made under an
 /// `allocation_label` of the plan, and have memory once it is reserved. They must not move in between.
 ///
 /// The arrays of a large pool have pages of their own, as in mappings of their own. Those of a small pool lie
 /// close together: a page of memory for each, and a page of page tables for each two megabytes in which one
 /// is touched, would cost more than what the pool keeps there. So an array that is used from its end and one
-/// that is used from its beginning meet in one page, and the largest ones are the first and the last of all:
+/// that is used from its beginning meet in one page, and the largest ones are the first and the last of
+/// all:
 ///
-///     ... third, second, first shard | small arrays | last moves ... first move | first slot ... | objects
-///     ...
-///      nobody touches those before  `-------------------- the window ----------------------------'
+///     ... second, first shard | small arrays | last moves ... first move | first slot ... | objects ...
+///      nobody touches before `---------------------- the window ----------------------'
 ///
 /// Arrays that many pools never use come after the objects.
 class HANDLEPOOL_EXPORT memory_plan {

@@ -189,7 +189,7 @@ public:
 
     /// Handles that are reserved now. Exact while nobody reserves, fulfills or cancels.
     std::size_t count() const noexcept {
-        // Settled first: concurrent operations make the result too large rather than too small.
+        // Closed first: concurrent operations make the result too large rather than too small.
         const std::uint64_t closed = parts_.shards.sum([](const shard_type& one) {
             return one.closed.load(std::memory_order::relaxed);
         }) + closed_without_shard_.load(std::memory_order::relaxed);

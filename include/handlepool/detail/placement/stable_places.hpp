@@ -285,13 +285,13 @@ public:
         promoted_count_.store(0, std::memory_order::relaxed);
     }
 
-    /// Settled objects. Any thread.
+    /// The number of promoted objects. Any thread.
     std::size_t promoted() const noexcept { return promoted_count_.load(std::memory_order::relaxed); }
 
     /// Groups ever used are the first ones.
     std::size_t groups() const noexcept { return base::chunks_.chunks_in_service(); }
 
-    /// Settled objects of a group, a bit for each. Not during a compaction.
+    /// Promoted objects of a group, a bit for each. Not during a compaction.
     std::uint64_t promoted_in(std::size_t group) const noexcept { return promoted_[group]; }
     /// Those of all groups. Not during a compaction.
     const group_bits* promoted_groups() const noexcept { return promoted_.data(); }
@@ -538,7 +538,7 @@ protected:
         const std::uint64_t newborns = newborns_[group];
         promote(group, newborns);
         for_each_bit(group, newborns, born);
-        // Others are rare: places of objects that never promoted, or whose constructors threw.
+        // Others are rare: places of objects that were never promoted, or whose constructors threw.
         for_each_bit(group, offered(group) & bits_between(first, first + count) & ~newborns,
                      [this](nursery_position place) {
                          base::owners_[raw(place)].store(base::empty,
