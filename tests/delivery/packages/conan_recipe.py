@@ -19,7 +19,7 @@ import subprocess
 import sys
 import types
 
-RECIPES = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "conan"
+RECIPES = pathlib.Path(__file__).resolve().parents[3] / "packaging" / "conan"
 
 
 class Values:
