@@ -130,34 +130,34 @@ TYPED_TEST(handle_refusals, end_with_the_last_member_and_the_attachment) {
     pool<int> first({.name = "first", .capacity = 10});
     pool<int> second({.name = "second", .capacity = 10});
     const auto of_second = second.emplace(2);
-    auto& numbers = this->numbers;
+    TypeParam& tested = this->numbers;
     const auto takes_others = [&](TypeParam& empty) {
         EXPECT_EQ(empty.container.size(), 0U);
         EXPECT_EQ(message_of([&] { empty.add(of_second); }), "no exception");
         EXPECT_TRUE(empty.container.contains(of_second));
         EXPECT_TRUE(empty.container.erase(of_second));
     };
-    numbers.attach(first);
-    EXPECT_EQ(message_of([&] { numbers.add(of_second); }),
+    tested.attach(first);
+    EXPECT_EQ(message_of([&] { tested.add(of_second); }),
               this->said("an object of the pool with id " + std::to_string(second.id()) +
                          " can't be a member beside those of the pool with id " + std::to_string(first.id())))
         << "without members, too";
-    if constexpr (std::is_copy_constructible_v<decltype(numbers.container)>) {
-        TypeParam copy{numbers.container};
+    if constexpr (std::is_copy_constructible_v<decltype(tested.container)>) {
+        TypeParam copy{tested.container};
         takes_others(copy);
     }
-    numbers.container.detach();
-    takes_others(numbers);
+    tested.container.detach();
+    takes_others(tested);
     const auto of_first = first.emplace(1);
-    numbers.add(of_first);
-    numbers.container.erase(of_first);
-    takes_others(numbers);
+    tested.add(of_first);
+    tested.container.erase(of_first);
+    takes_others(tested);
     {
         pool<int> third({.name = "third", .capacity = 10});
-        numbers.attach(third);
-        numbers.add(third.emplace(3));
+        tested.attach(third);
+        tested.add(third.emplace(3));
     }
-    takes_others(numbers);
+    takes_others(tested);
 }
 
 TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their_end) {

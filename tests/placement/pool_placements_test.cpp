@@ -185,39 +185,39 @@ TYPED_TEST(pool_placements, drain_hands_out_everything_and_leaves_an_empty_pool)
 TYPED_TEST(pool_placements, drain_hands_out_what_lives_where_a_sweep_is_due_or_begun) {
     constexpr std::size_t count = 600;
     for (const bool begun : {false, true}) {
-        TypeParam pool(pool_options{.name = "strings", .capacity = count, .removal_queue_size = 1});
+        TypeParam strings(pool_options{.name = "strings", .capacity = count, .removal_queue_size = 1});
         std::vector<std::string> all;
         std::vector<std::string> living;
         std::vector<std::string> ended;
         std::vector<std::string> taken;
         std::vector<std::string> drained;
         const scoped_hook ends =
-            pool.on_destroy([&](auto, const std::string& object) { ended.push_back(object); });
+            strings.on_destroy([&](auto, const std::string& object) { ended.push_back(object); });
         std::vector<typename TypeParam::handle_type> made;
         for (std::size_t i = 0; i != count; ++i) {
             if (i == count / 2) {
-                pool.compact();
+                strings.compact();
             }
             all.push_back(std::to_string(i));
-            made.push_back(pool.emplace(all.back()));
+            made.push_back(strings.emplace(all.back()));
         }
         for (std::size_t i = 1; i != count; ++i) {
             if (i % 3 == 0) {
                 living.push_back(all[i]);
             } else {
-                pool.erase(made[i]);
+                strings.erase(made[i]);
             }
         }
         if (begun) {
-            pool.compact_some(10);
+            strings.compact_some(10);
         }
-        pool.take(made[0], [&](std::string&& object) { taken.push_back(std::move(object)); });
-        EXPECT_EQ(pool.drain([&](auto, std::string&& object) { drained.push_back(std::move(object)); }),
+        strings.take(made[0], [&](std::string&& object) { taken.push_back(std::move(object)); });
+        EXPECT_EQ(strings.drain([&](auto, std::string&& object) { drained.push_back(std::move(object)); }),
                   living.size());
         EXPECT_THAT(drained, UnorderedElementsAreArray(living));
         EXPECT_THAT(taken, ElementsAre("0"));
         EXPECT_THAT(ended, UnorderedElementsAreArray(all)) << "each once";
-        expect_consistent(pool);
+        expect_consistent(strings);
     }
 }
 
