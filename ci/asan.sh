@@ -26,4 +26,5 @@ ci/tools/install.sh "$compiler" chromium
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 unset LSAN_OPTIONS # no suppression of a caller's
+scenario_options=()
 sanitized_tests asan "$compiler" "$seconds"

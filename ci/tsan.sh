@@ -25,4 +25,5 @@ refuse_arguments "${@:3}"
 ci/tools/install.sh "$compiler" chromium
 ci/tools/onetbb_tsan.sh "$compiler"
 export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
+scenario_options=(--alive 5000)
 sanitized_tests tsan "$compiler" "$seconds" -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB"
