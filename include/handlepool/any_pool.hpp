@@ -37,7 +37,6 @@ public:
     /// Its handles, and what on_destroy and on_birth take.
     using handle_type = handle<void, Layout>;
     using hook = std::function<void(handle_type handle, void* object)>;
-    using destroy_hook = hook;
 
     any_pool() = default;
     any_pool(const any_pool&) = delete;
