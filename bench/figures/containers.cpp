@@ -94,7 +94,7 @@ class family {
 public:
     explicit family(std::size_t children_of_each) : objects_(children + children / children_of_each) {
         for (std::size_t i = 0; i != children; ++i) {
-            tree_.attach(objects_.handles[i], objects_.handles[children + i / children_of_each]);
+            tree_.set_parent(objects_.handles[i], objects_.handles[children + i / children_of_each]);
         }
         objects_.handles.resize(children);
         objects_.shuffle();
@@ -105,8 +105,8 @@ public:
         return nanoseconds_of([&] {
                    for (const handle<std::uint64_t> child : objects_.handles) {
                        const handle<std::uint64_t> parent = tree_.parent(child);
-                       tree_.detach(child);
-                       tree_.attach(child, parent);
+                       tree_.clear_parent(child);
+                       tree_.set_parent(child, parent);
                    }
                }) /
                children;

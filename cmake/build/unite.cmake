@@ -2,7 +2,7 @@
 
 # unite(TARGET [OF COUNT] [EXCEPT FILES...]): with HANDLEPOOL_UNITE_SOURCES, the target's files are compiled several at a time,
 # which halves the time of a whole build: headers are read, and templates instantiated, once for all of them. Not the files named,
-# which have local names in common with others.
+# which have local names in common with others, nor those that have options of their own.
 #
 # Which files are compiled together depends on their names only: a new file joins one group, and leaves the others as they were.
 # Where a build leaves files out, COUNT is the number of all, so that it compiles nothing together that the others don't.
@@ -23,7 +23,8 @@ function(unite target)
     endwhile()
     file(REAL_PATH ${CMAKE_CURRENT_BINARY_DIR} folder_of_texts)
     foreach(file IN LISTS files)
-        if(file IN_LIST arg_EXCEPT)
+        get_source_file_property(options ${file} COMPILE_OPTIONS)
+        if(options OR file IN_LIST arg_EXCEPT)
             continue()
         endif()
         string(MD5 hash ${file})

@@ -38,7 +38,7 @@ enum class orphans {
 ///
 ///     handlepool::hierarchy<bone> skeleton;
 ///     skeleton.attach(bones);           // compactions take out whom they destroy
-///     skeleton.attach(hand, arm);
+///     skeleton.set_parent(hand, arm);
 ///     for (auto child : skeleton.children(arm)) ...
 ///     for (auto each : skeleton.depth_first(arm)) ...
 ///
@@ -108,21 +108,21 @@ public:
     }
 
     /// Makes one object the last child of another; both become nodes if they are none, and a parent before
-    /// loses the child, as detach() does. Does nothing where it is so already. Constant, amortized; for a
-    /// child that has children, which could be above its new parent, linear in the ancestors of that. Throws
-    /// std::invalid_argument like insert(), also for stale handles, such as those of nodes that were erased
-    /// from the pool that it is attached to; if there is no reason for that, hierarchy_cycle, which names
-    /// both handles, if the parent is the child or below it; and std::bad_alloc. Then neither has another
-    /// place, except that what was no node may be a root, and a stale node may be gone.
-    void attach(handle_type child, handle_type parent) {
-        if (!try_attach(child, parent)) {
+    /// loses the child, as clear_parent() does. Does nothing where it is so already. Constant, amortized; for
+    /// a child that has children, which could be above its new parent, linear in the ancestors of that.
+    /// Throws std::invalid_argument like insert(), also for stale handles, such as those of nodes that were
+    /// erased from the pool that it is attached to; if there is no reason for that, hierarchy_cycle, which
+    /// names both handles, if the parent is the child or below it; and std::bad_alloc. Then neither has
+    /// another place, except that what was no node may be a root, and a stale node may be gone.
+    void set_parent(handle_type child, handle_type parent) {
+        if (!try_set_parent(child, parent)) {
             detail::throw_exception(
                 hierarchy_cycle("hierarchy: " + name_of(child) + " can't become a child of " +
                                 (same(child, parent) ? "itself" : name_of(parent) + ", which is below it")));
         }
     }
     /// The same, but returns false where there would be a cycle. Throws the other exceptions.
-    bool try_attach(handle_type child, handle_type parent) {
+    bool try_set_parent(handle_type child, handle_type parent) {
         require_current(parent);
         require_current(child);
         if (same(child, parent) || (!children(child).empty() && is_below(parent, child))) {
@@ -147,7 +147,7 @@ public:
 
     /// Makes a child a root, with all that is below it. The last of its siblings takes its place among them.
     /// False if it has no parent. Constant.
-    bool detach(handle_type child) noexcept {
+    bool clear_parent(handle_type child) noexcept {
         if (!parent(child)) {
             return false;
         }

@@ -199,12 +199,12 @@ public:
     /// can be read only once, the objects are made in working memory first.
     /// Also throws what the iteration throws.
     template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-    OutputIt insert(Range&& range, OutputIt out) {
-        return base::made_or_throw(try_insert(std::forward<Range>(range), std::move(out)));
+    OutputIt insert_range(Range&& range, OutputIt out) {
+        return base::made_or_throw(try_insert_range(std::forward<Range>(range), std::move(out)));
     }
-    /// The same, but returns nothing where insert throws an error of the pool.
+    /// Like insert_range(), but returns nothing where that throws an error of the pool.
     template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-    std::optional<OutputIt> try_insert(Range&& range, OutputIt out);
+    std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out);
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
@@ -302,8 +302,8 @@ private:
 
 template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
 template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert(Range&& range,
-                                                                                 OutputIt out) {
+std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert_range(Range&& range,
+                                                                                       OutputIt out) {
     if constexpr (detail::countable<Range>) {
         const std::size_t count = detail::length_of(range);
         return create_n(count, std::move(out), [next = std::ranges::begin(range)](auto memory) mutable {

@@ -94,14 +94,14 @@ public:
     /// in a raw_pool it takes a pointer, and must end the object itself, by moving it away with the type's
     /// relocate or by destroying it. The pool's end and reset() pass objects to sinks too. What the sink
     /// refers to must live until then. A sink may use the pool like a destructor, and must not throw. Returns
-    /// true for exactly one of all calls of take and erase with a handle; else the sink is destroyed, by this
-    /// call or by the next compaction. Progress: lock-free beside the allocation of a record; a stale handle
-    /// allocates nothing. Constant. Throws std::bad_alloc, and what moving the sink throws; then nothing has
-    /// changed.
+    /// true for exactly one of all calls of extract and erase with a handle; else the sink is destroyed, by
+    /// this call or by the next compaction. Progress: lock-free beside the allocation of a record; a stale
+    /// handle allocates nothing. Constant. Throws std::bad_alloc, and what moving the sink throws; then
+    /// nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, typename detail::object_access<T>::given_away>
-    bool take(handle_type handle, Sink sink) {
-        return core_.take(handle.value(), [sink = std::move(sink)](pointer object) mutable {
+    bool extract(handle_type handle, Sink sink) {
+        return core_.extract(handle.value(), [sink = std::move(sink)](pointer object) mutable {
             static_cast<void>(sink(access_type::give_away(object)));
         });
     }
@@ -160,10 +160,10 @@ public:
     /// cancelled; clear() leaves it, reset() and the pool's end make it stale.
     /// Progress: like emplace.
     /// Throws pool_exhausted, pool_used_up, too_many_threads, foreign_module, like emplace.
-    handle_type reserve() { return made_or_throw(try_reserve()); }
+    handle_type reserve_handle() { return made_or_throw(try_reserve_handle()); }
 
-    /// The same, but returns the null handle where reserve throws.
-    handle_type try_reserve() noexcept { return handle_type::from_value(core_.reserve()); }
+    /// Like reserve_handle(), but returns the null handle where that throws.
+    handle_type try_reserve_handle() noexcept { return handle_type::from_value(core_.reserve()); }
 
     /// Gives up a reserved handle: it is stale from here on, and its slot goes to whoever wants the next.
     /// Returns false when the handle is not reserved, or another thread is fulfilling it.
@@ -307,7 +307,7 @@ public:
     /// and newborns together, half of each where both wait, and leaves the others to the next compactions, in
     /// their order. What it leaves stays as it is: newborns are found but not in items(), and erased objects
     /// are not destroyed. No thread's objects wait longer than a frame for each thread more than those of the
-    /// others. The budget is not for objects that threads take() out. What was erased without a record,
+    /// others. The budget is not for objects that threads extract(). What was erased without a record,
     /// by clear() or where a queue was full, is looked for besides: at most `budget` of it, in a part of the
     /// slots, from where the last compaction has stopped. With `keep_order`, what lies behind the first hole
     /// moves besides.
@@ -421,7 +421,7 @@ public:
     /// Takes all living objects out, newborns too: erases those that are alive when the call begins, and
     /// compacts, which passes each to `sink(handle, object)` before it destroys it, in the order of the dense
     /// store and then of the slots of newborns. Returns how many. Other threads may use handles meanwhile.
-    /// The sink is what it is for take(). Progress: blocking: waits for access guards. Linear in the slots
+    /// The sink is what it is for extract(). Progress: blocking: waits for access guards. Linear in the slots
     /// ever used, with working memory for the handles. Throws compaction_conflict like compact(), and
     /// std::bad_alloc; then nothing has changed.
     template <class Sink>

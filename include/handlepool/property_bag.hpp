@@ -50,7 +50,7 @@ public:
     /// Without properties, and without an allocation.
     property_bag() noexcept = default;
     /// The same; attached to a table.
-    explicit property_bag(key_table& names) noexcept { attach(names); }
+    explicit property_bag(key_table& names) noexcept { set_names(names); }
     /// A bag of its own with these properties, and nothing unused. Throws std::bad_alloc. Linear.
     explicit property_bag(property_view properties);
 
@@ -64,7 +64,7 @@ public:
     /// From here on names of paths are those of the table, and set refuses a path that another one collides
     /// with. What the bag has already is known by half of its bits only, and not checked. The table must
     /// outlive the bag and its copies. Constant.
-    void attach(key_table& names) noexcept { set_names(&names); }
+    void set_names(key_table& names) noexcept { property_reader::set_names(&names); }
 
     /// Sets a value; a former one may be of another kind. A string or an array may be a part of this bag.
     /// Throws bag_too_large, std::bad_alloc, and path_collision where a table is attached.

@@ -148,7 +148,7 @@ public:
 
     /// Erases a property. False if there is none. A bag that fits into half of its memory or less moves to
     /// the smallest block that has room for it. Linear in the bag.
-    bool erase(handle_type handle, property_hash path) noexcept {
+    bool erase_property(handle_type handle, property_hash path) noexcept {
         return bags_->erase(owner_of(handle), path);
     }
 
@@ -201,8 +201,8 @@ public:
 
     // ---- Names
 
-    /// As property_bag::attach, for all bags.
-    void attach(key_table& names) noexcept { bags_->set_names(&names); }
+    /// As property_bag::set_names, for all bags.
+    void set_names(key_table& names) noexcept { bags_->set_names(&names); }
     /// The table that names the paths; null if there is none.
     key_table* names() const noexcept { return bags_->names(); }
 
@@ -218,7 +218,6 @@ public:
     void attach(Pool& pool) {
         for_each([&](handle_type each, property_view) { detail::require_attachable(pool, each, container); });
         link_.attach(pool, *this);
-        bags_->belong_to(pool.id());
         prune(pool);
     }
     /// From here on, bags stay until they are erased. The names stay, too.
@@ -336,9 +335,7 @@ private:
 
     /// Raises std::invalid_argument for a handle that no bag can have.
     bool may_have_bag(handle_type handle) {
-        if (bags_->pool_id() != handle.pool_id() && !attached() && empty()) {
-            bags_->belong_to(std::nullopt);
-        }
+        bags_->leave_other_pool(handle.pool_id());
         return link_.admits(handle, bags_->pool_id(), container);
     }
 

@@ -152,7 +152,7 @@ handlepool_error handlepool_emplace(handlepool_pool* pool, handlepool_newborn* n
     return error_of([&] {
         const raw_type& type = of(pool).object_type_description();
         staged_memory memory = stage(type.size, type.alignment);
-        const handle_type handle = of(pool).reserve();
+        const handle_type handle = of(pool).reserve_handle();
         *newborn = {.handle = handle.value(), .memory = memory.release()};
     });
 }

@@ -82,8 +82,11 @@ std::optional<std::uint32_t> bag_store::pool_id() const noexcept {
     return id == no_pool ? std::nullopt : std::optional(id);
 }
 
-void bag_store::belong_to(std::optional<std::uint32_t> pool_id) noexcept {
-    pool_id_.store(pool_id.value_or(no_pool), std::memory_order::relaxed);
+void bag_store::leave_other_pool(std::uint32_t pool_id) noexcept {
+    std::uint32_t known = pool_id_.load(std::memory_order::acquire);
+    if (known != pool_id && known != no_pool && size() == 0) {
+        pool_id_.compare_exchange_strong(known, no_pool, std::memory_order::relaxed);
+    }
 }
 
 // ---- One bag ---------------------------------------------------------------------------------------------
@@ -126,7 +129,8 @@ void bag_store::release(entry of) noexcept {
 
 bool bag_store::join_pool(std::uint32_t pool_id) noexcept {
     std::uint32_t known = pool_id_.load(std::memory_order::relaxed);
-    if (known == no_pool && pool_id_.compare_exchange_strong(known, pool_id, std::memory_order::relaxed)) {
+    if (known == no_pool && pool_id_.compare_exchange_strong(known, pool_id, std::memory_order::release,
+                                                             std::memory_order::relaxed)) {
         return true;
     }
     return known == pool_id;

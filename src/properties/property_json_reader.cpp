@@ -242,7 +242,7 @@ std::optional<property_bag> read(std::string_view text, json_flaw& flaw, key_tab
         if (!names->try_add(builder.found(), flaw.problem)) { // another thread was quicker
             return std::nullopt;
         }
-        builder.bag().attach(*names);
+        builder.bag().set_names(*names);
     }
     return std::move(builder.bag());
 }

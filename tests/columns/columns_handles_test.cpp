@@ -38,7 +38,7 @@ const pool_options ten{.name = "movers", .capacity = 10, .reuse_delay = 0};
 
 TEST(reserved_row, resolves_when_it_is_fulfilled_and_not_before) {
     movers pool(ten);
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     EXPECT_EQ(pool.state(handle), handle_state::reserved);
     EXPECT_FALSE(pool.contains(handle) || pool.find(handle) || pool.erase(handle) || pool.revoke(handle));
     EXPECT_EQ(pool.stats().slots_reserved, 1U);
@@ -59,7 +59,7 @@ TEST(reserved_row, resolves_when_it_is_fulfilled_and_not_before) {
 
 TEST(reserved_row, is_closed_once) {
     movers pool(ten);
-    const auto kept = pool.reserve();
+    const auto kept = pool.reserve_handle();
     ASSERT_TRUE(pool.try_fulfill(kept, position{1}));
     std::string text = "a text that is longer than a string itself";
     EXPECT_FALSE(pool.try_fulfill(kept, std::move(text)));
@@ -68,7 +68,7 @@ TEST(reserved_row, is_closed_once) {
     EXPECT_FALSE(pool.cancel(kept));
     EXPECT_EQ(pool.at(kept).get<position>().x, 1);
 
-    const auto dropped = pool.try_reserve();
+    const auto dropped = pool.try_reserve_handle();
     ASSERT_TRUE(dropped);
     EXPECT_TRUE(pool.cancel(dropped));
     EXPECT_FALSE(pool.cancel(dropped));
@@ -81,9 +81,9 @@ TEST(reserved_row, is_closed_once) {
 TEST(reserved_row, is_refused_by_a_full_pool) {
     pool<columns<int, char>, default_layout, support::tiny_policy<1>> pool(
         {.name = "full", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
-    const auto only = pool.reserve();
-    EXPECT_FALSE(pool.try_reserve());
-    EXPECT_THROW(pool.reserve(), pool_exhausted);
+    const auto only = pool.reserve_handle();
+    EXPECT_FALSE(pool.try_reserve_handle());
+    EXPECT_THROW(pool.reserve_handle(), pool_exhausted);
     EXPECT_FALSE(pool.try_emplace(1));
     pool.fulfill(only, 1);
     EXPECT_EQ(pool.at(only).get<int>(), 1);
@@ -109,7 +109,7 @@ TYPED_TEST_SUITE(columns_handles, policies);
 
 TYPED_TEST(columns_handles, whose_element_throws_stay_reserved) {
     auto& pool = this->pool_;
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     for (int round = 0; round != 100; ++round) {
         fuse when(round % 2);
         EXPECT_THROW(
@@ -261,7 +261,7 @@ TEST(row_handles, may_have_bits_of_the_program) {
     const auto revoked = pool.revoke(marked);
     EXPECT_EQ(revoked.user(), 0U);
     EXPECT_TRUE(pool.erase(revoked.with_user(1)));
-    const auto reserved = pool.reserve();
+    const auto reserved = pool.reserve_handle();
     pool.fulfill(reserved.with_user(7), 5, 'b');
     EXPECT_EQ(pool.at(reserved).get<int>(), 5);
 }

@@ -70,9 +70,9 @@ TEST_F(columns_numbers, a_taken_row_goes_to_its_sink) {
     const auto newborn = make(1, 10);
     std::vector<std::string> names;
     const auto sink = [&](auto taken) { names.push_back(std::move(taken.template get<std::string>())); };
-    EXPECT_TRUE(pool.take(made[1], sink));
-    EXPECT_TRUE(pool.take(newborn[0], sink));
-    EXPECT_FALSE(pool.take(made[1], sink));
+    EXPECT_TRUE(pool.extract(made[1], sink));
+    EXPECT_TRUE(pool.extract(newborn[0], sink));
+    EXPECT_FALSE(pool.extract(made[1], sink));
     EXPECT_EQ(pool.compact().removed, 2U);
     EXPECT_THAT(names, ElementsAre("2", "10"));
     EXPECT_THAT(ages(), UnorderedElementsAre(1, 3));

@@ -77,7 +77,7 @@ protected:
     }
 
     void reserve() {
-        const handle_type made = pool_.try_reserve();
+        const handle_type made = pool_.try_reserve_handle();
         if (made) {
             reserved_.push_back(made);
         } else {

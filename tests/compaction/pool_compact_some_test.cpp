@@ -183,7 +183,7 @@ TYPED_TEST(compact_some, without_a_budget_only_what_was_taken_goes) {
     this->load(10);
     this->pool.erase(std::span(handles).first(5));
     std::vector<std::uint64_t> sunk;
-    EXPECT_TRUE(this->pool.take(handles[7], [&](counted&& each) { sunk.push_back(each.value()); }));
+    EXPECT_TRUE(this->pool.extract(handles[7], [&](counted&& each) { sunk.push_back(each.value()); }));
     const compaction_stats done = this->pool.compact_some(0);
     EXPECT_EQ(done.born, 0U);
     EXPECT_EQ(done.removed, 1U);
@@ -327,7 +327,7 @@ TYPED_TEST(compact_some, objects_that_are_taken_leave_the_budget_to_newborns) {
     const auto handles = this->load(100);
     this->pool.compact();
     for (const auto each : handles) {
-        EXPECT_TRUE(this->pool.take(each, [](counted&&) {}));
+        EXPECT_TRUE(this->pool.extract(each, [](counted&&) {}));
     }
     this->load(100);
     EXPECT_EQ(this->pool.compact_some(100).born, 100U);

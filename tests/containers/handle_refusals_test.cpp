@@ -162,9 +162,9 @@ TYPED_TEST(handle_refusals, end_with_the_last_member_and_the_attachment) {
 
 TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their_end) {
     pool<int> ships({.name = "ships", .capacity = 10});
-    const auto reserved = ships.reserve();
-    const auto cancelled = ships.reserve();
-    const auto fulfilled = ships.reserve();
+    const auto reserved = ships.reserve_handle();
+    const auto cancelled = ships.reserve_handle();
+    const auto fulfilled = ships.reserve_handle();
     const auto why_not = [&](refused_handle handle) {
         return this->said("#" + std::to_string(handle.index()) + " generation " +
                           std::to_string(handle.generation()) +
@@ -188,7 +188,7 @@ TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their
     this->numbers.attach(ships);
     EXPECT_EQ(container.size(), 2U);
 
-    const auto later = ships.reserve();
+    const auto later = ships.reserve_handle();
     EXPECT_EQ(message_of([&] { this->numbers.add(later); }), why_not(later));
     EXPECT_EQ(container.size(), 2U);
     EXPECT_TRUE(ships.cancel(later));

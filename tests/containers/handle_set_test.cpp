@@ -284,7 +284,7 @@ TEST(handle_set, loses_members_that_leave_by_any_way) {
     for (const auto each : {taken, judged, drained}) {
         set.insert(each);
     }
-    pool.take(taken, [](int&&) {});
+    pool.extract(taken, [](int&&) {});
     pool.erase_if([](int value) { return value == 2; });
     pool.compact();
     EXPECT_THAT(set, ElementsAre(drained));

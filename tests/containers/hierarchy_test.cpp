@@ -54,7 +54,8 @@ std::vector<std::uint64_t> numbers_of(Range&& range) {
 skeleton small_tree() {
     skeleton tree;
     for (const auto& [child, parent] : {std::pair{1, 0}, {2, 0}, {3, 0}, {4, 1}, {5, 1}, {6, 3}, {7, 6}}) {
-        tree.attach(bone_in(static_cast<std::uint64_t>(child)), bone_in(static_cast<std::uint64_t>(parent)));
+        tree.set_parent(bone_in(static_cast<std::uint64_t>(child)),
+                        bone_in(static_cast<std::uint64_t>(parent)));
     }
     return tree;
 }
@@ -134,16 +135,16 @@ TEST(hierarchy, walks) {
 
 TEST(hierarchy, detaches_and_reparents) {
     skeleton tree = small_tree();
-    EXPECT_TRUE(tree.detach(bone_in(1)));
-    EXPECT_FALSE(tree.detach(bone_in(1))) << "a root";
-    EXPECT_FALSE(tree.detach(bone_in(99)));
+    EXPECT_TRUE(tree.clear_parent(bone_in(1)));
+    EXPECT_FALSE(tree.clear_parent(bone_in(1))) << "a root";
+    EXPECT_FALSE(tree.clear_parent(bone_in(99)));
     EXPECT_THAT(numbers_of(tree.roots()), ElementsAre(0, 1));
     EXPECT_THAT(numbers_of(tree.children(bone_in(0))), ElementsAre(3, 2)) << "the last took its place";
     expect_sound(tree);
-    tree.attach(bone_in(3), bone_in(5));
+    tree.set_parent(bone_in(3), bone_in(5));
     EXPECT_EQ(tree.root_of(bone_in(7)), bone_in(1));
     expect_sound(tree);
-    tree.attach(bone_in(3), bone_in(5));
+    tree.set_parent(bone_in(3), bone_in(5));
     EXPECT_THAT(numbers_of(tree.children(bone_in(5))), ElementsAre(3)) << "once";
     expect_sound(tree);
 }
@@ -151,27 +152,27 @@ TEST(hierarchy, detaches_and_reparents) {
 TEST(hierarchy, refuses_cycles_and_names_both) {
     skeleton tree = small_tree();
     try {
-        tree.attach(bone_in(3), bone_in(7));
+        tree.set_parent(bone_in(3), bone_in(7));
         FAIL() << "no exception";
     } catch (const hierarchy_cycle& refused) {
         EXPECT_THAT(refused.what(), AllOf(HasSubstr("#3 generation 1"), HasSubstr("#7 generation 1")));
     }
-    EXPECT_THROW(tree.attach(bone_in(3), bone_in(3)), hierarchy_cycle);
-    EXPECT_THROW(tree.attach(bone_in(42), bone_in(42)), hierarchy_cycle);
-    EXPECT_FALSE(tree.try_attach(bone_in(0), bone_in(4)));
-    EXPECT_TRUE(tree.try_attach(bone_in(4), bone_in(7)));
+    EXPECT_THROW(tree.set_parent(bone_in(3), bone_in(3)), hierarchy_cycle);
+    EXPECT_THROW(tree.set_parent(bone_in(42), bone_in(42)), hierarchy_cycle);
+    EXPECT_FALSE(tree.try_set_parent(bone_in(0), bone_in(4)));
+    EXPECT_TRUE(tree.try_set_parent(bone_in(4), bone_in(7)));
     EXPECT_EQ(tree.size(), 8U);
     expect_sound(tree);
 }
 
 TEST(hierarchy, refuses_null_foreign_and_stale_handles) {
     skeleton tree = small_tree();
-    EXPECT_THROW(tree.attach(bone_in(1), {}), std::invalid_argument);
-    EXPECT_THROW(tree.attach({}, bone_in(1)), std::invalid_argument);
+    EXPECT_THROW(tree.set_parent(bone_in(1), {}), std::invalid_argument);
+    EXPECT_THROW(tree.set_parent({}, bone_in(1)), std::invalid_argument);
     EXPECT_THROW(tree.insert(bone_in(1, 1, 5)), std::invalid_argument);
     EXPECT_TRUE(tree.insert(bone_in(6, 3))) << "a later bone of the slot";
     EXPECT_FALSE(tree.insert(bone_in(6, 1)));
-    EXPECT_THROW(tree.attach(bone_in(6, 1), bone_in(0)), std::invalid_argument);
+    EXPECT_THROW(tree.set_parent(bone_in(6, 1), bone_in(0)), std::invalid_argument);
     EXPECT_THAT(tree.roots(), UnorderedElementsAre(bone_in(0), bone_in(6, 3), bone_in(7)));
     EXPECT_EQ(tree.size(), 8U);
     expect_sound(tree);
@@ -184,13 +185,13 @@ TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {
     tree.attach(pool);
     const auto child = pool.emplace(1);
     const auto parent = pool.emplace(2);
-    tree.attach(child, parent);
+    tree.set_parent(child, parent);
     const auto refused = [&](bone below, bone above) {
         try {
-            tree.attach(below, above);
+            tree.set_parent(below, above);
         } catch (const std::invalid_argument& refusal) {
             try {
-                tree.try_attach(below, above);
+                tree.try_set_parent(below, above);
             } catch (const std::invalid_argument& same) {
                 EXPECT_STREQ(same.what(), refusal.what());
                 return std::string(refusal.what());
@@ -207,7 +208,7 @@ TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {
     EXPECT_EQ(refused(other, other),
               "hierarchy: an object of the pool with id " + std::to_string(others.id()) +
                   " can't be a member beside those of the pool with id " + std::to_string(pool.id()));
-    const auto reserved = pool.reserve();
+    const auto reserved = pool.reserve_handle();
     EXPECT_EQ(refused(reserved, reserved),
               "hierarchy: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
                   " is reserved, and can't be a member of what is attached to its pool before its object is "
@@ -225,8 +226,8 @@ TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {
 
 TEST(hierarchy, a_cycle_makes_no_nodes) {
     skeleton tree;
-    EXPECT_THROW(tree.attach(bone_in(1), bone_in(1)), hierarchy_cycle);
-    EXPECT_FALSE(tree.try_attach(bone_in(1), bone_in(1)));
+    EXPECT_THROW(tree.set_parent(bone_in(1), bone_in(1)), hierarchy_cycle);
+    EXPECT_FALSE(tree.try_set_parent(bone_in(1), bone_in(1)));
     EXPECT_TRUE(tree.empty());
 }
 
@@ -234,11 +235,11 @@ TEST(hierarchy, an_object_is_no_child_of_the_one_before_it_in_its_slot) {
     for (const auto& [child, parent] :
          {std::pair{bone_in(6, 3), bone_in(6, 1)}, std::pair{bone_in(6, 1), bone_in(6, 3)}}) {
         skeleton tree = small_tree();
-        EXPECT_THROW(tree.attach(child, parent), std::invalid_argument);
+        EXPECT_THROW(tree.set_parent(child, parent), std::invalid_argument);
         EXPECT_TRUE(tree.contains(bone_in(6, 3)));
         expect_sound(tree);
         skeleton empty;
-        EXPECT_THROW(empty.attach(child, parent), std::invalid_argument);
+        EXPECT_THROW(empty.set_parent(child, parent), std::invalid_argument);
         expect_sound(empty);
     }
 }
@@ -249,10 +250,10 @@ TEST(hierarchy, ignores_user_bits) {
     const auto parent = pool.emplace(1);
     const auto child = pool.emplace(2);
     hierarchy<int, layout> tree;
-    tree.attach(child.with_user(3), parent.with_user(4));
+    tree.set_parent(child.with_user(3), parent.with_user(4));
     EXPECT_THAT(tree.children(parent), ElementsAre(child));
     EXPECT_EQ(tree.parent(child.with_user(9)), parent);
-    EXPECT_FALSE(tree.try_attach(parent.with_user(1), child.with_user(2)));
+    EXPECT_FALSE(tree.try_set_parent(parent.with_user(1), child.with_user(2)));
     EXPECT_EQ(std::ranges::distance(tree.depth_first(parent.with_user(7))), 2);
     EXPECT_EQ(tree.erase_subtree(pool, parent.with_user(1)), 2U);
 }
@@ -277,7 +278,7 @@ TEST(hierarchy, erases_subtrees) {
     for (int i = 0; i != 10; ++i) {
         bones.push_back(pool.emplace(i));
         if (i != 0) {
-            tree.attach(bones.back(), bones[static_cast<std::size_t>((i - 1) / 2)]);
+            tree.set_parent(bones.back(), bones[static_cast<std::size_t>((i - 1) / 2)]);
         }
     }
     pool.erase(bones[8]);
@@ -298,8 +299,8 @@ TEST(hierarchy, the_death_of_a_parent_orphans_its_children) {
     const auto top = pool.emplace(0);
     const auto middle = pool.emplace(1);
     const auto low = pool.emplace(2);
-    tree.attach(middle, top);
-    tree.attach(low, middle);
+    tree.set_parent(middle, top);
+    tree.set_parent(low, middle);
     pool.erase(middle);
     EXPECT_EQ(tree.parent(low), middle) << "until the compaction";
     pool.compact();
@@ -318,8 +319,8 @@ TEST(hierarchy, a_parent_whose_handle_was_revoked_ends_with_its_object) {
         const auto top = pool.emplace(0);
         const auto middle = pool.emplace(1);
         const auto low = pool.emplace(2);
-        tree.attach(middle, top);
-        tree.attach(low, middle);
+        tree.set_parent(middle, top);
+        tree.set_parent(low, middle);
         const auto revoked = pool.revoke(middle);
         pool.compact();
         EXPECT_EQ(tree.parent(low), middle);
@@ -343,8 +344,8 @@ TEST(hierarchy, a_child_whose_handle_was_revoked_outlives_its_parent_but_what_is
     const auto top = pool.emplace(0);
     const auto middle = pool.emplace(1);
     const auto low = pool.emplace(2);
-    tree.attach(middle, top);
-    tree.attach(low, middle);
+    tree.set_parent(middle, top);
+    tree.set_parent(low, middle);
     const auto revoked = pool.revoke(middle);
     pool.erase(top);
     pool.compact();
@@ -369,11 +370,11 @@ TYPED_TEST(hierarchy_of, the_death_of_a_parent_erases_all_below_at_once) {
     for (int i = 0; i != 20'000; ++i) { // deeper than a stack of calls
         chain.push_back(pool.emplace(i));
         if (i != 0) {
-            tree.attach(chain.back(), chain[chain.size() - 2]);
+            tree.set_parent(chain.back(), chain[chain.size() - 2]);
         }
     }
     const auto aside = pool.emplace(-1);
-    tree.attach(aside, chain[5]);
+    tree.set_parent(aside, chain[5]);
     pool.compact();
     pool.erase(chain[10]);
     pool.compact();
@@ -397,8 +398,8 @@ TEST(hierarchy, attached_refuses_the_dead) {
     const auto alive = pool.emplace(2);
     pool.erase(dead);
     EXPECT_FALSE(tree.insert(dead));
-    EXPECT_THROW(tree.attach(dead, alive), std::invalid_argument);
-    EXPECT_THROW(tree.attach(alive, dead), std::invalid_argument);
+    EXPECT_THROW(tree.set_parent(dead, alive), std::invalid_argument);
+    EXPECT_THROW(tree.set_parent(alive, dead), std::invalid_argument);
     EXPECT_FALSE(tree.contains(dead));
     expect_sound(tree);
 }
@@ -412,11 +413,11 @@ TEST(hierarchy, attached_refuses_nodes_that_were_erased) {
         const auto alive = pool.emplace(2);
         const auto other = pool.emplace(3);
         tree.insert(dead);
-        tree.attach(other, alive);
+        tree.set_parent(other, alive);
         pool.erase(dead);
         const auto refused = [&](bone child, bone parent) {
             try {
-                tree.attach(child, parent);
+                tree.set_parent(child, parent);
             } catch (const std::invalid_argument& stale) {
                 return std::string(stale.what());
             }
@@ -444,7 +445,7 @@ TEST(hierarchy, prunes_when_attached_and_on_demand) {
         for (int i = 0; i != 500; ++i) {
             bones.push_back(pool.emplace(i));
             if (i % 7 != 0) {
-                tree.attach(bones.back(), bones[static_cast<std::size_t>(i / 7 * 7)]);
+                tree.set_parent(bones.back(), bones[static_cast<std::size_t>(i / 7 * 7)]);
             } else {
                 tree.insert(bones.back());
             }
@@ -473,7 +474,7 @@ TEST(hierarchy, takes_its_attachment_along) {
     const auto child = pool.emplace(1);
     skeleton first(orphans::are_erased);
     first.attach(pool);
-    first.attach(child, parent);
+    first.set_parent(child, parent);
     const skeleton copy = first;
     skeleton second = std::move(first);
     EXPECT_FALSE(copy.attached());
@@ -492,7 +493,7 @@ TEST(hierarchy, takes_its_attachment_along) {
 TEST(hierarchy, gives_its_memory_back) {
     skeleton tree;
     for (std::uint64_t i = 1; i != 1000; ++i) {
-        tree.attach(bone_in(i), bone_in(0));
+        tree.set_parent(bone_in(i), bone_in(0));
     }
     const std::size_t before = tree.memory();
     for (std::uint64_t i = 500; i != 1000; ++i) {
@@ -501,7 +502,7 @@ TEST(hierarchy, gives_its_memory_back) {
     tree.shrink_to_fit();
     EXPECT_LT(tree.memory(), before * 3 / 4);
     for (std::uint64_t i = 1; i != 500; ++i) { // no memory is needed for roots
-        EXPECT_TRUE(tree.detach(bone_in(i)));
+        EXPECT_TRUE(tree.clear_parent(bone_in(i)));
     }
     expect_sound(tree);
     tree.clear();
@@ -559,7 +560,7 @@ TEST(hierarchy, does_what_a_map_of_parents_does) {
                 if (pool.contains(one) && pool.contains(other)) {
                     const bool refused = one == other || (parents.contains(one) && parents.contains(other) &&
                                                           is_below(other, one));
-                    ASSERT_EQ(tree.try_attach(one, other), !refused);
+                    ASSERT_EQ(tree.try_set_parent(one, other), !refused);
                     if (!refused) {
                         parents.try_emplace(other);
                         parents[one] = other;
@@ -567,7 +568,7 @@ TEST(hierarchy, does_what_a_map_of_parents_does) {
                 }
                 break;
             case 5:
-                if (tree.detach(one)) {
+                if (tree.clear_parent(one)) {
                     ASSERT_TRUE(parents.at(one));
                     parents[one] = {};
                 }

@@ -160,14 +160,14 @@ TEST(hooks_of_parents, save_children) {
             return unit != nullptr && *unit == "captain";
         });
         if (saved != below.end()) {
-            army.detach(*saved);
+            army.clear_parent(*saved);
         }
     });
     const auto general = units.emplace("general");
     const auto soldier = units.emplace("soldier");
     const auto captain = units.emplace("captain");
-    army.attach(soldier, general);
-    army.attach(captain, general);
+    army.set_parent(soldier, general);
+    army.set_parent(captain, general);
     units.erase(general);
     units.compact();
     EXPECT_TRUE(units.contains(captain));

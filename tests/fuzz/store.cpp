@@ -61,7 +61,7 @@ void use(store& bags) {
     for (const object each : owners) {
         if (bags.try_set(each, "a key"_key, std::string(each.index() % 90, 'x'))) {
             require(bags.view(each).get<std::string_view>("a key"_key).has_value(), "what was set is there");
-            require(bags.erase(each, "a key"_key), "and can be erased");
+            require(bags.erase_property(each, "a key"_key), "and can be erased");
         }
         require(bags.erase(each) && !bags.contains(each), "what was erased is gone");
     }
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     with.append(reinterpret_cast<const char*>(&value), sizeof value);
     key_table names;
     fuzz::store bags(fuzz::small);
-    bags.attach(names);
+    bags.set_names(names);
     if (fuzz::read(bags, std::as_bytes(std::span(with)))) {
         const bool has_names = with[8] == 2;
         require(has_names || names.size() == 0, "what is not in the file is not known");

@@ -119,7 +119,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
         pool.compact();
         EXPECT_THAT(died, testing::ElementsAre(next));
 
-        const auto reserved = pool.reserve();
+        const auto reserved = pool.reserve_handle();
         ASSERT_TRUE(reserved);
         EXPECT_EQ(reserved.user(), 0U);
         EXPECT_EQ(pool.state(reserved.with_user(bits)), handle_state::reserved);
@@ -136,7 +136,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
 
 TYPED_TEST(handle_user_bits, are_ignored_where_a_handle_is_on_its_way_or_cancelled) {
     pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
-    const auto reserved = pool.reserve();
+    const auto reserved = pool.reserve_handle();
     EXPECT_TRUE(pool.cancel(reserved.with_user(1)));
     EXPECT_FALSE(pool.cancel(reserved));
     EXPECT_THAT(pool.describe(reserved.with_user(1)), HasSubstr("reserved and cancelled"));
@@ -169,7 +169,7 @@ TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
     const std::function<void(handle_type)> each_end[] = {
         [&](handle_type marked) { pool.erase(marked); },
         [&](handle_type marked) { pool.erase(std::array{marked}); },
-        [&](handle_type marked) { pool.take(marked, [](int&&) {}); },
+        [&](handle_type marked) { pool.extract(marked, [](int&&) {}); },
         [&](handle_type) { pool.drain([&](handle_type which, int&&) { drained.push_back(which); }); },
         [&](handle_type) { pool.clear(); },
     };
@@ -177,7 +177,7 @@ TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
     std::vector<handle_type> all;
     for (const bool newborn : {false, true}) {
         for (const auto& end : each_end) {
-            all.push_back(pool.reserve());
+            all.push_back(pool.reserve_handle());
             const handle_type marked = all.back().with_user(TypeParam::user_mask);
             pool.fulfill(marked, 7);
             if (!newborn) {

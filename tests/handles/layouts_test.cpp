@@ -199,7 +199,7 @@ TEST_P(promised_lifetime, is_kept_when_objects_come_and_go) {
 TEST_P(promised_lifetime, counts_cancelled_and_revoked_handles) {
     handles_until_used_up<support::tiny_policy<1>>(GetParam(), [](auto& pool) -> std::uint64_t {
         std::uint64_t given = 0;
-        const auto reserved = pool.try_reserve();
+        const auto reserved = pool.try_reserve_handle();
         given += pool.cancel(reserved) ? 1 : 0;
         auto made = pool.try_emplace(1);
         given += made ? 1 : 0;

@@ -21,7 +21,7 @@ std::vector<model_entry> all_models() {
     add_reset_models(all);
     add_stable_models(all);
     add_reservation_models(all);
-    add_take_models(all);
+    add_extract_models(all);
     add_service_models(all);
     return all;
 }

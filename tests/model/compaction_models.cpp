@@ -121,7 +121,7 @@ public:
     void run(unsigned index) override {
         if (index == 0) {
             objects.compact();
-            next_ = objects.reserve(); // in the victim's slot, if that is free
+            next_ = objects.reserve_handle(); // in the victim's slot, if that is free
             objects.compact();
             objects.fulfill(next_, 2U);
         } else {

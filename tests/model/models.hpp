@@ -21,7 +21,7 @@ void add_destructor_models(std::vector<model_entry>& to);
 void add_reset_models(std::vector<model_entry>& to);
 void add_stable_models(std::vector<model_entry>& to);
 void add_reservation_models(std::vector<model_entry>& to);
-void add_take_models(std::vector<model_entry>& to);
+void add_extract_models(std::vector<model_entry>& to);
 void add_service_models(std::vector<model_entry>& to);
 
 } // namespace handlepool::model

@@ -23,7 +23,7 @@ public:
         if (index == 0) {
             objects.erase(old_);
             objects.compact();
-            told_.put(objects.reserve());
+            told_.put(objects.reserve_handle());
         } else {
             const auto handle = told_.await();
             require(!objects.contains(handle), "a reserved handle does not resolve");
@@ -50,7 +50,7 @@ public:
         if (index == 0) {
             objects.erase(old_);
             objects.compact();
-            told_.put(objects.reserve());
+            told_.put(objects.reserve_handle());
         } else {
             const auto handle = told_.await();
             require(objects.cancel(handle), "a reserved handle can be cancelled");
@@ -72,7 +72,7 @@ private:
 /// Two threads fulfill the same handle, a third cancels it.
 class fulfill_against_cancel : public pool_scene<> {
 public:
-    fulfill_against_cancel() : pool_scene(tiny_options(1)), reserved_(objects.reserve()) {}
+    fulfill_against_cancel() : pool_scene(tiny_options(1)), reserved_(objects.reserve_handle()) {}
 
     void run(unsigned index) override {
         if (index == 2) {
@@ -108,7 +108,7 @@ public:
     state_of_a_reserved_handle() : pool_scene(tiny_options(1)) {
         objects.erase(objects.emplace(1U));
         objects.compact();
-        reserved_ = objects.reserve();
+        reserved_ = objects.reserve_handle();
     }
 
     void run(unsigned index) override {
@@ -138,7 +138,7 @@ private:
 template <bool ByState>
 class publication_of_a_fulfilled_object : public pool_scene<> {
 public:
-    publication_of_a_fulfilled_object() : pool_scene(tiny_options(1)), reserved_(objects.reserve()) {}
+    publication_of_a_fulfilled_object() : pool_scene(tiny_options(1)), reserved_(objects.reserve_handle()) {}
 
     void run(unsigned index) override {
         if (index == 0) {

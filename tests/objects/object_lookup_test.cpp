@@ -200,7 +200,7 @@ TEST(object_lookup, handles_of_other_pools_are_strangers) {
 TEST(object_lookup, handles_before_and_after_objects) {
     ints pool({.name = "ints", .capacity = 100});
     const lookup look = pool.lookup();
-    const int_handle reserved = pool.reserve();
+    const int_handle reserved = pool.reserve_handle();
     std::vector<int*> found;
     look.find(std::array{reserved, reserved}, std::back_inserter(found));
     EXPECT_THAT(found, ElementsAre(IsNull(), IsNull())) << "prefetches of what is no place do no harm";

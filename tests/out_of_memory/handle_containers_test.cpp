@@ -280,7 +280,7 @@ TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
 TEST(containers_without_memory, hierarchy_relates_or_does_not) {
     const auto make = [] {
         hierarchy<int> tree;
-        tree.attach(handle_in(1), handle_in(0));
+        tree.set_parent(handle_in(1), handle_in(0));
         return tree;
     };
     const auto unchanged = [](const hierarchy<int>& tree) {
@@ -291,7 +291,7 @@ TEST(containers_without_memory, hierarchy_relates_or_does_not) {
     };
     EXPECT_GE(
         expect_all_or_nothing(
-            make, [](hierarchy<int>& tree) { tree.attach(handle_in(100'000), handle_in(1)); }, unchanged),
+            make, [](hierarchy<int>& tree) { tree.set_parent(handle_in(100'000), handle_in(1)); }, unchanged),
         3U);
     EXPECT_GE(expect_all_or_nothing(
                   make, [](hierarchy<int>& tree) { tree.insert(handle_in(100'000)); }, unchanged),
@@ -302,8 +302,8 @@ TEST(containers_without_memory, hierarchy_that_could_not_insert_knows_whose_chil
     EXPECT_GE(expect_all_or_nothing(
                   [] {
                       hierarchy<int> tree;
-                      tree.attach(handle_in(1), handle_in(0));
-                      tree.attach(handle_in(3), handle_in(2));
+                      tree.set_parent(handle_in(1), handle_in(0));
+                      tree.set_parent(handle_in(3), handle_in(2));
                       return tree;
                   },
                   [](hierarchy<int>& tree) { tree.insert(handle_in(100'000)); },
@@ -324,7 +324,7 @@ TEST(containers_without_memory, hierarchy_orphans_without_memory) {
     hierarchy<int> tree;
     tree.attach(pool);
     for (int i = 0; i != 1000; ++i) {
-        tree.attach(pool.emplace(i), parent);
+        tree.set_parent(pool.emplace(i), parent);
     }
     hierarchy<int> copy = tree;
     pool.erase(parent);
@@ -342,15 +342,15 @@ TEST(containers_without_memory, hierarchy_detaches_without_memory_after_it_has_s
     hierarchy<int> tree;
     constexpr std::uint64_t children = 1000;
     for (std::uint64_t i = 1; i != children + 1; ++i) {
-        tree.attach(handle_in(i), handle_in(0));
+        tree.set_parent(handle_in(i), handle_in(0));
     }
     hierarchy<int> copy = tree;
     tree.shrink_to_fit();
     memory_shortage when(shortage::from_one_allocation_on, 0);
     when.begin();
     for (std::uint64_t i = 1; i != children + 1; ++i) {
-        tree.detach(handle_in(i));
-        copy.detach(handle_in(i));
+        tree.clear_parent(handle_in(i));
+        copy.clear_parent(handle_in(i));
     }
     when.end();
     EXPECT_FALSE(when.came());

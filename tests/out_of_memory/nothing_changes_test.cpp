@@ -53,11 +53,11 @@ std::size_t with_failures(Round round, Check check) {
 TEST(nothing_changes_without_memory, when_an_object_is_taken) {
     int delivered = 0;
     const auto sink = [&](int&& object) { delivered += object; };
-    EXPECT_EQ(with_failures([&](ints& pool) { EXPECT_TRUE(pool.take(pool.handles()[0], sink)); },
+    EXPECT_EQ(with_failures([&](ints& pool) { EXPECT_TRUE(pool.extract(pool.handles()[0], sink)); },
                             [](ints& pool) { EXPECT_TRUE(pool.contains(pool.handles()[0])); }),
               1U);
     EXPECT_EQ(delivered, 1);
-    EXPECT_EQ(with_failures([&](ints& pool) { pool.take({}, sink); }, [](ints&) {}), 0U)
+    EXPECT_EQ(with_failures([&](ints& pool) { pool.extract({}, sink); }, [](ints&) {}), 0U)
         << "a stale handle needs no memory";
 }
 
@@ -75,16 +75,17 @@ TEST(nothing_changes_without_memory, when_a_range_is_inserted) {
     handles.reserve(3);
     const auto none_written = [&](ints&) { EXPECT_TRUE(handles.empty()); };
     const std::forward_list<int> list{1, 2, 3};
-    EXPECT_GE(
-        with_failures([&](ints& pool) { pool.insert(list, std::back_inserter(handles)); }, none_written), 2U);
+    EXPECT_GE(with_failures([&](ints& pool) { pool.insert_range(list, std::back_inserter(handles)); },
+                            none_written),
+              2U);
     EXPECT_EQ(handles.size(), 3U);
     handles.clear();
     EXPECT_GE(with_failures(
                   [&](ints& pool) {
                       std::istringstream numbers("1 2 3");
-                      pool.insert(std::ranges::subrange(std::istream_iterator<int>(numbers),
-                                                        std::istream_iterator<int>()),
-                                  std::back_inserter(handles));
+                      pool.insert_range(std::ranges::subrange(std::istream_iterator<int>(numbers),
+                                                              std::istream_iterator<int>()),
+                                        std::back_inserter(handles));
                   },
                   none_written),
               4U);

@@ -79,7 +79,7 @@ TEST(property_store_without_memory, nor_do_bags_that_grow_shrink_and_end) {
                           for (const std::size_t size : {10U, 1'000U, 50'000U, 100U}) {
                               store.set(object, "text"_key, std::string_view(text).substr(0, size));
                           }
-                          store.erase(object, "text"_key);
+                          store.erase_property(object, "text"_key);
                           store.merge(object, store.view(object_in(0)));
                           store.assign(object_in(i + 1), store.view(object));
                           store.erase(object);
@@ -139,7 +139,7 @@ TEST(property_store_without_memory, is_made_with_few_allocations_or_not) {
 TEST(property_store_without_memory, a_path_that_cannot_be_named_is_not_set) {
     key_table names;
     object_store store;
-    store.attach(names);
+    store.set_names(names);
     EXPECT_EQ(
         allocations_of([&] { store.set(object_in(1), "value"_key, 1); }, [&] { EXPECT_TRUE(store.empty()); }),
         1U)
@@ -204,7 +204,7 @@ TEST(property_store_without_memory, is_written_and_read_whole_or_not) {
 TEST(property_store_without_memory, is_written_and_read_with_its_names_or_not) {
     key_table names;
     object_store store;
-    store.attach(names);
+    store.set_names(names);
     for (std::uint64_t i = 0; i != 10; ++i) {
         store.set(object_in(i), names.add({"a name of more than 15 characters", std::to_string(i)}), i);
     }
@@ -222,7 +222,7 @@ TEST(property_store_without_memory, is_written_and_read_with_its_names_or_not) {
               20U);
     key_table other_names;
     object_store other;
-    other.attach(other_names);
+    other.set_names(other_names);
     other.set(object_in(77), "kept"_key, 1);
     EXPECT_GE(allocations_of([&] { other.read(std::as_bytes(std::span(bytes))); },
                              [&] {

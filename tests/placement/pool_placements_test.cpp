@@ -53,7 +53,7 @@ public:
     }
     std::vector<handle_type> make(const std::vector<std::string>& objects) {
         std::vector<handle_type> made;
-        pool.insert(objects, std::back_inserter(made));
+        pool.insert_range(objects, std::back_inserter(made));
         return made;
     }
     std::vector<std::string> promoted() {
@@ -87,9 +87,9 @@ TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
         this->pool.on_destroy([&](auto handle, const std::string&) { ended.push_back(handle); });
     std::vector<std::string> taken;
     const auto sink = [&](std::string&& object) { taken.push_back(std::move(object)); };
-    EXPECT_TRUE(this->pool.take(this->marked(old[1]), sink));
-    EXPECT_TRUE(this->pool.take(this->marked(newborn[0]), sink));
-    EXPECT_FALSE(this->pool.take(old[1], sink));
+    EXPECT_TRUE(this->pool.extract(this->marked(old[1]), sink));
+    EXPECT_TRUE(this->pool.extract(this->marked(newborn[0]), sink));
+    EXPECT_FALSE(this->pool.extract(old[1], sink));
     EXPECT_EQ(this->pool.compact().removed, 2U);
     EXPECT_THAT(taken, ElementsAre("b", "d"));
     EXPECT_THAT(ended, ElementsAre(old[1], newborn[0]));
@@ -107,19 +107,19 @@ TYPED_TEST(pool_placements, a_revoked_object_can_be_taken_under_its_new_handle_o
     const auto now = this->pool.revoke(made[0]);
     std::string taken;
     const auto sink = [&](std::string&& object) { taken = std::move(object); };
-    EXPECT_FALSE(this->pool.take(made[0], sink));
-    EXPECT_TRUE(this->pool.take(now, sink));
+    EXPECT_FALSE(this->pool.extract(made[0], sink));
+    EXPECT_TRUE(this->pool.extract(now, sink));
     this->pool.compact();
     EXPECT_EQ(taken, "a");
     EXPECT_EQ(this->pool.size(), 0U);
 }
 
 TYPED_TEST(pool_placements, a_reserved_handle_has_nothing_to_take) {
-    const auto reserved = this->pool.reserve();
-    EXPECT_FALSE(this->pool.take(reserved, [](std::string&&) { ADD_FAILURE(); }));
+    const auto reserved = this->pool.reserve_handle();
+    EXPECT_FALSE(this->pool.extract(reserved, [](std::string&&) { ADD_FAILURE(); }));
     EXPECT_EQ(this->pool.drain([](auto, std::string&&) { ADD_FAILURE(); }), 0U);
     this->pool.fulfill(reserved, "later");
-    EXPECT_TRUE(this->pool.take(reserved, [](std::string&&) {}));
+    EXPECT_TRUE(this->pool.extract(reserved, [](std::string&&) {}));
     this->pool.compact();
 }
 
@@ -211,7 +211,7 @@ TYPED_TEST(pool_placements, drain_hands_out_what_lives_where_a_sweep_is_due_or_b
         if (begun) {
             strings.compact_some(10);
         }
-        strings.take(made[0], [&](std::string&& object) { taken.push_back(std::move(object)); });
+        strings.extract(made[0], [&](std::string&& object) { taken.push_back(std::move(object)); });
         EXPECT_EQ(strings.drain([&](auto, std::string&& object) { drained.push_back(std::move(object)); }),
                   living.size());
         EXPECT_THAT(drained, UnorderedElementsAreArray(living));
@@ -247,7 +247,7 @@ TYPED_TEST(pool_placements, births_are_reported_once_with_the_handle_that_resolv
 TYPED_TEST(pool_placements, births_are_reported_of_objects_that_were_reserved_or_know_their_handles) {
     std::size_t born = 0;
     const scoped_hook births = this->pool.on_birth([&](auto, const std::string&) { ++born; });
-    const auto reserved = this->pool.reserve();
+    const auto reserved = this->pool.reserve_handle();
     this->pool.compact();
     EXPECT_EQ(born, 0U);
     this->pool.fulfill(reserved, "later");
@@ -331,7 +331,7 @@ TEST(pool_placements_of_objects_that_cannot_move, they_are_handed_out_where_they
     pool.emplace_n(3, std::back_inserter(made), [](std::size_t i) { return static_cast<int>(i); });
     pool.compact();
     int sum = 0;
-    EXPECT_TRUE(pool.take(made[2], [&](pinned&& object) { sum += object.value; }));
+    EXPECT_TRUE(pool.extract(made[2], [&](pinned&& object) { sum += object.value; }));
     EXPECT_EQ(pool.drain([&](auto, pinned&& object) { sum += 10 * object.value; }), 2U);
     EXPECT_EQ(sum, 12);
 }
@@ -347,7 +347,7 @@ TEST(pool_placements_of_raw_objects, are_handed_out_in_place) {
     make(300);
     int sum = 0;
     const auto add = [&](void* object) { sum += *static_cast<int*>(object); };
-    EXPECT_TRUE(pool.take(a, add));
+    EXPECT_TRUE(pool.extract(a, add));
     EXPECT_EQ(pool.erase_if([](void* object) { return *static_cast<int*>(object) == 20; }), 1U);
     EXPECT_EQ(pool.drain([&](auto, void* object) { add(object); }), 1U);
     EXPECT_EQ(sum, 301);

@@ -66,7 +66,7 @@ protected:
                              value);
                 break;
             case 3:
-                if (const handle_type reserved = pool_->try_reserve()) {
+                if (const handle_type reserved = pool_->try_reserve_handle()) {
                     reserved_.push_back(reserved);
                 }
                 break;
@@ -101,8 +101,8 @@ protected:
         const std::uint64_t value = living_[victim];
         switch (random_.below(4)) {
         case 0:
-            EXPECT_TRUE(
-                pool_->take(victim, [value](recycled_object&& object) { EXPECT_EQ(object.value(), value); }));
+            EXPECT_TRUE(pool_->extract(
+                victim, [value](recycled_object&& object) { EXPECT_EQ(object.value(), value); }));
             living_.erase(victim);
             break;
         case 1: {

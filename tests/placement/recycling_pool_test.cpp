@@ -175,7 +175,7 @@ TEST(recycling_pool_test, all_functions_that_create_take_kept_objects_over) {
             made.clear();
         }
         const std::vector<std::string> range{"a range", "of two"};
-        const auto reserved = pool.reserve();
+        const auto reserved = pool.reserve_handle();
         std::vector<std::string> expected(3);
         pool.emplace_n(3, std::back_inserter(made));
         pool.emplace_n(2, std::back_inserter(made), "the same twice");
@@ -183,12 +183,12 @@ TEST(recycling_pool_test, all_functions_that_create_take_kept_objects_over) {
         pool.emplace_n(2, std::back_inserter(made), [](std::size_t i) { return std::to_string(i); });
         pool.emplace_n(1, std::back_inserter(made), [](std::size_t) { return "what it is made from"; });
         expected.insert(expected.end(), {"0", "1", "what it is made from"});
-        pool.insert(range, std::back_inserter(made));
+        pool.insert_range(range, std::back_inserter(made));
         expected.insert(expected.end(), range.begin(), range.end());
         std::istringstream words("read once");
-        pool.insert(std::ranges::subrange(std::istream_iterator<std::string>(words),
-                                          std::istream_iterator<std::string>()),
-                    std::back_inserter(made));
+        pool.insert_range(std::ranges::subrange(std::istream_iterator<std::string>(words),
+                                                std::istream_iterator<std::string>()),
+                          std::back_inserter(made));
         expected.insert(expected.end(), {"read", "once"});
         made.push_back(pool.insert("moved in"));
         made.push_back(pool.emplace_with([](auto) { return std::string("made"); }));
@@ -243,7 +243,7 @@ TEST(recycling_pool_test, an_assignment_that_throws_leaves_a_cleared_object_and_
         seen.fail_at(0);
         EXPECT_THROW(pool.emplace_with([](auto, recycled_object& object) { object = 7U; }),
                      construction_failure);
-        const auto reserved = pool.reserve();
+        const auto reserved = pool.reserve_handle();
         seen.fail_at(0);
         EXPECT_THROW(pool.fulfill(reserved, 8U), construction_failure);
         pool.fulfill(reserved, 9U);
@@ -301,7 +301,7 @@ TEST(recycling_pool_test, hooks_and_sinks_see_objects_before_they_are_cleared) {
         pool.emplace(3U);
         std::uint64_t taken = 0;
         pool.erase(first);
-        EXPECT_TRUE(pool.take(second, [&](recycled_object&& object) { taken = object.value(); }));
+        EXPECT_TRUE(pool.extract(second, [&](recycled_object&& object) { taken = object.value(); }));
         pool.compact();
         EXPECT_EQ(taken, 2U);
         EXPECT_EQ(pool.drain([&](auto, recycled_object&& object) { taken = object.value(); }), 1U);
@@ -316,7 +316,7 @@ TEST(recycling_pool_test, hooks_and_sinks_see_objects_before_they_are_cleared) {
 TEST(recycling_pool_test, an_object_that_a_sink_moved_away_is_kept_without_its_memory) {
     strings pool({.name = "strings", .capacity = 10, .reuse_delay = 0});
     std::string moved;
-    pool.take(pool.emplace(long_text), [&](std::string&& object) { moved = std::move(object); });
+    pool.extract(pool.emplace(long_text), [&](std::string&& object) { moved = std::move(object); });
     pool.compact();
     EXPECT_EQ(moved, long_text);
     for (int i = 0; i != 10; ++i) {

@@ -99,7 +99,7 @@ TEST(property_bag_test, at_says_what_is_missing) {
     key_table names;
     names.add({"stats", "health"});
     property_bag sheet = sheet_of_all_kinds();
-    sheet.attach(names);
+    sheet.set_names(names);
     EXPECT_THAT([&] { sheet.at<bool>("stats"_key / "health"); },
                 ThrowsMessage<no_such_property>(
                     R"(property "stats" / "health": is a number, and a truth is asked for)"));

@@ -296,7 +296,7 @@ TEST(property_json_test, paths_without_a_name_are_not_written) {
     property_bag bag;
     bag.set("a"_key, 1);
     EXPECT_THAT([&] { to_json(bag); }, ThrowsMessage<not_printable>(HasSubstr("its keys are in no table")));
-    bag.attach(names);
+    bag.set_names(names);
     EXPECT_THAT([&] { to_json(bag); }, ThrowsMessage<not_printable>(HasSubstr("its keys are in no table")));
     names.add({"a"});
     EXPECT_EQ(to_json(bag, -1), R"({"a":1.0})");

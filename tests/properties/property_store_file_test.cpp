@@ -122,7 +122,7 @@ TEST(property_store_file_test, is_read_at_any_address) {
 TEST(property_store_file_test, nothing_that_was_erased_is_in_it) {
     object_store store = three_bags();
     store.set(object_in(0), "secret"_key, "hidden text");
-    store.erase(object_in(0), "secret"_key);
+    store.erase_property(object_in(0), "secret"_key);
     store.set(object_in(1), "secret"_key, "hidden text");
     store.erase(object_in(1));
     EXPECT_EQ(bytes_of(store), bytes_of(three_bags()));
@@ -212,7 +212,7 @@ TEST(property_store_file_test, an_attached_store_asks_for_the_owners_of_now) {
     pool.erase(dead);
     key_table names;
     object_store store;
-    store.attach(names);
+    store.set_names(names);
     store.attach(pool);
     const auto owner_now = [&](object_handle before) { return before == object_in(9) ? living : dead; };
     EXPECT_EQ(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), 1U);

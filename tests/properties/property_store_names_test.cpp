@@ -46,7 +46,7 @@ struct named_store {
     key_table names{};
     object_store bags{property_store_options{.slot_limit = 1000, .bytes = 100'000}};
 
-    named_store() { bags.attach(names); }
+    named_store() { bags.set_names(names); }
 };
 
 constexpr std::string_view first_sheet = R"({"name":"Anna","stats":{"health":7.0,"luck":[0.5]}})";

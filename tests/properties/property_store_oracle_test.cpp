@@ -112,7 +112,7 @@ private:
         const object_handle object = some_object();
         const property_path path = some_path();
         const auto known = model_.find(object);
-        EXPECT_EQ(store_.erase(object, path), known != model_.end() && known->second.erase(path));
+        EXPECT_EQ(store_.erase_property(object, path), known != model_.end() && known->second.erase(path));
     }
 
     void assign_or_merge() {

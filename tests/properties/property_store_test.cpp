@@ -74,7 +74,7 @@ TEST(property_store_test, has_a_bag_for_each_object_that_was_given_one) {
     EXPECT_TRUE(store.view({}).empty());
     EXPECT_FALSE(store.contains({}));
     EXPECT_FALSE(store.erase({}));
-    EXPECT_FALSE(store.erase({}, hull));
+    EXPECT_FALSE(store.erase_property({}, hull));
     EXPECT_FALSE(ship_store().contains(ship_in(0, 0)));
 }
 
@@ -83,10 +83,10 @@ TEST(property_store_test, erases_properties_and_bags) {
     const auto titan = ship_in(3, 1);
     store.set(titan, hull, 10);
     store.set(titan, title, "Titan");
-    EXPECT_TRUE(store.erase(titan, hull));
-    EXPECT_FALSE(store.erase(titan, hull));
-    EXPECT_FALSE(store.erase(ship_in(4, 1), title));
-    EXPECT_TRUE(store.erase(titan, title));
+    EXPECT_TRUE(store.erase_property(titan, hull));
+    EXPECT_FALSE(store.erase_property(titan, hull));
+    EXPECT_FALSE(store.erase_property(ship_in(4, 1), title));
+    EXPECT_TRUE(store.erase_property(titan, title));
     EXPECT_TRUE(store.contains(titan)) << "a bag without properties";
     EXPECT_TRUE(store.erase(titan));
     EXPECT_FALSE(store.erase(titan));
@@ -108,7 +108,7 @@ TEST(property_store_test, a_stale_handle_has_no_bag_whatever_its_slot_has) {
     EXPECT_FALSE(store.try_set(before, hull, 2));
     EXPECT_FALSE(store.assign(before, property_bag()));
     EXPECT_FALSE(store.merge(before, property_bag()));
-    EXPECT_FALSE(store.erase(before, title));
+    EXPECT_FALSE(store.erase_property(before, title));
     EXPECT_FALSE(store.erase(before));
     EXPECT_EQ(store.view(now).at<std::string_view>(title), "Now");
 }
@@ -209,7 +209,7 @@ TEST(property_store_test, a_bag_has_the_next_size_with_room_for_it) {
     EXPECT_EQ(store.view(ship).capacity(), 1536U);
     store.set(ship, title, "x");
     EXPECT_EQ(store.view(ship).capacity(), 1536U) << "for what comes next";
-    store.erase(ship, title);
+    store.erase_property(ship, title);
     EXPECT_EQ(store.view(ship).capacity(), 24U);
     EXPECT_EQ(store.view(ship).at<float>(hull), 1);
 }
@@ -328,7 +328,7 @@ TEST(property_store_test, a_visitor_may_change_bags_and_even_end_all) {
 TEST(property_store_test, a_table_names_the_paths_and_refuses_collisions) {
     key_table names;
     ship_store store;
-    store.attach(names);
+    store.set_names(names);
     EXPECT_EQ(store.names(), &names);
     const auto ship = ship_in(1, 1);
     store.set(ship, names.add({"stats", "hull"}), 10);
@@ -407,7 +407,7 @@ TEST(property_store_test, moves_and_swaps_with_its_attachments) {
     key_table names;
     ship_store store;
     store.attach(pool);
-    store.attach(names);
+    store.set_names(names);
     store.set(one, hull, 1);
     ship_store moved = std::move(store);
     moved.set(other, hull, 2);
@@ -536,7 +536,7 @@ TEST(property_store_test, without_bags_and_attachment_it_is_of_no_pool) {
 
 TEST(property_store_test, attached_it_refuses_reserved_handles) {
     ship_pool pool({.name = "ships", .capacity = 10});
-    const auto reserved = pool.reserve();
+    const auto reserved = pool.reserve_handle();
     const std::string why_not =
         "property_store: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
         " is reserved, and can't be a member of what is attached to its pool before "

@@ -6,6 +6,7 @@
 #include <handlepool/property_store.hpp>
 
 #include <gtest/gtest.h>
+#include <support/threads/barrier.hpp>
 #include <tests/support/threads.hpp>
 
 #include <atomic>
@@ -40,7 +41,7 @@ TEST(property_store_threads_test, threads_change_bags_of_neighbours) {
                 store.set(object, property_path(std::to_string(key)), i + key);
             }
             store.set(object, "text"_key, std::string(i % 100, 'x'));
-            store.erase(object, property_path("0"));
+            store.erase_property(object, property_path("0"));
             if (i % 3 == 0) {
                 store.erase(object);
             } else if (i % 3 == 1) {
@@ -82,18 +83,26 @@ TEST(property_store_threads_test, threads_read_what_no_thread_changes) {
 }
 
 TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins) {
-    for (int round = 0; round != 200; ++round) {
-        property_store<int> store({.slot_limit = 100, .bytes = 10'000});
-        std::atomic<int> refused = 0;
-        in_threads(2, [&](std::size_t thread) {
+    constexpr std::size_t rounds = 2000;
+    std::vector<property_store<int>> stores;
+    for (std::size_t round = 0; round != rounds; ++round) {
+        stores.emplace_back(property_store_options{.slot_limit = 100, .bytes = 10'000});
+    }
+    std::atomic<std::size_t> refused = 0;
+    support::barrier next(2); // the threads meet at each store, for the moment is short
+    in_threads(2, [&](std::size_t thread) {
+        for (property_store<int>& store : stores) {
+            next.arrive_and_wait();
             try {
                 store.set(object_in(thread, static_cast<std::uint32_t>(thread) + 1), "value"_key, 1);
             } catch (const std::invalid_argument&) {
                 ++refused;
             }
-        });
-        EXPECT_EQ(refused, 1);
-        EXPECT_EQ(store.size(), 1U);
+        }
+    });
+    EXPECT_EQ(refused, rounds);
+    for (const property_store<int>& store : stores) {
+        ASSERT_EQ(store.size(), 1U);
     }
 }
 
@@ -141,7 +150,7 @@ TEST(property_store_threads_test, a_stale_handle_can_be_asked_about_at_any_time)
         while (!done) {
             EXPECT_FALSE(store.contains(stale));
             EXPECT_TRUE(store.view(stale).empty());
-            EXPECT_FALSE(store.erase(stale, "value"_key));
+            EXPECT_FALSE(store.erase_property(stale, "value"_key));
             EXPECT_FALSE(store.erase(stale));
         }
     });

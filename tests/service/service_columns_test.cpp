@@ -122,8 +122,8 @@ TEST_F(service_columns, views_and_hooks_include_rows) {
 }
 
 TEST_F(service_columns, rows_may_come_after_their_handles_and_get_new_ones) {
-    const auto reserved = movers_.reserve();
-    const auto dropped = movers_.reserve();
+    const auto reserved = movers_.reserve_handle();
+    const auto dropped = movers_.reserve_handle();
     EXPECT_EQ(service_.state(reserved), handle_state::reserved);
     EXPECT_TRUE(service_.cancel(dropped));
     EXPECT_FALSE(service_.cancel(dropped));

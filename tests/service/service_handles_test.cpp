@@ -42,8 +42,8 @@ TEST(service_handles, have_a_state_and_can_be_cancelled_and_revoked) {
     service service;
     auto& ships = service.add_pool<std::uint64_t>("ships", {.capacity = 10});
     auto& rockets = service.add_raw_pool("rockets", {.size = 8, .alignment = 8}, {.capacity = 10});
-    const any_handle reserved = ships.reserve();
-    const any_handle cancelled = rockets.reserve();
+    const any_handle reserved = ships.reserve_handle();
+    const any_handle cancelled = rockets.reserve_handle();
     EXPECT_EQ(service.state(reserved), handle_state::reserved);
     EXPECT_FALSE(service.contains(reserved));
     EXPECT_THAT(service.describe(reserved), HasSubstr("reserved, no object yet"));

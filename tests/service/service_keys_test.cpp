@@ -67,10 +67,10 @@ TEST(service_keys, the_services_compaction_delivers_what_was_taken_and_removed_p
     auto& ports = world.add<port_pool>("ports", {.capacity = 10});
     std::vector<int> taken;
     const auto sink = [&](int&& object) { taken.push_back(object); };
-    ports.take(ports.emplace(1), sink);
+    ports.extract(ports.emplace(1), sink);
     EXPECT_EQ(world.compact().pools, 1U) << "it isn't idle";
     EXPECT_THAT(taken, ElementsAre(1));
-    ports.take(ports.emplace(2), sink);
+    ports.extract(ports.emplace(2), sink);
     world.remove_pool("ports");
     world.compact();
     EXPECT_THAT(taken, ElementsAre(1, 2));

@@ -168,9 +168,9 @@ struct states_of<hierarchy<int>> {
         container full(orphans::are_erased);
         full.attach(with == in.alive ? in.ships : in.others);
         for (std::size_t i = 1; i != with.size(); ++i) {
-            full.attach(with[i], with[(i - 1) / 2]);
+            full.set_parent(with[i], with[(i - 1) / 2]);
         }
-        full.detach(with[5]);
+        full.clear_parent(with[5]);
         tree = std::move(full);
     }
     static bool add(container& tree, ship each, int) { return tree.insert(each); }
@@ -192,7 +192,7 @@ struct states_of<hierarchy<int>> {
                  [](container& tree, fleet& in) {
                      const ship parent = in.ships.emplace(200);
                      const ship child = in.ships.emplace(201);
-                     tree.attach(child, parent);
+                     tree.set_parent(child, parent);
                      in.ships.erase(parent);
                      in.ships.compact();
                      tree.prune(in.ships); // unless it is attached
@@ -228,7 +228,7 @@ struct states_of<property_store<int>> {
     static void fill(container& store, fleet& in, const std::vector<ship>& with) {
         container full({.slot_limit = 1U << 13, .bytes = 1U << 21});
         full.attach(with == in.alive ? in.ships : in.others);
-        full.attach(in.names);
+        full.set_names(in.names);
         for (std::size_t i = 0; i != with.size(); ++i) {
             full.set(with[i], path, long_text(static_cast<int>(i)));
         }

@@ -241,7 +241,7 @@ TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
     using states = states_of<TypeParam>;
     const std::function<void(ship_pool&, ship)> each_end[] = {
         [](ship_pool& ships, ship which) { ships.erase(which); },
-        [](ship_pool& ships, ship which) { ships.take(which, [](int&&) {}); },
+        [](ship_pool& ships, ship which) { ships.extract(which, [](int&&) {}); },
         [](ship_pool& ships, ship) { ships.erase_if([](int number) { return number == 20; }); },
         [](ship_pool& ships, ship) { ships.drain([](ship, int&&) {}); },
         [](ship_pool& ships, ship) { ships.clear(); },
@@ -295,7 +295,7 @@ TYPED_TEST(container_states, outlive_their_pool) {
         each->clear();
         states_of<TypeParam>::attach(*each, this->in.ships);
         if constexpr (std::is_same_v<TypeParam, property_store<int>>) {
-            each->attach(this->in.names); // the table before has ended
+            each->set_names(this->in.names); // the table before has ended
         }
         expect_to_follow(*each, this->in.ships);
     }

@@ -55,7 +55,8 @@ private:
 
     void reserve_and_take() {
         make(30);
-        const handle_type reserved[] = {pool_.reserve(), pool_.reserve(), pool_.reserve()};
+        const handle_type reserved[] = {pool_.reserve_handle(), pool_.reserve_handle(),
+                                        pool_.reserve_handle()};
         tell_stats();
         in_.fulfill(reserved[0], 900);
         pool_.cancel(reserved[1]);
@@ -69,8 +70,9 @@ private:
         }
         std::vector<int> taken;
         for (int i = 0; i != 3; ++i) {
-            pool_.take(handles_.back(),
-                       [&taken](auto&& object) { taken.push_back(pool_in_use<Kind>::take_number(object)); });
+            pool_.extract(handles_.back(), [&taken](auto&& object) {
+                taken.push_back(pool_in_use<Kind>::take_number(object));
+            });
             handles_.pop_back();
         }
         tell_compaction(pool_.compact(in_pieces()));

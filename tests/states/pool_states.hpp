@@ -80,7 +80,7 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
     // The rest is left to others.
     handle_type reserved[6];
     for (handle_type& each : reserved) {
-        each = pool.try_reserve();
+        each = pool.try_reserve_handle();
     }
     attempt([&] { in.fulfill(reserved[0], 31); });
     pool.cancel(reserved[1]);
@@ -97,8 +97,9 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
     erase_last(120);
     for (int i = 0; Kind::is_watched && i != 5 && !handles.empty(); ++i) {
         attempt([&] {
-            pool.take(handles.back(),
-                      [&taken](auto&& object) { taken.push_back(pool_in_use<Kind>::take_number(object)); });
+            pool.extract(handles.back(), [&taken](auto&& object) {
+                taken.push_back(pool_in_use<Kind>::take_number(object));
+            });
             handles.pop_back();
         });
     }

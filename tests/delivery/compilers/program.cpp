@@ -124,7 +124,7 @@ void use_columns() {
     movers pool({.name = "movers", .capacity = 100});
     const auto hurt = pool.emplace(health{-1}, position{2});
     const auto whole = pool.emplace_with([](auto) { return std::tuple(position{1}); });
-    const auto late = pool.try_reserve();
+    const auto late = pool.try_reserve_handle();
     require(pool.try_fulfill(late, position{3}) && !pool.cancel(late), "try_fulfill of a row");
     handlepool::thread_executor executor(2);
     pool.compact(executor);

@@ -111,8 +111,8 @@ TEST(aggregate, is_made_by_all_that_creates) {
     points.emplace_n(1, std::back_inserter(handles), 1, 2);
     points.try_emplace_n(1, std::back_inserter(handles), 3);
     points.emplace_n(1, std::back_inserter(handles), [](std::size_t) { return 5; });
-    points.insert(std::array{7}, std::back_inserter(handles));
-    points.insert(std::array{to_point()}, std::back_inserter(handles));
+    points.insert_range(std::array{7}, std::back_inserter(handles));
+    points.insert_range(std::array{to_point()}, std::back_inserter(handles));
     const int xs[] = {1, 3, 5, 7, 3};
     ASSERT_EQ(handles.size(), std::size(xs));
     for (std::size_t i = 0; i != handles.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Many objects at once: emplace_n with a generator, insert of a range.
+// Many objects at once: emplace_n with a generator, insert_range.
 
 #include <handlepool/pool.hpp>
 
@@ -118,7 +118,7 @@ TEST(emplace_n, has_fresh_slots_for_those_that_have_retired) {
         std::vector<handle<int, layout>> handles;
         const std::vector<int> objects(10, 7);
         for (std::size_t created = 0; created != 40 * 3; created += 10) {
-            ASSERT_TRUE(ranges ? pool.try_insert(objects, std::back_inserter(handles))
+            ASSERT_TRUE(ranges ? pool.try_insert_range(objects, std::back_inserter(handles))
                                : pool.try_emplace_n(10, std::back_inserter(handles), 7))
                 << "after " << created;
             EXPECT_EQ(pool.size(), 10U);
@@ -149,16 +149,16 @@ TEST(emplace_n, erases_all_when_writing_throws) {
     EXPECT_THROW(pool.emplace_n(5, refusing{&written}, [](std::size_t) { return 1; }), std::runtime_error);
     EXPECT_EQ(pool.size(), 0U);
     written = 0;
-    EXPECT_THROW(pool.insert(std::array{1, 2, 3, 4}, refusing{&written}), std::runtime_error);
+    EXPECT_THROW(pool.insert_range(std::array{1, 2, 3, 4}, refusing{&written}), std::runtime_error);
     EXPECT_EQ(pool.size(), 0U);
     expect_consistent(pool);
 }
 
-TEST(insert, copies_the_elements_of_a_range) {
+TEST(insert_range, copies_the_elements_of_a_range) {
     const auto inserted = [](const auto& range) {
         pool<int> pool({.name = "ints", .capacity = 10});
         handles_of<int> handles;
-        pool.insert(range, std::back_inserter(handles));
+        pool.insert_range(range, std::back_inserter(handles));
         EXPECT_EQ(pool.size(), handles.size());
         return named(pool, handles);
     };
@@ -171,41 +171,43 @@ TEST(insert, copies_the_elements_of_a_range) {
     EXPECT_THAT(inserted(array), ElementsAre(4, 5));
 }
 
-TEST(insert, moves_elements_that_a_range_gives_as_rvalues) {
+TEST(insert_range, moves_elements_that_a_range_gives_as_rvalues) {
     pool<std::unique_ptr<int>> pool({.name = "pointers", .capacity = 10});
     std::vector<std::unique_ptr<int>> source;
     source.push_back(std::make_unique<int>(7));
     source.push_back(std::make_unique<int>(8));
     std::vector<decltype(pool)::handle_type> handles;
-    pool.insert(std::ranges::subrange(std::move_iterator(source.begin()), std::move_iterator(source.end())),
-                std::back_inserter(handles));
+    pool.insert_range(
+        std::ranges::subrange(std::move_iterator(source.begin()), std::move_iterator(source.end())),
+        std::back_inserter(handles));
     EXPECT_EQ(source[0], nullptr);
     EXPECT_EQ(*pool.at(handles[0]), 7);
     EXPECT_EQ(*pool.at(handles[1]), 8);
 }
 
-TEST(insert, reads_a_range_once_whose_size_nobody_knows) {
+TEST(insert_range, reads_a_range_once_whose_size_nobody_knows) {
     std::istringstream words("one two three");
     pool<std::string> strings({.name = "strings", .capacity = 10});
     handles_of<std::string> handles;
-    strings.insert(std::ranges::subrange(std::istream_iterator<std::string>(words),
-                                         std::istream_iterator<std::string>()),
-                   std::back_inserter(handles));
+    strings.insert_range(std::ranges::subrange(std::istream_iterator<std::string>(words),
+                                               std::istream_iterator<std::string>()),
+                         std::back_inserter(handles));
     EXPECT_THAT(named(strings, handles), ElementsAre("one", "two", "three"));
     std::istringstream numbers("4 5");
     pool<over_aligned<64>> aligned({.name = "aligned", .capacity = 10});
     std::vector<handle<over_aligned<64>>> places;
-    aligned.insert(std::views::istream<std::uint64_t>(numbers), std::back_inserter(places));
+    aligned.insert_range(std::views::istream<std::uint64_t>(numbers), std::back_inserter(places));
     ASSERT_EQ(places.size(), 2U);
     EXPECT_EQ(aligned.at(places[1]).value, 5U);
     EXPECT_TRUE(aligned.at(places[1]).is_aligned());
 }
 
-TEST(insert, of_too_many_changes_nothing_and_reads_no_endless_range_to_its_end) {
+TEST(insert_range, of_too_many_changes_nothing_and_reads_no_endless_range_to_its_end) {
     pool<int> pool({.name = "ints", .capacity = 10});
     handles_of<int> handles;
-    EXPECT_THROW(pool.insert(std::views::iota(0, 100'000), std::back_inserter(handles)), pool_exhausted);
-    EXPECT_FALSE(pool.try_insert(std::views::iota(0, 100'000), std::back_inserter(handles)));
+    EXPECT_THROW(pool.insert_range(std::views::iota(0, 100'000), std::back_inserter(handles)),
+                 pool_exhausted);
+    EXPECT_FALSE(pool.try_insert_range(std::views::iota(0, 100'000), std::back_inserter(handles)));
     struct endless {
         using value_type = int;
         using difference_type = std::ptrdiff_t;
@@ -214,17 +216,17 @@ TEST(insert, of_too_many_changes_nothing_and_reads_no_endless_range_to_its_end) 
         void operator++(int) {}
         bool operator==(std::default_sentinel_t) const { return false; }
     };
-    EXPECT_THROW(
-        pool.insert(std::ranges::subrange(endless(), std::default_sentinel), std::back_inserter(handles)),
-        pool_exhausted);
+    EXPECT_THROW(pool.insert_range(std::ranges::subrange(endless(), std::default_sentinel),
+                                   std::back_inserter(handles)),
+                 pool_exhausted);
     EXPECT_THAT(handles, IsEmpty());
     EXPECT_EQ(pool.size(), 0U);
-    pool.insert(std::views::iota(0, 10), std::back_inserter(handles));
+    pool.insert_range(std::views::iota(0, 10), std::back_inserter(handles));
     EXPECT_EQ(pool.size(), 10U) << "nothing was lost";
     expect_consistent(pool);
 }
 
-TEST(insert, changes_nothing_when_the_range_or_a_constructor_throws) {
+TEST(insert_range, changes_nothing_when_the_range_or_a_constructor_throws) {
     census counts;
     fuse third(2);
     pool<throwing> pool({.name = "throwing", .capacity = 10});
@@ -236,14 +238,14 @@ TEST(insert, changes_nothing_when_the_range_or_a_constructor_throws) {
         return throwing(third, counts, static_cast<std::uint64_t>(i));
     };
     EXPECT_THROW(
-        pool.insert(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles)),
+        pool.insert_range(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles)),
         construction_failure);
     EXPECT_THROW(
-        pool.insert(std::views::iota(6, 10) | std::views::transform(make), std::back_inserter(handles)),
+        pool.insert_range(std::views::iota(6, 10) | std::views::transform(make), std::back_inserter(handles)),
         std::runtime_error);
     EXPECT_EQ(counts.alive(), 0);
     EXPECT_EQ(pool.size(), 0U);
-    pool.insert(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles));
+    pool.insert_range(std::views::iota(0, 5) | std::views::transform(make), std::back_inserter(handles));
     EXPECT_EQ(pool.at(handles[4]).value(), 4U);
     expect_consistent(pool);
 }

@@ -91,7 +91,7 @@ TEST(drain, delivers_extractions_of_before_to_their_own_sinks) {
     pool<int> pool({.name = "ints", .capacity = 10});
     int taken = 0;
     int drained = 0;
-    pool.take(pool.emplace(1), [&](int&& object) { taken += object; });
+    pool.extract(pool.emplace(1), [&](int&& object) { taken += object; });
     pool.emplace(2);
     EXPECT_EQ(pool.drain([&](handle<int>, int&& object) { drained += object; }), 1U);
     EXPECT_EQ(taken, 1);

@@ -77,8 +77,8 @@ struct slow_ship {
     ships.compact();
     const auto revoked_one = reused;
     const auto revoked = ships.revoke(revoked_one);
-    const auto reserved = ships.reserve();
-    const auto cancelled = ships.reserve();
+    const auto reserved = ships.reserve_handle();
+    const auto cancelled = ships.reserve_handle();
     ships.cancel(cancelled);
     const auto newborn = ships.emplace(4, 40);
     const auto just_erased = ships.emplace(5, 50);
@@ -125,7 +125,7 @@ struct slow_ship {
     rocks.erase(second);
     ships.emplace(6, 60);
     rocks.emplace(7, 70);
-    static_cast<void>(ships.reserve());
+    static_cast<void>(ships.reserve_handle());
     stop_here();
     static_cast<void>(thing);
 }
@@ -145,7 +145,7 @@ struct slow_ship {
     by_number.insert(escort, 77);
     handlepool::hierarchy<ship> squadron;
     squadron.insert(flagship);
-    squadron.attach(escort, flagship);
+    squadron.set_parent(escort, flagship);
     ships.erase(lost);
     const handlepool::handle_set<ship> none;
     stop_here();
@@ -219,8 +219,8 @@ struct slow_ship {
 
     handlepool::pool<ship> shared({.name = "shared", .capacity = 100, .max_threads = 2, .pool_id = 9});
     const auto first = shared.emplace(1, 10);
-    const auto reserved = shared.reserve();
-    static_cast<void>(shared.reserve());
+    const auto reserved = shared.reserve_handle();
+    static_cast<void>(shared.reserve_handle());
     std::thread([&] {
         const auto second = shared.emplace(2, 20);
         shared.emplace(3, 30);

@@ -52,7 +52,7 @@ public:
 
     /// `sink(object)` is called by compaction.
     template <class Sink>
-    bool take(value_type handle, Sink sink) {
+    bool extract(value_type handle, Sink sink) {
         if (!parts_.table.is_alive(handle)) {
             return false;
         }

@@ -207,9 +207,9 @@ public:
 
     /// `sink(object)` is called by compaction.
     template <class Sink>
-    bool take(value_type handle, Sink sink) {
+    bool extract(value_type handle, Sink sink) {
         expect_in_use();
-        return eraser_.take(handle, std::move(sink));
+        return eraser_.extract(handle, std::move(sink));
     }
 
     template <executor Executor, class Predicate>

@@ -71,7 +71,9 @@ public:
 
     /// The pool that the objects are of; nothing before the first bag.
     std::optional<std::uint32_t> pool_id() const noexcept;
-    void belong_to(std::optional<std::uint32_t> pool_id) noexcept;
+    /// Before an object of this pool gets a bag: a store that has lost all its bags forgets the pool that
+    /// they were of, if it is another one.
+    void leave_other_pool(std::uint32_t pool_id) noexcept;
 
     // ---- One bag
 
@@ -139,8 +141,10 @@ private:
     std::size_t bytes_;
     std::unique_ptr<block_arena> arena_;
     key_table* names_ = nullptr;
-    // Relaxed, both: who asks for them is ordered after the changes of bags by other means, as the bags are.
+    // Relaxed: a thread that asks is ordered after the changes of bags by other means, as the bags are.
     std::atomic<std::size_t> slots_end_{0};
+    // The first bag publishes the pool, by a release, after the arena has counted that bag: a thread of
+    // another pool that acquires it finds the store in use, and is refused.
     std::atomic<std::uint32_t> pool_id_{no_pool};
 };
 

@@ -18,12 +18,12 @@ namespace {
 
 /// A victim in the dense store or in the nursery, among others, in a pool whose erases soon leave no record.
 template <bool Newborn>
-struct take_scene {
+struct extract_scene {
     using pool_type =
         handlepool::pool<counted, default_layout, support::tiny_policy<2, support::step_policy>>;
     using handle_type = pool_type::handle_type;
 
-    take_scene() {
+    extract_scene() {
         for (std::uint64_t i = 0; i != 12; ++i) {
             others.push_back(pool.emplace(people, i));
         }
@@ -36,8 +36,8 @@ struct take_scene {
         }
     }
 
-    void take() {
-        taken = pool.take(victim, [this](counted&& object) {
+    void extract() {
+        taken = pool.extract(victim, [this](counted&& object) {
             EXPECT_EQ(object.value(), 100U);
             ++delivered;
         });
@@ -72,13 +72,13 @@ struct take_scene {
 };
 
 template <class Scene>
-class pool_take_stopped : public testing::Test {};
+class pool_extract_stopped : public testing::Test {};
 
-using scenes = testing::Types<take_scene<false>, take_scene<true>>;
-TYPED_TEST_SUITE(pool_take_stopped, scenes);
+using scenes = testing::Types<extract_scene<false>, extract_scene<true>>;
+TYPED_TEST_SUITE(pool_extract_stopped, scenes);
 
-TYPED_TEST(pool_take_stopped, in_take_it_holds_up_no_compaction_and_no_sweep) {
-    stop_at_every_access<TypeParam>([](TypeParam& at) { at.take(); },
+TYPED_TEST(pool_extract_stopped, in_take_it_holds_up_no_compaction_and_no_sweep) {
+    stop_at_every_access<TypeParam>([](TypeParam& at) { at.extract(); },
                                     [](TypeParam& at) {
                                         at.erase_others();
                                         EXPECT_GT(at.pool.compact().swept, 0U);
@@ -93,8 +93,8 @@ TYPED_TEST(pool_take_stopped, in_take_it_holds_up_no_compaction_and_no_sweep) {
                                     });
 }
 
-TYPED_TEST(pool_take_stopped, in_take_it_loses_to_an_erase_whose_record_is_lost_too) {
-    stop_at_every_access<TypeParam>([](TypeParam& at) { at.take(); },
+TYPED_TEST(pool_extract_stopped, in_take_it_loses_to_an_erase_whose_record_is_lost_too) {
+    stop_at_every_access<TypeParam>([](TypeParam& at) { at.extract(); },
                                     [](TypeParam& at) {
                                         at.erase_others();
                                         at.erased = at.pool.erase(at.victim);
@@ -106,13 +106,13 @@ TYPED_TEST(pool_take_stopped, in_take_it_loses_to_an_erase_whose_record_is_lost_
                                     });
 }
 
-TYPED_TEST(pool_take_stopped, in_a_compaction_it_leaves_what_is_taken_meanwhile_to_the_next) {
+TYPED_TEST(pool_extract_stopped, in_a_compaction_it_leaves_what_is_taken_meanwhile_to_the_next) {
     stop_at_every_access<TypeParam>(
         [](TypeParam& at) {
             at.erase_others();
             at.pool.compact();
         },
-        [](TypeParam& at) { at.take(); },
+        [](TypeParam& at) { at.extract(); },
         [](TypeParam& at) {
             EXPECT_TRUE(at.taken);
             at.expect_ended_once();

@@ -53,9 +53,9 @@ private:
 };
 
 /// An object is taken while a compaction sweeps, because another was erased without a record.
-class take_during_a_sweep : public scene_without_records<> {
+class extract_during_a_sweep : public scene_without_records<> {
 public:
-    take_during_a_sweep() : scene_without_records(2), victim_(objects.emplace(7U)) {
+    extract_during_a_sweep() : scene_without_records(2), victim_(objects.emplace(7U)) {
         const auto dead = objects.emplace(8U);
         objects.compact();
         erase_without_record(dead);
@@ -80,9 +80,9 @@ private:
 
 /// Of a thread that takes an object and one that erases it without a record, one wins; a compaction may see
 /// neither decided.
-class take_against_erase : public scene_without_records<> {
+class extract_against_erase : public scene_without_records<> {
 public:
-    take_against_erase() : scene_without_records(1), victim_(objects.emplace(7U)) { objects.compact(); }
+    extract_against_erase() : scene_without_records(1), victim_(objects.emplace(7U)) { objects.compact(); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -137,13 +137,13 @@ private:
 
 } // namespace
 
-void add_take_models(std::vector<model_entry>& to) {
+void add_extract_models(std::vector<model_entry>& to) {
     to.push_back(entry<newborn_taken_by_another>(
         "newborn taken by another", 3, "a newborn is delivered once, and seen complete by the sink"));
-    to.push_back(entry<take_during_a_sweep>("take during a sweep", 2,
-                                            "a sweep leaves to its sink what is being taken"));
-    to.push_back(entry<take_against_erase>("take against erase", 3,
-                                           "one wins; what loses its record to it is swept later"));
+    to.push_back(entry<extract_during_a_sweep>("extract during a sweep", 2,
+                                               "a sweep leaves to its sink what is being taken"));
+    to.push_back(entry<extract_against_erase>("extract against erase", 3,
+                                              "one wins; what loses its record to it is swept later"));
     to.push_back(entry<extractions_of_two_threads>("extractions of two threads", 3,
                                                    "none is lost, none is delivered twice"));
 }

@@ -44,7 +44,7 @@ pool_options small(std::size_t capacity = 10) {
 
 TEST(reserved_handle, resolves_when_it_is_fulfilled_and_not_before) {
     numbers pool(small());
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     ASSERT_TRUE(handle);
     EXPECT_EQ(pool.state(handle), handle_state::reserved);
     EXPECT_FALSE(pool.contains(handle));
@@ -67,7 +67,7 @@ TEST(reserved_handle, resolves_when_it_is_fulfilled_and_not_before) {
 TEST(reserved_handle, is_fulfilled_in_a_slot_that_had_other_objects) {
     numbers pool(small(1));
     for (std::uint64_t i = 0; i != 100; ++i) {
-        const auto handle = pool.reserve();
+        const auto handle = pool.reserve_handle();
         EXPECT_EQ(pool.state(handle), handle_state::reserved);
         pool.compact();
         pool.fulfill(handle, i);
@@ -84,7 +84,7 @@ TEST(reserved_handle, is_fulfilled_in_a_slot_that_had_other_objects) {
 TEST(reserved_handle, stays_reserved_through_compactions_and_clear) {
     numbers pool(small());
     const auto erased = pool.emplace(1U);
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     pool.clear();
     pool.shrink_to_fit();
     expect_consistent(pool);
@@ -99,12 +99,12 @@ TEST(reserved_handle, stays_reserved_through_compactions_and_clear) {
 TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_closed) {
     using one_by_one = pool<std::uint64_t, default_layout, support::tiny_policy<1>>;
     one_by_one pool({.name = "ships", .capacity = 3, .reuse_delay = 0, .slot_limit = 3});
-    std::array handles{pool.reserve(), pool.reserve(), pool.reserve()};
+    std::array handles{pool.reserve_handle(), pool.reserve_handle(), pool.reserve_handle()};
     EXPECT_EQ(pool.stats().slots_reserved, 3U);
     EXPECT_EQ(pool.stats().created, 0U);
-    EXPECT_FALSE(pool.try_reserve());
+    EXPECT_FALSE(pool.try_reserve_handle());
     EXPECT_FALSE(pool.try_emplace(1U));
-    EXPECT_THROW(pool.reserve(), pool_exhausted);
+    EXPECT_THROW(pool.reserve_handle(), pool_exhausted);
     EXPECT_TRUE(pool.cancel(handles[0]));
     EXPECT_EQ(pool.stats().slots_reserved, 2U);
     EXPECT_TRUE(pool.try_emplace(1U)) << "a cancelled handle's slot is free at once";
@@ -116,7 +116,7 @@ TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_closed) {
 
 TEST(reserved_handle, can_be_fulfilled_once_only) {
     numbers pool(small());
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     EXPECT_TRUE(pool.try_fulfill(handle, 1U));
     EXPECT_FALSE(pool.try_fulfill(handle, 2U));
     EXPECT_THAT([&] { pool.fulfill(handle, 2U); },
@@ -133,7 +133,7 @@ TEST(reserved_handle, can_be_fulfilled_once_only) {
 
 TEST(reserved_handle, can_be_cancelled_once_only_and_is_then_stale_for_ever) {
     numbers pool(small(1));
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     EXPECT_TRUE(pool.cancel(handle));
     EXPECT_FALSE(pool.cancel(handle));
     EXPECT_EQ(pool.state(handle), handle_state::stale);
@@ -151,9 +151,9 @@ TEST(reserved_handle, can_be_cancelled_once_only_and_is_then_stale_for_ever) {
 
 TEST(reserved_handle, of_the_same_slot_does_not_answer_for_another) {
     numbers pool(small(1));
-    const auto first = pool.reserve();
+    const auto first = pool.reserve_handle();
     pool.cancel(first);
-    const auto second = pool.reserve();
+    const auto second = pool.reserve_handle();
     ASSERT_EQ(first.index(), second.index());
     EXPECT_EQ(pool.state(first), handle_state::stale);
     EXPECT_FALSE(pool.try_fulfill(first, 1U));
@@ -167,7 +167,7 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
     numbers pool(small());
     numbers other(small());
     using handle_type = numbers::handle_type;
-    const auto reserved = pool.reserve();
+    const auto reserved = pool.reserve_handle();
     const auto alive = pool.emplace(1U);
     const auto foreign = handle_type::from_value(default_layout::value_of(
         reserved.index(), default_layout::make_tag(other.id(), reserved.generation())));
@@ -201,11 +201,11 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
 
 TEST(reserved_handle, is_described) {
     numbers pool(small());
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     EXPECT_THAT(pool.describe(handle), HasSubstr(": reserved, no object yet"));
     EXPECT_THAT([&] { pool.at(handle); },
                 ThrowsMessage<stale_handle>(HasSubstr("is reserved and has no object yet")));
-    const auto cancelled = pool.reserve();
+    const auto cancelled = pool.reserve_handle();
     pool.cancel(cancelled);
     EXPECT_THAT(pool.describe(cancelled), HasSubstr(": reserved and cancelled"));
     pool.fulfill(handle, 1U);
@@ -218,10 +218,10 @@ TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
     pool<int, layout> pool(small(4));
     std::vector<handle<int, layout>> reserved;
     for (int round = 0; round != 20; ++round) {
-        reserved.push_back(pool.reserve());
-        reserved.push_back(pool.reserve());
+        reserved.push_back(pool.reserve_handle());
+        reserved.push_back(pool.reserve_handle());
         pool.fulfill(reserved.back(), 1);
-        reserved.push_back(pool.reserve());
+        reserved.push_back(pool.reserve_handle());
         pool.reset();
         EXPECT_EQ(pool.stats().slots_reserved, 0U);
         for (const auto old : reserved) {
@@ -258,7 +258,7 @@ TEST(reserved_handle, that_is_alone_in_its_pool_is_not_given_out_again_either) {
                 pool.compact();
             }
             EXPECT_EQ(pool.state(old), handle_state::stale);
-            const auto reserved = pool.reserve();
+            const auto reserved = pool.reserve_handle();
             EXPECT_GT(reserved.generation(), old.generation());
             old = reserved;
             if (use != 3) {
@@ -278,7 +278,7 @@ TEST(reserved_handle, is_stale_in_the_next_pool_with_that_id) {
             EXPECT_EQ(pool->state(each), handle_state::stale);
         }
         for (int i = 0; i != 3; ++i) {
-            const auto handle = i == 1 ? pool->emplace(1) : pool->reserve();
+            const auto handle = i == 1 ? pool->emplace(1) : pool->reserve_handle();
             EXPECT_EQ(std::ranges::count(old, handle), 0);
             old.push_back(handle);
         }
@@ -293,7 +293,7 @@ TEST(reserved_handle, retires_its_slot_when_the_last_one_is_cancelled) {
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 3});
     EXPECT_EQ(pool.lifetime(), 9U);
     std::vector<handle<int, layout>> cancelled;
-    while (const auto handle = pool.try_reserve()) {
+    while (const auto handle = pool.try_reserve_handle()) {
         ASSERT_EQ(pool.state(handle), handle_state::reserved);
         ASSERT_TRUE(pool.cancel(handle));
         for (const auto old : cancelled) {
@@ -304,7 +304,7 @@ TEST(reserved_handle, retires_its_slot_when_the_last_one_is_cancelled) {
     }
     EXPECT_EQ(cancelled.size(), 9U);
     EXPECT_EQ(pool.stats().slots_retired, 3U);
-    EXPECT_THROW(pool.reserve(), pool_used_up);
+    EXPECT_THROW(pool.reserve_handle(), pool_used_up);
     expect_consistent(pool);
 }
 
@@ -313,7 +313,7 @@ TEST(reserved_handle, of_the_last_generation_is_fulfilled_like_the_others) {
     pool<int, layout, support::tiny_policy<1>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 2});
     int made = 0;
-    while (const auto handle = pool.try_reserve()) {
+    while (const auto handle = pool.try_reserve_handle()) {
         pool.fulfill(handle, ++made);
         EXPECT_EQ(pool.at(handle), made);
         pool.erase(handle);
@@ -328,7 +328,7 @@ TEST(reserved_handle, of_the_last_generation_is_fulfilled_like_the_others) {
 TEST(fulfillment_that_throws, leaves_the_handle_reserved_and_nothing_else) {
     census people;
     pool<throwing> pool(small(1));
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     for (int i = 0; i != 300; ++i) { // more than the nursery has positions
         fuse when(0);
         EXPECT_THROW(pool.fulfill(handle, when, people), construction_failure);
@@ -347,7 +347,7 @@ TEST(fulfillment_that_throws, leaves_the_handle_reserved_and_nothing_else) {
 
 TEST(fulfillment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) {
     pool<re_entrant> pool(small());
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     int seen = 0;
     pool.fulfill(handle, [&] {
         ++seen;
@@ -358,7 +358,7 @@ TEST(fulfillment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) 
         EXPECT_THAT([&] { pool.fulfill(handle, nullptr); },
                     ThrowsMessage<not_reserved>(HasSubstr("another thread is making its object")));
         pool.compact();
-        const auto other = pool.reserve();
+        const auto other = pool.reserve_handle();
         pool.fulfill(other, nullptr);
         EXPECT_TRUE(pool.contains(other));
     });
@@ -371,7 +371,7 @@ TEST(fulfillment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) 
 TEST(fulfillment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run) {
     std::optional<pool<re_entrant>> pool(small());
     for (const bool by_compaction : {true, false}) {
-        const auto handle = pool->reserve();
+        const auto handle = pool->reserve_handle();
         int born = 0;
         int died = 0;
         const auto parent = pool->emplace(
@@ -392,12 +392,12 @@ TEST(fulfillment_by_a_destructor, comes_while_a_compaction_and_the_pools_end_run
 
 TEST(fulfilled_object, may_be_move_only_or_over_aligned) {
     pool<move_only> unique(small());
-    const auto handle = unique.reserve();
+    const auto handle = unique.reserve_handle();
     unique.fulfill(handle, move_only(7));
     unique.compact();
     EXPECT_EQ(unique.at(handle).value(), 7U);
     pool<over_aligned<4096>> aligned(small());
-    const auto wide = aligned.reserve();
+    const auto wide = aligned.reserve_handle();
     aligned.fulfill(wide, 8U);
     EXPECT_TRUE(aligned.at(wide).is_aligned());
     aligned.compact();
@@ -406,7 +406,7 @@ TEST(fulfilled_object, may_be_move_only_or_over_aligned) {
 
 TEST(fulfilled_object, is_seen_by_hooks_under_its_handle) {
     numbers pool(small());
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     std::vector<numbers::handle_type> died;
     pool.on_destroy([&](numbers::handle_type which, std::uint64_t&) { died.push_back(which); }).release();
     pool.fulfill(handle, 1U);
@@ -419,10 +419,10 @@ TEST(fulfilled_object, is_seen_by_hooks_under_its_handle) {
 TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
     pool<int, default_layout, chosen_module> pool(small(1));
-    const auto handle = pool.reserve();
+    const auto handle = pool.reserve_handle();
     chosen_module::chosen = 2;
-    EXPECT_FALSE(pool.try_reserve());
-    EXPECT_THROW(pool.reserve(), foreign_module);
+    EXPECT_FALSE(pool.try_reserve_handle());
+    EXPECT_THROW(pool.reserve_handle(), foreign_module);
     EXPECT_FALSE(pool.try_fulfill(handle, 1));
     EXPECT_THROW(pool.fulfill(handle, 1), foreign_module);
     EXPECT_EQ(pool.state(handle), handle_state::reserved);
@@ -432,7 +432,7 @@ TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_shard) {
     expect_consistent(pool);
     pool.reset();
     EXPECT_EQ(pool.stats().slots_reserved, 0U);
-    pool.reserve();
+    pool.reserve_handle();
     EXPECT_EQ(pool.stats().slots_reserved, 1U);
 }
 
@@ -440,7 +440,7 @@ TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_shard) {
 
 TEST(raw_reserved_handle, is_fulfilled_by_a_function_or_with_zeros) {
     raw_pool<> pool(small(), {.size = 8, .alignment = 8});
-    const std::array handles{pool.reserve(), pool.reserve(), pool.reserve()};
+    const std::array handles{pool.reserve_handle(), pool.reserve_handle(), pool.reserve_handle()};
     EXPECT_EQ(pool.state(handles[0]), handle_state::reserved);
     pool.fulfill(handles[0], [](void* memory) { std::memset(memory, 7, 8); });
     pool.fulfill(handles[1]);
@@ -449,7 +449,7 @@ TEST(raw_reserved_handle, is_fulfilled_by_a_function_or_with_zeros) {
     EXPECT_TRUE(pool.cancel(handles[2]));
     EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(handles[0])), 0x0707'0707'0707'0707U);
     EXPECT_EQ(*static_cast<std::uint64_t*>(pool.find(handles[1])), 0U);
-    const auto failed = pool.reserve();
+    const auto failed = pool.reserve_handle();
     EXPECT_THROW(pool.fulfill(failed, [](void*) { throw construction_failure(); }), construction_failure);
     EXPECT_EQ(pool.state(failed), handle_state::reserved);
     EXPECT_TRUE(pool.try_fulfill(failed));
@@ -486,7 +486,7 @@ void expect_states_as_told(std::uint64_t seed) {
         switch (random.below(7)) {
         case 0:
         case 1:
-            if (const auto made = pool.try_reserve()) {
+            if (const auto made = pool.try_reserve_handle()) {
                 all.push_back({made, handle_state::reserved, 0});
             }
             break;
@@ -556,7 +556,7 @@ TEST(reserved_handles, are_closed_by_exactly_one_of_many_threads) {
     for (int round = 0; round != 50; ++round) {
         std::array<numbers::handle_type, 32> handles;
         for (auto& each : handles) {
-            each = pool.reserve();
+            each = pool.reserve_handle();
         }
         std::array<std::atomic<int>, 32> winners{};
         std::array<std::atomic<int>, 32> cancelled{};
@@ -588,7 +588,7 @@ TEST(reserved_handles, are_closed_by_exactly_one_of_many_threads) {
 struct one_reserved {
     pool<int, default_layout, support::step_policy> objects{
         {.name = "one", .capacity = 4, .reuse_delay = 0, .max_threads = 8}};
-    handle<int> reserved = objects.reserve();
+    handle<int> reserved = objects.reserve_handle();
     bool won = false;
     int value = 0;
 };

@@ -34,7 +34,7 @@ using testing::UnorderedElementsAre;
 
 using strings = pool<std::string>;
 
-TEST(take, moves_the_object_into_the_sink_at_the_next_compaction) {
+TEST(extract, moves_the_object_into_the_sink_at_the_next_compaction) {
     strings pool({.name = "strings", .capacity = 10});
     const auto old = pool.emplace("old");
     pool.compact();
@@ -42,8 +42,8 @@ TEST(take, moves_the_object_into_the_sink_at_the_next_compaction) {
     const auto survivor = pool.emplace("survivor");
     std::vector<std::string> taken;
     const auto sink = [&](std::string&& object) { taken.push_back(std::move(object)); };
-    EXPECT_TRUE(pool.take(old, sink));
-    EXPECT_TRUE(pool.take(newborn, sink));
+    EXPECT_TRUE(pool.extract(old, sink));
+    EXPECT_TRUE(pool.extract(newborn, sink));
     EXPECT_FALSE(pool.contains(old));
     EXPECT_EQ(pool.size(), 1U);
     EXPECT_FALSE(pool.idle());
@@ -58,44 +58,44 @@ TEST(take, moves_the_object_into_the_sink_at_the_next_compaction) {
     expect_consistent(pool);
 }
 
-TEST(take, gives_the_next_compaction_something_to_do) {
+TEST(extract, gives_the_next_compaction_something_to_do) {
     strings pool({.name = "strings", .capacity = 10});
     const auto old = pool.emplace("old");
     pool.compact();
     EXPECT_TRUE(pool.idle());
-    pool.take(old, [](std::string&&) {});
+    pool.extract(old, [](std::string&&) {});
     EXPECT_FALSE(pool.idle());
     pool.compact();
     EXPECT_TRUE(pool.idle());
 }
 
-TEST(take, refuses_what_is_stale_null_or_foreign) {
+TEST(extract, refuses_what_is_stale_null_or_foreign) {
     strings pool({.name = "strings", .capacity = 10});
     strings other({.name = "other", .capacity = 10});
     int calls = 0;
     const auto sink = [&](std::string&&) { ++calls; };
     const auto twice = pool.emplace("a");
-    EXPECT_TRUE(pool.take(twice, sink));
-    EXPECT_FALSE(pool.take(twice, sink));
+    EXPECT_TRUE(pool.extract(twice, sink));
+    EXPECT_FALSE(pool.extract(twice, sink));
     EXPECT_FALSE(pool.erase(twice));
     const auto erased = pool.emplace("b");
     EXPECT_TRUE(pool.erase(erased));
-    EXPECT_FALSE(pool.take(erased, sink));
-    EXPECT_FALSE(pool.take({}, sink));
-    EXPECT_FALSE(pool.take(other.emplace("foreign"), sink));
+    EXPECT_FALSE(pool.extract(erased, sink));
+    EXPECT_FALSE(pool.extract({}, sink));
+    EXPECT_FALSE(pool.extract(other.emplace("foreign"), sink));
     pool.compact();
-    EXPECT_FALSE(pool.take(twice, sink));
+    EXPECT_FALSE(pool.extract(twice, sink));
     EXPECT_EQ(calls, 1);
 }
 
-TEST(take, destroys_the_moved_from_object_and_the_sink_once) {
+TEST(extract, destroys_the_moved_from_object_and_the_sink_once) {
     census counts;
     const auto owned = std::make_shared<int>();
     pool<counted> pool({.name = "counted", .capacity = 10});
     std::vector<counted> taken;
     taken.reserve(1);
     const auto one = pool.emplace(counts, 7U);
-    EXPECT_TRUE(pool.take(one, [owned, &taken](counted&& object) { taken.push_back(std::move(object)); }));
+    EXPECT_TRUE(pool.extract(one, [owned, &taken](counted&& object) { taken.push_back(std::move(object)); }));
     EXPECT_EQ(owned.use_count(), 2);
     EXPECT_EQ(pool.find(one), nullptr);
     pool.compact();
@@ -105,7 +105,7 @@ TEST(take, destroys_the_moved_from_object_and_the_sink_once) {
     EXPECT_EQ(counts.misused(), 0);
 }
 
-TEST(take, lets_the_sink_ignore_the_object_return_something_and_be_movable_only) {
+TEST(extract, lets_the_sink_ignore_the_object_return_something_and_be_movable_only) {
     struct sink {
         [[nodiscard]] int operator()(move_only&& object) & {
             return static_cast<int>(*sum += object.value());
@@ -115,12 +115,12 @@ TEST(take, lets_the_sink_ignore_the_object_return_something_and_be_movable_only)
     };
     pool<move_only> pool({.name = "move only", .capacity = 10});
     std::uint64_t sum = 0;
-    EXPECT_TRUE(pool.take(pool.emplace(7U), sink{.owned = nullptr, .sum = &sum}));
+    EXPECT_TRUE(pool.extract(pool.emplace(7U), sink{.owned = nullptr, .sum = &sum}));
     pool.compact();
     EXPECT_EQ(sum, 7U);
 }
 
-TEST(take, calls_the_hooks_first) {
+TEST(extract, calls_the_hooks_first) {
     std::vector<std::string> calls;
     strings pool({.name = "strings", .capacity = 10});
     const auto one = pool.emplace("x");
@@ -130,20 +130,20 @@ TEST(take, calls_the_hooks_first) {
         calls.push_back("hook " + object);
         object += '!';
     });
-    pool.take(one, [&](std::string&& object) { calls.push_back("sink " + object); });
+    pool.extract(one, [&](std::string&& object) { calls.push_back("sink " + object); });
     pool.compact();
     EXPECT_THAT(calls, ElementsAre("hook x", "sink x!"));
 }
 
-TEST(take, is_delivered_by_the_pools_end_and_by_reset) {
+TEST(extract, is_delivered_by_the_pools_end_and_by_reset) {
     const auto delivered_by = [](auto end) {
         int sum = 0;
         { // int is trivially destructible: without extractions, neither would visit the objects
             pool<int> pool({.name = "ints", .capacity = 10});
             const auto old = pool.emplace(1);
             pool.compact();
-            pool.take(old, [&](int&& object) { sum += object; });
-            pool.take(pool.emplace(2), [&](int&& object) { sum += object; });
+            pool.extract(old, [&](int&& object) { sum += object; });
+            pool.extract(pool.emplace(2), [&](int&& object) { sum += object; });
             pool.emplace(4);
             end(pool);
         }
@@ -160,18 +160,18 @@ TEST(take, is_delivered_by_the_pools_end_and_by_reset) {
               3);
 }
 
-TEST(take, sink_may_create_erase_and_take_in_its_pool) {
+TEST(extract, sink_may_create_erase_and_take_in_its_pool) {
     int taken = 0;
     pool<int> pool({.name = "ints", .capacity = 10});
     const auto other = pool.emplace(100);
     const auto third = pool.emplace(102);
     handle<int> next;
     pool.compact();
-    pool.take(pool.emplace(1), [&](int&& object) {
+    pool.extract(pool.emplace(1), [&](int&& object) {
         taken += object;
         EXPECT_TRUE(pool.erase(other));
         next = pool.emplace(object + 1);
-        EXPECT_TRUE(pool.take(next, [&](int&& later) { taken += 10 * later; }));
+        EXPECT_TRUE(pool.extract(next, [&](int&& later) { taken += 10 * later; }));
         EXPECT_EQ(pool.at(third), 102);
     });
     pool.compact();
@@ -184,17 +184,17 @@ TEST(take, sink_may_create_erase_and_take_in_its_pool) {
     expect_consistent(pool);
 }
 
-TEST(take, works_at_the_pools_end_from_destructors_and_sinks) {
+TEST(extract, works_at_the_pools_end_from_destructors_and_sinks) {
     int taken = 0;
     const auto sink = [&](re_entrant&&) { ++taken; };
     {
         pool<re_entrant> pool({.name = "re-entrant", .capacity = 10});
-        pool.emplace(nullptr, [&] { pool.take(pool.emplace(nullptr), sink); });
+        pool.emplace(nullptr, [&] { pool.extract(pool.emplace(nullptr), sink); });
     }
     EXPECT_EQ(taken, 1);
 }
 
-TEST(take, leaves_nothing_changed_when_there_is_no_memory_or_the_sink_can_not_be_moved) {
+TEST(extract, leaves_nothing_changed_when_there_is_no_memory_or_the_sink_can_not_be_moved) {
     struct unmovable_sink {
         explicit unmovable_sink(bool& when) : fails(&when) {}
         unmovable_sink(unmovable_sink&& other) : fails(other.fails) {
@@ -208,20 +208,20 @@ TEST(take, leaves_nothing_changed_when_there_is_no_memory_or_the_sink_can_not_be
     pool<int> pool({.name = "ints", .capacity = 10});
     const auto one = pool.emplace(1);
     bool fails = true;
-    EXPECT_THROW(pool.take(one, unmovable_sink(fails)), std::runtime_error);
+    EXPECT_THROW(pool.extract(one, unmovable_sink(fails)), std::runtime_error);
     EXPECT_TRUE(pool.contains(one));
     pool.compact();
     EXPECT_TRUE(pool.idle());
     fails = false;
-    EXPECT_TRUE(pool.take(one, unmovable_sink(fails)));
+    EXPECT_TRUE(pool.extract(one, unmovable_sink(fails)));
     pool.compact();
     EXPECT_EQ(pool.size(), 0U);
 }
 
-TEST(take, keeps_over_aligned_objects_aligned_and_wide_ones_whole) {
+TEST(extract, keeps_over_aligned_objects_aligned_and_wide_ones_whole) {
     pool<over_aligned<64>> aligned({.name = "aligned", .capacity = 4});
     std::uint64_t seen = 0;
-    aligned.take(aligned.emplace(3U), [&](over_aligned<64>&& object) {
+    aligned.extract(aligned.emplace(3U), [&](over_aligned<64>&& object) {
         EXPECT_TRUE(object.is_aligned());
         seen = object.value;
     });
@@ -229,19 +229,19 @@ TEST(take, keeps_over_aligned_objects_aligned_and_wide_ones_whole) {
     EXPECT_EQ(seen, 3U);
 }
 
-TEST(take, uses_up_slots_like_erase) {
+TEST(extract, uses_up_slots_like_erase) {
     using narrow = handle_layout<4, 4, 4>;
     pool<int, narrow> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0});
     std::size_t retired = 0;
     for (int lives = 0; retired == 0; ++lives) {
         ASSERT_LT(lives, 20);
-        pool.take(pool.emplace(lives), [](int&&) {});
+        pool.extract(pool.emplace(lives), [](int&&) {});
         retired += pool.compact().retired;
     }
     EXPECT_EQ(pool.stats().slots_retired, 1U);
 }
 
-TEST(take, is_left_to_its_sink_by_a_sweep) {
+TEST(extract, is_left_to_its_sink_by_a_sweep) {
     pool<int> pool({.name = "swept", .capacity = 100, .removal_queue_size = 1});
     std::vector<handle<int>> handles;
     pool.emplace_n(50, std::back_inserter(handles), [](std::size_t i) { return static_cast<int>(i); });
@@ -249,7 +249,7 @@ TEST(take, is_left_to_its_sink_by_a_sweep) {
     int taken = 0;
     for (std::size_t i = 0; i != handles.size(); ++i) {
         EXPECT_TRUE(i % 2 == 0 ? pool.erase(handles[i])
-                               : pool.take(handles[i], [&](int&& object) { taken += object; }));
+                               : pool.extract(handles[i], [&](int&& object) { taken += object; }));
     }
     const auto done = pool.compact();
     EXPECT_GT(done.swept, 0U);
@@ -258,7 +258,7 @@ TEST(take, is_left_to_its_sink_by_a_sweep) {
     expect_consistent(pool);
 }
 
-TEST(take, of_a_raw_pool_leaves_the_object_to_the_sink) {
+TEST(extract, of_a_raw_pool_leaves_the_object_to_the_sink) {
     struct life {
         int relocated = 0;
         int destroyed = 0;
@@ -277,7 +277,7 @@ TEST(take, of_a_raw_pool_leaves_the_object_to_the_sink) {
     {
         raw_pool<> pool({.name = "raw", .capacity = 4}, type);
         const auto one = pool.emplace([](void* memory) { ::new (memory) int(7); });
-        EXPECT_TRUE(pool.take(one, [&](void* object) { type.relocate(&taken, object, type.context); }));
+        EXPECT_TRUE(pool.extract(one, [&](void* object) { type.relocate(&taken, object, type.context); }));
         pool.compact();
     }
     EXPECT_EQ(taken, 7);
@@ -287,7 +287,7 @@ TEST(take, of_a_raw_pool_leaves_the_object_to_the_sink) {
 
 // Threads that take and erase the same objects, while others compact and sweep: each object goes to exactly
 // one.
-TEST(take, gives_each_object_to_one_of_many_threads) {
+TEST(extract, gives_each_object_to_one_of_many_threads) {
     using tiny = support::tiny_policy<2>;
     constexpr std::size_t rounds = 30;
     constexpr std::size_t objects = 60;
@@ -316,11 +316,11 @@ TEST(take, gives_each_object_to_one_of_many_threads) {
                     if ((i + thread) % 2 == 0) {
                         erased += pool.erase(handles[i]) ? 1U : 0U;
                     } else {
-                        taken += pool.take(handles[i],
-                                           [&, i](counted&& object) {
-                                               EXPECT_EQ(object.value(), i);
-                                               ++delivered;
-                                           })
+                        taken += pool.extract(handles[i],
+                                              [&, i](counted&& object) {
+                                                  EXPECT_EQ(object.value(), i);
+                                                  ++delivered;
+                                              })
                                      ? 1U
                                      : 0U;
                     }
@@ -339,7 +339,7 @@ TEST(take, gives_each_object_to_one_of_many_threads) {
 }
 
 // Random creations, erases, extractions and compactions against a plain list.
-TEST(take, agrees_with_an_oracle) {
+TEST(extract, agrees_with_an_oracle) {
     random_source random(7);
     pool<int> pool({.name = "random", .capacity = 300, .removal_queue_size = 8});
     std::vector<std::pair<handle<int>, int>> alive;
@@ -354,7 +354,7 @@ TEST(take, agrees_with_an_oracle) {
             if (choice % 2 == 0) {
                 ASSERT_TRUE(pool.erase(victim->first));
             } else {
-                ASSERT_TRUE(pool.take(victim->first, [&](int&& object) { delivered.push_back(object); }));
+                ASSERT_TRUE(pool.extract(victim->first, [&](int&& object) { delivered.push_back(object); }));
                 to_come.push_back(victim->second);
             }
             alive.erase(victim);
