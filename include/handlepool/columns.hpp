@@ -6,18 +6,15 @@
 #include <handlepool/detail/columns/column_arrays.hpp>
 #include <handlepool/detail/columns/row_iterator.hpp>
 #include <handlepool/detail/columns/row_making.hpp>
-#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
-#include <handlepool/handle.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/policy.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
 #include <handlepool/stats.hpp>
+#include <handlepool/traits.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -49,11 +46,9 @@ namespace handlepool {
 /// @tparam Cs types of the columns; nothrow move constructible and nothrow destructible, of any size and
 /// alignment. Several columns may have the same type; such columns are named by their index only. An
 /// empty type without a constructor of its own costs no memory.
-template <class... Cs, class Layout, class Policy, template <class> class Freelist, class Placement>
-class pool<columns<Cs...>, Layout, Policy, Freelist, Placement>
-    : public pool_base<columns<Cs...>, Layout,
-                       detail::pool_config<typename Layout::unkeyed, Policy, Freelist>> {
-    static_assert(std::is_same_v<Placement, dense_placement>,
+template <class... Cs, class Traits>
+class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
+    static_assert(std::is_same_v<typename Traits::placement, dense_placement>,
                   "rows have no stable pool: columns are contiguous, so that compaction moves rows");
     static_assert(sizeof...(Cs) != 0, "a row needs a column");
     static_assert((std::is_same_v<Cs, std::remove_cvref_t<Cs>> && ...),
@@ -64,8 +59,7 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement>
     static_assert((std::is_nothrow_destructible_v<Cs> && ...),
                   "compaction destroys rows and can't fail half-way: columns must be nothrow destructible");
 
-    using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist>;
-    using base = pool_base<columns<Cs...>, Layout, config>;
+    using base = pool_base<columns<Cs...>, Traits>;
     using base::core_;
     template <class... Args>
     using arguments = detail::row_arguments<columns<Cs...>, Args...>;
@@ -78,8 +72,7 @@ class pool<columns<Cs...>, Layout, Policy, Freelist, Placement>
 
     /// Does it return what a row can be made from?
     template <class Make>
-    static constexpr bool can_make =
-        detail::row_factory_of<Make, columns<Cs...>, handle<columns<Cs...>, Layout>>;
+    static constexpr bool can_make = detail::row_factory_of<Make, columns<Cs...>, typename base::handle_type>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -151,13 +144,13 @@ public:
     /// pool.
     template <class OutputIt, class... Args>
         requires(detail::row_arguments<columns<Cs...>, const Args&...>::suffice() &&
-                 std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
+                 std::output_iterator<OutputIt, handle_type>)
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
     template <class OutputIt, class... Args>
         requires(detail::row_arguments<columns<Cs...>, const Args&...>::suffice() &&
-                 std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
+                 std::output_iterator<OutputIt, handle_type>)
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return detail::emplace_n<handle_type>(
             core_, count, std::move(out),
@@ -171,14 +164,14 @@ public:
     template <class OutputIt, class Make>
         requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
-                 std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
+                 std::output_iterator<OutputIt, handle_type>)
     OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), std::move(make)));
     }
     template <class OutputIt, class Make>
         requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
-                 std::output_iterator<OutputIt, handle<columns<Cs...>, Layout>>)
+                 std::output_iterator<OutputIt, handle_type>)
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
         return detail::emplace_n<handle_type>(
             core_, count, std::move(out), [&make, i = std::size_t{0}](detail::row_address place) mutable {
@@ -355,17 +348,17 @@ private:
     template <class Loop, class Executor>
     void run_parts(Loop loop, Executor& executor) const {
         const std::size_t size = core_.dense_size();
-        detail::for_ranges_or_throw<Policy>(executor, (size + group - 1) / group,
-                                            (Policy::compaction_grain + group - 1) / group,
-                                            [loop, size](std::size_t begin, std::size_t end) {
-                                                loop(begin * group, detail::least(end * group, size));
-                                            });
+        detail::for_ranges_or_throw<typename base::policy>(
+            executor, (size + group - 1) / group, (base::policy::compaction_grain + group - 1) / group,
+            [loop, size](std::size_t begin, std::size_t end) {
+                loop(begin * group, detail::least(end * group, size));
+            });
     }
 };
 
 } // namespace handlepool
 
 /// size() counts all living rows, iteration goes over those of the dense store.
-template <class... Cs, class Layout, class Policy, template <class> class Freelist, class Placement>
-inline constexpr bool std::ranges::disable_sized_range<
-    handlepool::pool<handlepool::columns<Cs...>, Layout, Policy, Freelist, Placement>> = true;
+template <class... Cs, class Traits>
+inline constexpr bool std::ranges::disable_sized_range<handlepool::pool<handlepool::columns<Cs...>, Traits>> =
+    true;

@@ -37,30 +37,35 @@ struct dense_placement;
 struct stable_placement;
 struct recycling_placement;
 
-template <class T, class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
+struct default_traits;
+template <class Layout, class Traits = default_traits>
+struct with_layout;
+template <class Policy, class Traits = default_traits>
+struct with_policy;
+template <template <class> class Freelist, class Traits = default_traits>
+struct with_freelist;
+template <class Placement, class Traits = default_traits>
+struct with_placement;
+
+template <class T, class Traits = default_traits>
 class pool;
 
-template <class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
+template <class Traits = default_traits>
 class raw_pool;
 
 /// A pool whose objects never move: see stable_pool.hpp.
-template <class T, class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist>
-using stable_pool = pool<T, Layout, Policy, Freelist, stable_placement>;
+template <class T, class Traits = default_traits>
+using stable_pool = pool<T, with_placement<stable_placement, Traits>>;
 
 /// A stable pool that keeps erased objects for the next ones: see recycling_pool.hpp.
-template <class T, class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist>
-using recycling_pool = pool<T, Layout, Policy, Freelist, recycling_placement>;
+template <class T, class Traits = default_traits>
+using recycling_pool = pool<T, with_placement<recycling_placement, Traits>>;
 
 /// A stable pool of a type that is known at run time only: see raw_stable_pool.hpp.
-template <class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist>
-using raw_stable_pool = raw_pool<Layout, Policy, Freelist, stable_placement>;
+template <class Traits = default_traits>
+using raw_stable_pool = raw_pool<with_placement<stable_placement, Traits>>;
 
-template <class T, class Layout, class Config>
+template <class T, class Traits>
 class pool_base;
 
 // Rows of a `pool<columns<...>>`.

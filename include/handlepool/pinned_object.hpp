@@ -61,7 +61,7 @@ public:
 private:
     template <class Other, class OtherPolicy>
     friend class pinned_object;
-    template <class Other, class Layout, class Config>
+    template <class Other, class Traits>
     friend class pool_base;
     template <class Layout, class ServicePolicy>
     friend class basic_service;

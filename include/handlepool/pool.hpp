@@ -8,14 +8,12 @@
 #include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
-#include <handlepool/handle.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/policy.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
+#include <handlepool/traits.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -42,23 +40,19 @@ namespace handlepool {
 /// guard, which holds them off. What is passed from thread to thread needs the usual happens-before.
 ///
 /// @tparam T object type; nothrow move constructible and nothrow destructible, of any size and alignment
-/// @tparam Layout how the bits of a handle are divided
-/// @tparam Policy atomics, memory and batch sizes
-/// @tparam Freelist where slots wait for their next use: fifo_freelist, or boost_freelist
-template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
-class pool : public pool_base<T, Layout,
-                              detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>> {
-    static_assert(std::is_nothrow_move_constructible_v<T> || !std::is_same_v<Placement, dense_placement>,
+/// @tparam Traits the types that the pool is configured with: see default_traits
+template <class T, class Traits>
+class pool : public pool_base<T, Traits> {
+    using base = pool_base<T, Traits>;
+    using base::core_;
+    using base::dense;
+    using placement = detail::placement_parts<typename base::config>;
+    static constexpr bool recycles = std::is_same_v<typename Traits::placement, recycling_placement>;
+
+    static_assert(std::is_nothrow_move_constructible_v<T> || !dense,
                   "compaction moves objects and can't fail half-way: T must be nothrow move constructible");
     static_assert(std::is_nothrow_destructible_v<T>,
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
-
-    using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>;
-    using base = pool_base<T, Layout, config>;
-    using placement = detail::placement_parts<config>;
-    static constexpr bool recycles = std::is_same_v<Placement, recycling_placement>;
-    using base::core_;
-    using base::dense;
 
 public:
     /// What the pool is made of, and what its functions take and return.
@@ -85,7 +79,7 @@ public:
     /// Creates an object from `args` and returns its handle, which resolves in every thread from here on. An
     /// aggregate is made by braces, `T{args...}`, which refuse values that would be narrowed; any other
     /// object by parentheses. Progress: lock-free; wait-free except in calls that claim slots or nursery
-    /// space, each about once in up to `Policy::claim_size` or `Policy::nursery_chunk` calls; amortized
+    /// space, each about once in up to `policy::claim_size` or `policy::nursery_chunk` calls; amortized
     /// constant. Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads,
     /// foreign_module, what T's constructor throws, and on Windows std::bad_alloc where the system has no
     /// memory for the object; then nothing has changed.
@@ -113,7 +107,7 @@ public:
     /// Progress: like emplace, and one exchange on the object's own slot.
     /// Throws like emplace, and what `make` throws.
     template <class Make>
-        requires detail::factory_of<Make, T, handle<T, Layout>>
+        requires detail::factory_of<Make, T, handle_type>
     handle_type emplace_with(Make&& make) {
         return base::made_or_throw(try_emplace_with(std::forward<Make>(make)));
     }
@@ -121,7 +115,7 @@ public:
     /// The same, but returns the null handle where emplace_with throws an error of its own; then `make` was
     /// not called.
     template <class Make>
-        requires detail::factory_of<Make, T, handle<T, Layout>>
+        requires detail::factory_of<Make, T, handle_type>
     handle_type try_emplace_with(Make&& make) {
         return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
             detail::make_with<T>(memory, [&]() -> decltype(auto) {
@@ -133,12 +127,12 @@ public:
     /// The same in a recycling_pool by `fill(handle, object)`, which fills the kept object, or a
     /// value-initialized one, before any thread can find it. When `fill` throws, the object is cleared.
     template <class Fill>
-        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
     handle_type emplace_with(Fill&& fill) {
         return base::made_or_throw(try_emplace_with(std::forward<Fill>(fill)));
     }
     template <class Fill>
-        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle<T, Layout>, T&>
+        requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
     handle_type try_emplace_with(Fill&& fill) {
         return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
             detail::make_filled<T>(memory, [&](T& object) {
@@ -160,8 +154,7 @@ public:
     /// Progress: lock-free; linear, with working memory for the handles.
     /// Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
-        requires detail::emplaceable_from<T, const Args&...> &&
-                 std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
     OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
@@ -169,8 +162,7 @@ public:
     /// The same, but returns nothing where emplace_n throws an error of the pool. Of two simultaneous calls
     /// that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
-        requires detail::emplaceable_from<T, const Args&...> &&
-                 std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return create_n(count, std::move(out),
                         [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, args...))) {
@@ -181,12 +173,12 @@ public:
     /// The same with different objects: `make(i)`, for i from 0 on, returns each, or what it is made from.
     /// For functions from which a T can't be made itself. Also throws what `make` throws.
     template <class OutputIt, class Make>
-        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
     OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), std::move(make)));
     }
     template <class OutputIt, class Make>
-        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle<T, Layout>>
+        requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
         return create_n(count, std::move(out), [&make, i = std::size_t{0}](auto memory) mutable {
             detail::make_by<T>(memory, make, i++);
@@ -197,13 +189,32 @@ public:
     /// or nothing. Elements are moved if the range gives them as rvalues. Where it doesn't know its size and
     /// can be read only once, the objects are made in working memory first.
     /// Also throws what the iteration throws.
-    template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
+    template <detail::range_from<T> Range, std::output_iterator<handle_type> OutputIt>
     OutputIt insert_range(Range&& range, OutputIt out) {
         return base::made_or_throw(try_insert_range(std::forward<Range>(range), std::move(out)));
     }
     /// Like insert_range(), but returns nothing where that throws an error of the pool.
-    template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-    std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out);
+    template <detail::range_from<T> Range, std::output_iterator<handle_type> OutputIt>
+    std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out) {
+        if constexpr (detail::countable<Range>) {
+            const std::size_t count = detail::length_of(range);
+            return create_n(count, std::move(out), [next = std::ranges::begin(range)](auto memory) mutable {
+                detail::make_at<T>(memory, *next);
+                ++next;
+            });
+        } else {
+            std::vector<detail::made_object<T>> objects;
+            for (auto&& each : range) {
+                if (!core_.has_room_for(objects.size() + 1)) {
+                    return std::nullopt;
+                }
+                objects.emplace_back(std::forward<decltype(each)>(each));
+            }
+            return create_n(objects.size(), std::move(out), [next = objects.begin()](auto memory) mutable {
+                detail::make_with<T>(memory, [&]() -> T&& { return std::move((next++)->object); });
+            });
+        }
+    }
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
@@ -297,35 +308,8 @@ private:
     }
 };
 
-// -----------------------------------------------------------------------------------------------------------
-
-template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
-template <detail::range_from<T> Range, std::output_iterator<handle<T, Layout>> OutputIt>
-std::optional<OutputIt> pool<T, Layout, Policy, Freelist, Placement>::try_insert_range(Range&& range,
-                                                                                       OutputIt out) {
-    if constexpr (detail::countable<Range>) {
-        const std::size_t count = detail::length_of(range);
-        return create_n(count, std::move(out), [next = std::ranges::begin(range)](auto memory) mutable {
-            detail::make_at<T>(memory, *next);
-            ++next;
-        });
-    } else {
-        std::vector<detail::made_object<T>> objects;
-        for (auto&& each : range) {
-            if (!core_.has_room_for(objects.size() + 1)) {
-                return std::nullopt;
-            }
-            objects.emplace_back(std::forward<decltype(each)>(each));
-        }
-        return create_n(objects.size(), std::move(out), [next = objects.begin()](auto memory) mutable {
-            detail::make_with<T>(memory, [&]() -> T&& { return std::move((next++)->object); });
-        });
-    }
-}
-
 } // namespace handlepool
 
 /// size() counts all living objects, iteration goes over those of the dense store.
-template <class T, class Layout, class Policy, template <class> class Freelist, class Placement>
-inline constexpr bool
-    std::ranges::disable_sized_range<handlepool::pool<T, Layout, Policy, Freelist, Placement>> = true;
+template <class T, class Traits>
+inline constexpr bool std::ranges::disable_sized_range<handlepool::pool<T, Traits>> = true;

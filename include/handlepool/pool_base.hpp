@@ -18,6 +18,7 @@
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
+#include <handlepool/traits.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -38,24 +39,24 @@ namespace handlepool {
 /// *pointer* is `T*`, a row_pointer, or `void*`.
 ///
 /// @tparam T object type, columns<...>, or void
-/// @tparam Layout how the bits of a handle are divided
-/// @tparam Config what the parts of the pool are made with
-template <class T, class Layout, class Config>
+/// @tparam Traits the types that the pool is configured with
+template <class T, class Traits>
 class pool_base {
     using access_type = detail::object_access<T>;
     using const_access_type = detail::object_access<const T>;
 
 protected:
-    /// What does the work, with values for handles; and whether the store is dense, so that objects have
-    /// positions.
-    using core = detail::pool_impl<T, Config>;
-    static constexpr bool dense = std::is_same_v<typename Config::placement, dense_placement>;
+    /// What the parts are made with; what does the work, with values for handles; and whether the store is
+    /// dense, so that objects have positions.
+    using config = detail::config_of<Traits>;
+    using core = detail::pool_impl<T, config>;
+    static constexpr bool dense = std::is_same_v<typename Traits::placement, dense_placement>;
 
 public:
     /// What the pool is made of, and what its functions take and return.
-    using layout = Layout;
-    using policy = typename Config::policy;
-    using handle_type = handle<T, Layout>;
+    using layout = typename Traits::layout;
+    using policy = typename Traits::policy;
+    using handle_type = handle<T, layout>;
     using size_type = std::size_t;
     using difference_type = std::ptrdiff_t;
     using pointer = typename access_type::pointer;
@@ -63,10 +64,10 @@ public:
     using reference = typename access_type::reference;
     using const_reference = typename const_access_type::reference;
     using guard_type = access_guard<policy>;
-    using lookup_type = object_lookup<handle_type, T, Config>;
-    using const_lookup_type = object_lookup<handle_type, const T, Config>;
-    using entry_type = pool_entry<T, Layout>;
-    using const_entry_type = pool_entry<const T, Layout>;
+    using lookup_type = object_lookup<handle_type, T, config>;
+    using const_lookup_type = object_lookup<handle_type, const T, config>;
+    using entry_type = pool_entry<T, layout>;
+    using const_entry_type = pool_entry<const T, layout>;
 
     pool_base(const pool_base&) = delete;
     pool_base& operator=(const pool_base&) = delete;
@@ -83,7 +84,7 @@ public:
     /// Erases each handle of a range; returns how many were alive.
     /// Progress: that of erase for each; linear.
     /// Throws what the iteration throws.
-    template <detail::range_of<handle<T, Layout>> Range>
+    template <detail::range_of<handle_type> Range>
     std::size_t erase(Range&& handles) {
         return core_.template erase_each<handle_type>(handles);
     }
@@ -402,7 +403,7 @@ public:
     /// Throws compaction_conflict like compact(), std::bad_alloc, and what moving the hook throws; then there
     /// is no new hook.
     template <class Hook>
-        requires std::invocable<Hook&, handle<T, Layout>, typename detail::object_access<T>::reference>
+        requires std::invocable<Hook&, handle_type, typename detail::object_access<T>::reference>
     scoped_hook on_destroy(Hook hook, hook_order order = hook_order::early) {
         return core_.add_destroy_hook(with_references(std::move(hook)), order);
     }
@@ -413,7 +414,7 @@ public:
     /// reported is not reported: on_destroy may see objects that on_birth has not seen. A hook may look up
     /// objects, too. Also throws reservation_failed.
     template <class Hook>
-        requires std::invocable<Hook&, handle<T, Layout>, typename detail::object_access<T>::reference>
+        requires std::invocable<Hook&, handle_type, typename detail::object_access<T>::reference>
     scoped_hook on_birth(Hook hook) {
         return core_.add_birth_hook(with_references(std::move(hook)));
     }
@@ -425,7 +426,7 @@ public:
     /// ever used, with working memory for the handles. Throws compaction_conflict like compact(), and
     /// std::bad_alloc; then nothing has changed.
     template <class Sink>
-        requires std::invocable<Sink&, handle<T, Layout>, typename detail::object_access<T>::given_away>
+        requires std::invocable<Sink&, handle_type, typename detail::object_access<T>::given_away>
     std::size_t drain(Sink&& sink) {
         return core_.drain([&](auto value, pointer object) {
             static_cast<void>(sink(handle_type::from_value(value), access_type::give_away(object)));

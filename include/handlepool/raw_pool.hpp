@@ -2,16 +2,13 @@
 #pragma once
 
 #include <handlepool/detail/objects/object_type.hpp>
-#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/fwd.hpp>
-#include <handlepool/handle.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/policy.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/raw_type.hpp>
+#include <handlepool/traits.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -59,14 +56,11 @@ using mutable_raw_items = basic_raw_items<void>;
 /// references and untyped handles. Results, threads, progress, errors and costs are those of pool's function
 /// of the same name. It has no insert, emplace_n and iterators, which need the type.
 /// Where `construct` is left out, all bytes of the object are zero.
-template <class Layout, class Policy, template <class> class Freelist, class Placement>
-class raw_pool
-    : public pool_base<void, Layout,
-                       detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>> {
-    static_assert(!std::is_same_v<Placement, recycling_placement>,
+template <class Traits>
+class raw_pool : public pool_base<void, Traits> {
+    static_assert(!std::is_same_v<typename Traits::placement, recycling_placement>,
                   "a type that is known at run time says how objects end, not how they are cleared");
-    using config = detail::pool_config<typename Layout::unkeyed, Policy, Freelist, Placement>;
-    using base = pool_base<void, Layout, config>;
+    using base = pool_base<void, Traits>;
     using base::core_;
     using base::dense;
 
@@ -112,12 +106,12 @@ public:
 
     /// Creates an object by `construct(memory, handle)`, where the handle is the one that it will have.
     template <class Construct>
-        requires std::invocable<Construct&, void*, handle<void, Layout>>
+        requires std::invocable<Construct&, void*, handle_type>
     handle_type emplace_with(Construct&& construct) {
         return base::made_or_throw(try_emplace_with(std::forward<Construct>(construct)));
     }
     template <class Construct>
-        requires std::invocable<Construct&, void*, handle<void, Layout>>
+        requires std::invocable<Construct&, void*, handle_type>
     handle_type try_emplace_with(Construct&& construct) {
         return handle_type::from_value(core_.create_with(
             [&](void* memory, auto value) { construct(memory, handle_type::from_value(value)); }));

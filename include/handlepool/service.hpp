@@ -14,13 +14,9 @@
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
-#include <handlepool/raw_pool.hpp>
-#include <handlepool/raw_stable_pool.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/service_stats.hpp>
-#include <handlepool/stable_pool.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -58,8 +54,7 @@ struct service_options {
 /// pool's own function, waits only for that pool's own guards.
 ///
 /// @tparam Layout how the bits of a handle are divided, in all pools
-/// @tparam Policy atomics, memory and locks of the service itself, and of its pools unless they have their
-/// own
+/// @tparam Policy atomics, memory and locks of the service itself; each pool has its own
 template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT basic_service {
     static_assert(std::is_same_v<typename Layout::unkeyed, Layout>,
@@ -71,14 +66,6 @@ public:
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
     using guard_type = access_guard<Policy>;
-
-    /// The pools that it makes.
-    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
-    using pool_of = pool<T, Layout, PoolPolicy, Freelist>;
-    using raw_pool_type = raw_pool<Layout, Policy>;
-    template <class T>
-    using stable_pool_of = stable_pool<T, Layout, Policy>;
-    using raw_stable_pool_type = raw_stable_pool<Layout, Policy>;
 
     /// A service without pools. Throws reservation_failed, std::bad_alloc.
     explicit basic_service(service_options options = {});
@@ -101,53 +88,16 @@ public:
     // ---- Pools: any thread, at any time; these block each other briefly, and nothing else. Unless
     // said otherwise, they throw at most std::bad_alloc.
 
-    /// Adds an empty pool and returns it; it lives as long as the service, or until it is removed. The name
-    /// must be unique in the service; `options.name` is ignored. Linear in the pools. Throws
+    /// Adds an empty pool and returns it; it lives as long as the service, or until it is removed. The pool
+    /// has handles of this service, with a key or without:
+    ///
+    ///     service.add<pool<ship>>("ships", {.capacity = 5'000});
+    ///     service.add<stable_pool<anchor, with_layout<keyed_layout<struct harbour>>>>("anchors");
+    ///     service.add<raw_pool<>>("plugin", {}, type);
+    ///
+    /// The name must be unique in the service; `options.name` is ignored. `args` are what the pool's
+    /// constructor takes beside the options: the raw_type of a raw_pool. Linear in the pools. Throws
     /// std::invalid_argument when the name is taken or empty, and what the pool's constructor throws.
-    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
-    pool_of<T, PoolPolicy, Freelist>& add_pool(std::string_view name, const pool_options& options = {}) {
-        return add<pool_of<T, PoolPolicy, Freelist>>(name, options);
-    }
-    raw_pool_type& add_raw_pool(std::string_view name, const raw_type& type,
-                                const pool_options& options = {}) {
-        return add<raw_pool_type>(name, options, type);
-    }
-    template <class T>
-    stable_pool_of<T>& add_stable_pool(std::string_view name, const pool_options& options = {}) {
-        return add<stable_pool_of<T>>(name, options);
-    }
-    raw_stable_pool_type& add_raw_stable_pool(std::string_view name, const raw_type& type,
-                                              const pool_options& options = {}) {
-        return add<raw_stable_pool_type>(name, options, type);
-    }
-
-    /// The same, but returns null where they throw because of the name, the options or the type, and puts the
-    /// message into `error`. Throws what else the pool's constructor throws.
-    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
-    pool_of<T, PoolPolicy, Freelist>* try_add_pool(std::string_view name, const pool_options& options,
-                                                   std::string& error) {
-        return pools_.template try_add<pool_of<T, PoolPolicy, Freelist>>(error, name, options);
-    }
-    raw_pool_type* try_add_raw_pool(std::string_view name, const raw_type& type, const pool_options& options,
-                                    std::string& error) {
-        return pools_.template try_add<raw_pool_type>(error, name, options, type);
-    }
-    template <class T>
-    stable_pool_of<T>* try_add_stable_pool(std::string_view name, const pool_options& options,
-                                           std::string& error) {
-        return pools_.template try_add<stable_pool_of<T>>(error, name, options);
-    }
-    raw_stable_pool_type* try_add_raw_stable_pool(std::string_view name, const raw_type& type,
-                                                  const pool_options& options, std::string& error) {
-        return pools_.template try_add<raw_stable_pool_type>(error, name, options, type);
-    }
-
-    /// The same for a pool of any type with this service's handles, such as one with a key:
-    ///
-    ///     service.add<pool<ship, keyed_layout<struct fleet>>>("ships", options)
-    ///
-    /// `args` are what its constructor takes beside the options. It is found by find_any_pool() and
-    /// any_pool::as().
     template <class Pool, class... Args>
         requires std::is_same_v<typename Pool::layout::unkeyed, Layout>
     Pool& add(std::string_view name, const pool_options& options = {}, const Args&... args) {
@@ -158,6 +108,9 @@ public:
         }
         return *added;
     }
+
+    /// Like add(), but returns null where that throws because of the name, the options or `args`, and puts
+    /// the message into `error`. Throws what else the pool's constructor throws.
     template <class Pool, class... Args>
         requires std::is_same_v<typename Pool::layout::unkeyed, Layout>
     Pool* try_add(std::string_view name, const pool_options& options, std::string& error,
@@ -171,15 +124,10 @@ public:
     bool remove_pool(std::string_view name) { return pools_.remove(name); }
 
     /// The pool of this name and type, or null. Logarithmic in the pools.
-    template <class T, class PoolPolicy = Policy, template <class> class Freelist = fifo_freelist>
-    pool_of<T, PoolPolicy, Freelist>* find_pool(std::string_view name) {
+    template <class Pool>
+    Pool* find_pool(std::string_view name) {
         pool_type* const found = find_any_pool(name);
-        return found == nullptr ? nullptr : found->template as<pool_of<T, PoolPolicy, Freelist>>();
-    }
-    template <class T>
-    stable_pool_of<T>* find_stable_pool(std::string_view name) {
-        pool_type* const found = find_any_pool(name);
-        return found == nullptr ? nullptr : found->template as<stable_pool_of<T>>();
+        return found == nullptr ? nullptr : found->template as<Pool>();
     }
 
     /// The pool of this name, or null. Logarithmic in the pools.

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/fifo_freelist.hpp>
-#include <handlepool/fwd.hpp>
-#include <handlepool/handle.hpp>
-#include <handlepool/placement.hpp>
-#include <handlepool/policy.hpp>
+#include <handlepool/traits.hpp>
 
 namespace handlepool::detail {
 
 /// What the parts of a pool are made with.
-template <class Layout = default_layout, class Policy = default_policy,
-          template <class> class Freelist = fifo_freelist, class Placement = dense_placement>
+template <class Layout, class Policy, class Freelist = default_traits::freelist<Policy>,
+          class Placement = default_traits::placement>
 struct pool_config {
     using layout = Layout;
     using policy = Policy;
-    using freelist = Freelist<Policy>;
+    using freelist = Freelist;
     using placement = Placement;
 };
+
+/// The same for all traits with the same members, whatever they are called, and for all keys of their layout:
+/// so their pools share one instantiation of the parts.
+template <class Traits>
+using config_of =
+    pool_config<typename Traits::layout::unkeyed, typename Traits::policy,
+                typename Traits::template freelist<typename Traits::policy>, typename Traits::placement>;
 
 /// Where the objects of a pool are created, and what takes them into its store: `places`, a nursery or like
 /// it, and `promoter<T>`.
