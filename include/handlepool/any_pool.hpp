@@ -119,9 +119,6 @@ public:
     /// Returns whether a compaction would find nothing to do.
     virtual bool idle() const noexcept = 0;
 
-    /// Counts a frame without a compaction; for a pool that is idle.
-    virtual void skip_frame() noexcept = 0;
-
     /// The pool if it is a `Pool`, else null. Any thread, at any time; wait-free, constant.
     template <class Pool>
     Pool* as() noexcept {
@@ -145,6 +142,9 @@ public:
 protected:
     template <class AnyLayout, class Policy>
     friend class detail::service_compactor;
+
+    /// Counts a frame without a compaction; for a pool that is idle.
+    virtual void skip_frame() noexcept = 0;
 
     /// Removals and newborns that wait for a compaction.
     virtual std::size_t waiting() const noexcept = 0;

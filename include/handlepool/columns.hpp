@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/detail/columns/column_arrays.hpp>
 #include <handlepool/detail/columns/row_iterator.hpp>
@@ -13,7 +12,6 @@
 #include <handlepool/pool_base.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
-#include <handlepool/stats.hpp>
 #include <handlepool/traits.hpp>
 
 #include <concepts>
@@ -64,20 +62,20 @@ class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
     template <class... Args>
     using arguments = detail::row_arguments<columns<Cs...>, Args...>;
 
-    /// Is it the type of one column, and no other?
+    /// Whether it is the type of exactly one column.
     template <class C>
     static constexpr bool is_column = detail::occurrences_of<std::remove_const_t<C>, Cs...> == 1;
     template <class C>
     static constexpr std::size_t index_of = detail::index_of<std::remove_const_t<C>, Cs...>();
 
-    /// Does it return what a row can be made from?
+    /// Whether it returns arguments from which a row can be made.
     template <class Make>
     static constexpr bool can_make = detail::row_factory_of<Make, columns<Cs...>, typename base::handle_type>;
 
 public:
-    /// What the pool is made of, and what its functions take and return.
     using typename base::const_pointer;
     using typename base::const_reference;
+    using typename base::entry_type;
     using typename base::handle_type;
     using typename base::pointer;
     using typename base::reference;
@@ -94,7 +92,7 @@ public:
     /// Destroys all rows. No other thread may be using the pool.
     ~pool() = default;
 
-    /// Why no pool can have these options; empty when one can.
+    /// Explains why no pool can have these options; empty when one can.
     static std::string validate(const pool_options& options) { return base::core::validate(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
@@ -111,8 +109,8 @@ public:
         return base::made_or_throw(try_emplace(std::forward<Args>(args)...));
     }
 
-    /// The same, but returns the null handle where emplace throws an error of its own; then `args` were not
-    /// touched.
+    /// Like emplace(), but returns the null handle where that throws an error of its own; then `args` were
+    /// not touched.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     handle_type try_emplace(Args&&... args) {
@@ -122,9 +120,17 @@ public:
             }));
     }
 
-    /// Creates the row that `make(handle)` returns, a std::tuple of what emplace takes: so a row can know its
-    /// own handle. The handle is reserved meanwhile; when `make` or an element throws, it never resolves.
-    /// try_emplace_with() returns the null handle where emplace_with throws an error of the pool.
+    /// Like emplace(), but returns the row too, which is valid within the frame contract.
+    template <class... Args>
+        requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
+    entry_type emplace_entry(Args&&... args) {
+        return base::entry_of(emplace(std::forward<Args>(args)...));
+    }
+
+    /// Creates a row from the arguments that `make(handle)` returns as a std::tuple, so that it can know its
+    /// own handle. The handle is reserved until the row is complete; when `make` or an element throws, it
+    /// never resolves. try_emplace_with() returns the null handle where emplace_with() throws an error of the
+    /// pool.
     template <class Make>
         requires(can_make<Make>)
     handle_type emplace_with(Make&& make) {
@@ -159,8 +165,9 @@ public:
             });
     }
 
-    /// The same with different rows: `make(i)`, for i from 0 on, returns a std::tuple of what emplace takes.
-    /// For functions from which no element can be made itself.
+    /// Creates `count` different rows: `make(i)`, for i from 0 on, returns the arguments of each as a
+    /// std::tuple. For functions from which no element can be made itself. Otherwise like emplace_n() with
+    /// arguments.
     template <class OutputIt, class Make>
         requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
@@ -182,8 +189,8 @@ public:
 
     // ---- Handles before rows: any thread, at any time, also while a compaction runs
 
-    /// Creates the row of a reserved handle from what emplace takes. When an element throws, it is still
-    /// reserved. try_fulfill() returns false where fulfill throws an error of its own.
+    /// Creates the row of a reserved handle from the arguments of emplace(). When an element throws, the
+    /// handle is still reserved. try_fulfill() returns false where fulfill() throws an error of its own.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     void fulfill(handle_type handle, Args&&... args) {
@@ -210,8 +217,8 @@ public:
         return items<index_of<C>>();
     }
 
-    /// The same, for loops that change elements. Handles name places: never reorder the elements but by
-    /// sort().
+    /// A column of the dense store, for loops that change elements. Handles name positions: elements must
+    /// never be reordered except by sort().
     template <std::size_t Index>
         requires(Index < sizeof...(Cs))
     std::span<column_type<Index>> mutable_items() noexcept {
@@ -223,7 +230,7 @@ public:
         return mutable_items<index_of<C>>();
     }
 
-    /// The same as iterators over rows, which may be changed but not reordered.
+    /// Iterators over the rows of the dense store, which may be changed but not reordered.
     iterator begin() noexcept { return iterator(place_at(0)); }
     iterator end() noexcept { return iterator(place_at(core_.dense_size())); }
     const_iterator begin() const noexcept { return const_iterator(place_at(0)); }
@@ -246,8 +253,8 @@ public:
         loop_over<Columns...>(*this, body)(0, core_.dense_size());
     }
 
-    /// The same, run by an executor, which may call `body` in several threads at once; of what it throws in
-    /// them the first reaches the caller. Parts of the loop never share a cache line.
+    /// Like for_each(body), run by an executor, which may call `body` in several threads at once; the first
+    /// exception of these reaches the caller. Parts of the loop never share a cache line.
     template <class... Columns, class Body, executor Executor>
         requires((is_column<Columns> && ...))
     void for_each(Body body, Executor&& executor) {
@@ -267,27 +274,7 @@ public:
         return handle_type::from_value(core_.handle_of(std::addressof(element)));
     }
 
-    // ---- Frames: one thread at a time
-
-    using base::sort_by;
-    using base::sort_some_by;
-    /// Like sort_by and sort_some_by, by keys that one column has: `key(element)` reads that column alone.
-    ///
-    ///     movers.sort_by<position>(&position::x);
-    template <class C, class Key, executor Executor = inline_executor>
-        requires(is_column<C> && detail::key_of<Key, C>)
-    sort_stats sort_by(Key key, Executor&& executor = Executor()) {
-        return sort_by(key_in<C>(key), executor);
-    }
-    template <class C, class Key, executor Executor = inline_executor>
-        requires(is_column<C> && detail::key_of<Key, C>)
-    sort_stats sort_some_by(Key key, std::size_t budget, Executor&& executor = Executor()) {
-        return sort_some_by(key_in<C>(key), budget, executor);
-    }
-
 private:
-    friend class detail::any_pool_adaptor<pool>;
-
     template <class... Args>
     detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Args&&... args) {
         return core_.fulfill(
@@ -301,14 +288,6 @@ private:
         detail::row_address place = core_.first().place();
         place.position += position;
         return place;
-    }
-
-    /// The function of rows that reads a key from the element of one column.
-    template <class C, class Key>
-    static auto key_in(Key& key) noexcept {
-        return [&key](const_reference row) -> decltype(auto) {
-            return detail::invoke_const(key, row.template get<index_of<C>>());
-        };
     }
 
     /// The first element of a column.

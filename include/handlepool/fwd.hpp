@@ -101,8 +101,7 @@ class HANDLEPOOL_EXPORT timeline;
 
 namespace detail {
 
-template <class Pool>
-class any_pool_adaptor;
+struct pool_access;
 
 } // namespace detail
 

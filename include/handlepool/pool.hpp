@@ -55,8 +55,8 @@ class pool : public pool_base<T, Traits> {
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
 public:
-    /// What the pool is made of, and what its functions take and return.
     using value_type = T;
+    using typename base::entry_type;
     using typename base::handle_type;
     using iterator = typename placement::template iterator<T>;
     using const_iterator = typename placement::template const_iterator<T>;
@@ -89,9 +89,9 @@ public:
         return base::made_or_throw(try_emplace(std::forward<Args>(args)...));
     }
 
-    /// The same, but returns the null handle where emplace throws an error of its own: the pool is exhausted
-    /// or used up, there are too many threads, or the pool belongs to a foreign module. Then `args` were not
-    /// touched. Throws what T's constructor throws.
+    /// Like emplace(), but returns the null handle where that throws an error of its own: the pool is
+    /// exhausted or used up, there are too many threads, or the pool belongs to a foreign module. Then `args`
+    /// were not touched. Throws what T's constructor throws.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
@@ -101,19 +101,28 @@ public:
             }));
     }
 
-    /// Creates the object that `make(handle)` returns, which knows its own handle from the beginning. It is
-    /// made in place, when `make` returns a T. Until it is complete the handle is reserved; when `make`
-    /// throws, the handle never resolves.
-    /// Progress: like emplace, and one exchange on the object's own slot.
-    /// Throws like emplace, and what `make` throws.
+    /// Like emplace(), but returns the object too, as a reference that is valid within the frame contract:
+    ///
+    ///     auto [handle, ship] = ships.emplace_entry("Argo");
+    template <class... Args>
+        requires detail::emplaceable_from<T, Args...>
+    entry_type emplace_entry(Args&&... args) {
+        return base::entry_of(emplace(std::forward<Args>(args)...));
+    }
+
+    /// Creates the object that `make(handle)` returns, which knows its own handle from the beginning. When
+    /// `make` returns a T, that is made in place. Until the object is complete the handle is reserved; when
+    /// `make` throws, the handle never resolves.
+    /// Progress: like emplace(), and one exchange on the object's own slot.
+    /// Throws what emplace() throws, and what `make` throws.
     template <class Make>
         requires detail::factory_of<Make, T, handle_type>
     handle_type emplace_with(Make&& make) {
         return base::made_or_throw(try_emplace_with(std::forward<Make>(make)));
     }
 
-    /// The same, but returns the null handle where emplace_with throws an error of its own; then `make` was
-    /// not called.
+    /// Like emplace_with(), but returns the null handle where that throws an error of its own; then `make`
+    /// was not called.
     template <class Make>
         requires detail::factory_of<Make, T, handle_type>
     handle_type try_emplace_with(Make&& make) {
@@ -124,8 +133,8 @@ public:
         }));
     }
 
-    /// The same in a recycling_pool by `fill(handle, object)`, which fills the kept object, or a
-    /// value-initialized one, before any thread can find it. When `fill` throws, the object is cleared.
+    /// In a recycling_pool, `fill(handle, object)` fills the kept object, or a value-initialized one, before
+    /// any thread can find it. When `fill` throws, the object is cleared.
     template <class Fill>
         requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
     handle_type emplace_with(Fill&& fill) {
@@ -141,7 +150,7 @@ public:
         }));
     }
 
-    /// Creates an object by moving `object`. Otherwise like emplace.
+    /// Creates an object by moving `object`. Otherwise like emplace().
     handle_type insert(T object)
         requires std::move_constructible<T>
     {
@@ -159,8 +168,8 @@ public:
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
 
-    /// The same, but returns nothing where emplace_n throws an error of the pool. Of two simultaneous calls
-    /// that together ask for more than there is, both may be refused.
+    /// Like emplace_n(), but returns nothing where that throws an error of the pool. Of two simultaneous
+    /// calls that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
         requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
@@ -170,8 +179,9 @@ public:
                         });
     }
 
-    /// The same with different objects: `make(i)`, for i from 0 on, returns each, or what it is made from.
-    /// For functions from which a T can't be made itself. Also throws what `make` throws.
+    /// Creates `count` different objects: `make(i)`, for i from 0 on, returns each, or a value from which it
+    /// is made. For functions from which a T can't be made itself. Otherwise like emplace_n() with arguments;
+    /// also throws what `make` throws.
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
     OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
@@ -185,10 +195,10 @@ public:
         });
     }
 
-    /// Creates an object from each element of a range, and writes their handles to `out`: like emplace_n, all
-    /// or nothing. Elements are moved if the range gives them as rvalues. Where it doesn't know its size and
-    /// can be read only once, the objects are made in working memory first.
-    /// Also throws what the iteration throws.
+    /// Creates an object from each element of a range, and writes their handles to `out`: like emplace_n(),
+    /// all or nothing. Elements are moved if the range gives them as rvalues. If the range does not know its
+    /// size and can be read only once, the objects are made in working memory first. Also throws what the
+    /// iteration throws.
     template <detail::range_from<T> Range, std::output_iterator<handle_type> OutputIt>
     OutputIt insert_range(Range&& range, OutputIt out) {
         return base::made_or_throw(try_insert_range(std::forward<Range>(range), std::move(out)));
@@ -219,18 +229,18 @@ public:
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
     /// Creates the object of a reserved handle from `args`: from here on the handle resolves in every thread.
-    /// Of all calls of fulfill and cancel with a handle exactly one succeeds. One that comes while another
-    /// thread runs the constructor is refused, whatever becomes of that.
+    /// Exactly one of all calls of fulfill() and cancel() with a handle succeeds. A call that comes while
+    /// another thread runs the constructor is refused, even if that constructor throws.
     /// Progress: lock-free; wait-free except in calls that claim nursery space; constant.
-    /// Throws not_reserved, which says what the handle is instead; pool_exhausted, too_many_threads,
-    /// foreign_module, and what T's constructor throws: then it is still reserved.
+    /// Throws not_reserved, which says in which state the handle is; pool_exhausted, too_many_threads,
+    /// foreign_module, and what T's constructor throws: then the handle is still reserved.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     void fulfill(handle_type handle, Args&&... args) {
         base::fulfilled_or_throw(fulfill_or_say_why(handle, std::forward<Args>(args)...), handle);
     }
 
-    /// The same, but returns false where fulfill throws an error of its own; then `args` were not touched.
+    /// Like fulfill(), but returns false where that throws an error of its own; then `args` were not touched.
     /// Throws what T's constructor throws.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
@@ -243,24 +253,24 @@ public:
     /// The dense store: the objects that were alive at the last compaction, contiguous. Those erased since
     /// are still among them, those created since are not yet.
     ///
-    /// Their order, when one thread does it all, and no constructor creates objects of the same pool: that of
-    /// creation. Removals change it, except with the option `keep_order`: newborns take the places of removed
-    /// objects first, and then the last objects do. So after one removal, and no creation, the last object is
-    /// in the place of the removed one, and all others are where they were.
+    /// They are in the order of creation when one thread creates them, and no constructor creates objects of
+    /// the same pool. Removals change the order, except with the option `keep_order`: newborns take the
+    /// positions of removed objects first, and then the last objects do. So after one removal, and no
+    /// creation, the last object has the position of the removed one, and all others are where they were.
     /// Progress: wait-free, constant.
     std::span<const T> items() const noexcept
         requires dense
     {
         return {core_.first(), core_.dense_size()};
     }
-    /// The same, for loops that change objects through pointers. Handles name places: never reorder the
-    /// objects but by sort().
+    /// The dense store, for loops that change objects through pointers. Handles name positions: objects must
+    /// never be reordered except by sort().
     std::span<T> mutable_items() noexcept
         requires dense
     {
         return {core_.first(), core_.dense_size()};
     }
-    /// The same as iterators, through which objects may be changed but not reordered.
+    /// Iterators over the store, through which objects may be changed but not reordered.
     iterator begin() noexcept { return core_.template begin<iterator>(); }
     iterator end() noexcept { return core_.template end<iterator>(); }
     const_iterator begin() const noexcept { return core_.template begin<const_iterator>(); }
@@ -268,10 +278,9 @@ public:
     const_iterator cbegin() const noexcept { return begin(); }
     const_iterator cend() const noexcept { return end(); }
 
-    /// Calls `visit(object)` for each of the same objects; with an executor for ranges of them at the same
-    /// time.
-    /// Progress: wait-free, linear.
-    /// Throws what `visit` throws; of what it throws in an executor's threads the first, when all have ended.
+    /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
+    /// time. Progress: wait-free, linear. Throws what `visit` throws, in an executor's threads the first of
+    /// it, when all have ended.
     template <std::invocable<T&> Visit>
     void for_each(Visit visit) {
         core_.for_each(inline_executor(),
@@ -283,16 +292,14 @@ public:
                        [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
     }
 
-    /// The handle of an object of this pool, whether in items() yet or not; stale when the object was erased
-    /// since. Null for an object that is not in the pool.
+    /// The handle of an object of this pool, whether it is in the store yet or not; stale when the object was
+    /// erased. Null for an object that is not in the pool.
     /// Progress: wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
         return handle_type::from_value(core_.handle_of(&reinterpret_cast<const char&>(object)));
     }
 
 private:
-    friend class detail::any_pool_adaptor<pool>;
-
     /// Creates objects by `construct(memory)`, all or nothing.
     template <class OutputIt, class Construct>
     std::optional<OutputIt> create_n(std::size_t count, OutputIt out, Construct construct) {

@@ -48,7 +48,7 @@ private:
     std::size_t count_;
 };
 
-/// What items() and mutable_items() of a raw_pool return.
+/// The ranges that items() and mutable_items() of a raw_pool return.
 using raw_items = basic_raw_items<const void>;
 using mutable_raw_items = basic_raw_items<void>;
 
@@ -65,6 +65,7 @@ class raw_pool : public pool_base<void, Traits> {
     using base::dense;
 
 public:
+    using typename base::entry_type;
     using typename base::handle_type;
 
     /// An empty pool. Throws like the constructor of pool, and std::invalid_argument for a type that can't
@@ -75,7 +76,7 @@ public:
     /// Destroys all objects. No other thread may be using the pool.
     ~raw_pool() = default;
 
-    /// Why no pool can have these options, or objects of this type; empty when one can.
+    /// Explains why no pool can have these options, or objects of this type; empty when one can.
     static std::string validate(const pool_options& options, const raw_type& type) {
         std::string error = detail::validate(type, options.name);
         return error.empty() ? base::core::validate(options) : error;
@@ -95,14 +96,22 @@ public:
     }
     handle_type emplace() { return emplace(zeros()); }
 
-    /// The same, but returns the null handle where emplace throws an error of its own; then `construct` was
-    /// not called.
+    /// Like emplace(), but returns the null handle where that throws an error of its own; then `construct`
+    /// was not called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
     handle_type try_emplace(Construct&& construct) {
         return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
     }
     handle_type try_emplace() { return try_emplace(zeros()); }
+
+    /// Like emplace(), but returns the object's address too, which is valid within the frame contract.
+    template <class Construct>
+        requires std::invocable<Construct&, void*>
+    entry_type emplace_entry(Construct&& construct) {
+        return base::entry_of(emplace(std::forward<Construct>(construct)));
+    }
+    entry_type emplace_entry() { return emplace_entry(zeros()); }
 
     /// Creates an object by `construct(memory, handle)`, where the handle is the one that it will have.
     template <class Construct>
@@ -128,7 +137,8 @@ public:
     }
     void fulfill(handle_type handle) { fulfill(handle, zeros()); }
 
-    /// The same, but returns false where fulfill throws an error of its own; then `construct` was not called.
+    /// Like fulfill(), but returns false where that throws an error of its own; then `construct` was not
+    /// called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
     bool try_fulfill(handle_type handle, Construct&& construct) {
@@ -167,8 +177,6 @@ public:
     }
 
 private:
-    friend class detail::any_pool_adaptor<raw_pool>;
-
     auto zeros() const noexcept {
         return
             [size = object_type_description().size](void* memory) noexcept { std::memset(memory, 0, size); };

@@ -57,10 +57,17 @@ struct pool_stats {
     std::size_t slots_reserved = 0;   ///< of handles that were reserved, and neither fulfilled nor cancelled
     std::size_t slots_retired = 0;    ///< used up
     std::size_t slot_limit = 0;       ///< slots that may ever be put in service
-    std::size_t reuse_delay = 0;      ///< a lower bound of the next
+    /// How many other objects are destroyed, at least, between the destruction of an object and the creation
+    /// of the next one in its slot. It counts destructions, because no number of creations can be promised:
+    /// when many objects die in one frame, the first of their slots may be the next that is used.
+    std::size_t reuse_delay = 0;
     /// The fewest other slots that were freed between the freeing of a slot and its reuse, so far; the
     /// largest std::size_t while none was reused.
     std::size_t smallest_reuse_distance = 0;
+    /// How many handles the pool gives out, at least, from its construction or the last reset() until it is
+    /// used up: (slot_limit - reuse_delay) x handles of a slot. Each object takes one, and each revoked,
+    /// cancelled or failed emplace_with one more.
+    std::uint64_t handle_limit = 0;
 
     std::size_t shards = 0;        ///< one more than the highest number of a thread that has used the pool
     std::uint64_t compactions = 0; ///< so far, skipped frames included

@@ -14,9 +14,7 @@ namespace handlepool::detail {
 
 namespace {
 
-// Slot indices are 32-bit words, the last value of which is spoken for; so is the upper half of the
-// locations.
-constexpr std::size_t most_slot_indices = 0xffff'fffe;
+// The upper half of the locations names no places.
 constexpr std::size_t most_locations = raw(location::first_no_place);
 
 std::string refusal(const pool_options& options, const char* option, std::size_t value,
@@ -51,22 +49,22 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         error = refusal(options, option, value, allowed);
         return std::nullopt;
     };
-    const std::size_t most_slots =
-        static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_slot_indices));
+    const std::size_t most =
+        static_cast<std::size_t>(std::min<std::uint64_t>(limits.index_count, most_slots));
 
     if (options.max_threads < 1 || options.max_threads > thread_index_limit) {
         return refuse("max_threads", options.max_threads, range(1, thread_index_limit));
     }
-    if (options.capacity < 1 || options.capacity > most_slots) {
-        return refuse("capacity", options.capacity, range(1, most_slots) + " by the handle's layout");
+    if (options.capacity < 1 || options.capacity > most) {
+        return refuse("capacity", options.capacity, range(1, most) + " by the handle's layout");
     }
     const bool limited = options.slot_limit != pool_options::automatic;
-    if (limited && (options.slot_limit < options.capacity || options.slot_limit > most_slots)) {
+    if (limited && (options.slot_limit < options.capacity || options.slot_limit > most)) {
         return refuse("slot_limit", options.slot_limit,
-                      range(options.capacity, most_slots) +
+                      range(options.capacity, most) +
                           ", from the capacity up to what the handle's layout can name");
     }
-    const std::size_t beside_capacity = (limited ? options.slot_limit : most_slots) - options.capacity;
+    const std::size_t beside_capacity = (limited ? options.slot_limit : most) - options.capacity;
     if (options.reuse_delay != pool_options::automatic && options.reuse_delay > beside_capacity) {
         return refuse("reuse_delay", options.reuse_delay,
                       range(0, beside_capacity) + ", the slots that the pool may have beside its capacity");
@@ -86,7 +84,7 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         std::min(options.capacity / 8 + options.max_threads, beside_capacity - geometry.reuse_delay);
     geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.shard_slack;
     geometry.slot_limit =
-        limited ? options.slot_limit : std::min(most_slots, 3 * options.capacity + geometry.object_limit);
+        limited ? options.slot_limit : std::min(most, 3 * options.capacity + geometry.object_limit);
 
     // Each shard may sit on a chunk that is half used and on one that is half drained.
     const auto chunks = [&](std::size_t chunk_size, std::size_t of_shard) {

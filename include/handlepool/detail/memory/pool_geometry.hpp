@@ -11,6 +11,9 @@
 
 namespace handlepool::detail {
 
+/// Slot indices are 32-bit words, whose last value names no slot.
+inline constexpr std::size_t most_slots = 0xffff'fffe;
+
 /// The sizes that follow from a pool's options, its handle layout and its batch sizes.
 struct pool_geometry {
     std::size_t capacity = 0;

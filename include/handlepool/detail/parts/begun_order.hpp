@@ -43,6 +43,16 @@ public:
     }
     void forget() noexcept { replace(scratch_array<std::uint32_t>(0), 0); }
 
+    /// The position where the next part of a sort goes on.
+    std::uint32_t next_position() const noexcept { return next_position_; }
+    void set_next_position(std::uint32_t position) noexcept { next_position_ = position; }
+
+    /// Forgets the order, and begins at the front.
+    void reset() noexcept {
+        forget();
+        set_next_position(0);
+    }
+
     /// Any thread, at any time.
     memory_use memory() const noexcept {
         const std::size_t bytes = bytes_.load(std::memory_order::relaxed);
@@ -52,6 +62,7 @@ public:
 private:
     scratch_array<std::uint32_t> numbers_{0};
     std::uint32_t size_ = 0;
+    typename Policy::template plain<std::uint32_t> next_position_{0};
     typename Policy::template atomic<std::size_t> bytes_{0}; // of the numbers, by itself: what stats() shows
 };
 

@@ -191,7 +191,7 @@ struct pool_state {
         newborns.reset();
         removals.reset();
         allocator.reset(used_up);
-        order.forget();
+        order.reset();
         erased_without_shard.store(0, std::memory_order::relaxed);
     }
 

@@ -16,7 +16,6 @@
 #include <handlepool/detail/pool/pool_inspection.hpp>
 #include <handlepool/detail/process/pool_id_holder.hpp>
 #include <handlepool/detail/process/pool_listing.hpp>
-#include <handlepool/detail/sorting/sorter.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
@@ -233,12 +232,6 @@ public:
         return count_alive(parts_);
     }
     std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
-    std::uint64_t lifetime() const noexcept {
-        // Two factors of at most 32 and 31 bits: it can't overflow.
-        return (parts_.geometry.slot_limit - parts_.geometry.reuse_delay) *
-               layout::objects_after(layout::generation_of(parts_.fresh_tag));
-    }
-    std::size_t reuse_guarantee() const noexcept { return parts_.geometry.reuse_delay; }
     std::uint32_t id() const noexcept { return id_.id(); }
     const std::string& name() const noexcept { return name_; }
 
@@ -282,6 +275,11 @@ public:
         if constexpr (checked) {
             expects(contains(handle), name_, "operator[] was given a stale handle");
         }
+        return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
+    }
+
+    /// The place of an object that the calling thread has made since the last compaction.
+    pointer place_of(value_type handle) const noexcept {
         return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
     }
 
@@ -398,14 +396,14 @@ public:
         return compact_alone(executor, unlimited);
     }
 
-    /// Calls `sort(sorter)` while no compaction runs and no guard is held. Throws compaction_conflict, and
-    /// what `sort` throws.
-    template <class Sort>
-    sort_stats sort_alone(Sort sort) {
+    /// Returns what `body(parts)` returns, which is called while no compaction runs and no guard is held.
+    /// Throws compaction_conflict, and what `body` throws.
+    template <class Body>
+    auto while_closed(Body body) {
         expect_in_use();
         gate_.close_or_throw();
         const gate_lock closed(gate_);
-        return sort(sorter_);
+        return body(parts_);
     }
 
     bool has_guards() const noexcept {
@@ -431,26 +429,17 @@ public:
     /// `hook(handle, object)`, with a value and a pointer.
     template <class Hook>
     scoped_hook add_destroy_hook(Hook hook, hook_order order) {
-        expect_in_use();
-        gate_.close_or_throw();
-        const gate_lock closed(gate_);
-        return compactor_.add_destroy_hook(std::move(hook), order);
+        return while_closed([&](auto&) { return compactor_.add_destroy_hook(std::move(hook), order); });
     }
     template <class Hook>
     scoped_hook add_birth_hook(Hook hook) {
-        expect_in_use();
-        gate_.close_or_throw();
-        const gate_lock closed(gate_);
-        return compactor_.add_birth_hook(std::move(hook));
+        return while_closed([&](auto&) { return compactor_.add_birth_hook(std::move(hook)); });
     }
 
     /// Takes all objects that are alive when it begins, by `sink(handle, object)`.
     template <class Sink>
     std::size_t drain(Sink sink) {
-        expect_in_use();
-        gate_.close_or_throw();
-        const gate_lock closed(gate_);
-        return eraser_.drain(sink);
+        return while_closed([&](auto&) { return eraser_.drain(sink); });
     }
 
     void reset() {
@@ -469,7 +458,6 @@ public:
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();
-        sorter_.reset();
     }
 
     void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
@@ -596,7 +584,6 @@ private:
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
     eraser<T, Config> eraser_{parts_, compactor_};
-    sorter<T, Config> sorter_{parts_, name_};
     access_gate<shard_type> gate_;
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;

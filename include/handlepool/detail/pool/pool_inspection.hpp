@@ -107,6 +107,9 @@ pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reser
     view.slots_retired = parts.allocator.retired();
     view.slot_limit = parts.geometry.slot_limit;
     view.reuse_delay = parts.geometry.reuse_delay;
+    // Two factors of at most 32 and 31 bits: it can't overflow.
+    view.handle_limit = (parts.geometry.slot_limit - parts.geometry.reuse_delay) *
+                        Config::layout::objects_after(Config::layout::generation_of(parts.fresh_tag));
     view.smallest_reuse_distance = parts.allocator.list().smallest_reuse_distance();
     view.shards = parts.shards.count();
     view.compactions = compactions.runs();

@@ -74,20 +74,18 @@ public:
     }
     void shrink_to_fit() override { pool_.shrink_to_fit(); }
     bool try_shrink_to_fit() noexcept override { return pool_.try_shrink_to_fit(); }
-    bool has_guards() const noexcept override { return pool_.core_.has_guards(); }
-    bool is_compacting() const noexcept override { return pool_.core_.is_compacting(); }
+    bool has_guards() const noexcept override { return core().has_guards(); }
+    bool is_compacting() const noexcept override { return core().is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
-    void skip_frame() noexcept override { pool_.skip_frame(); }
 
 protected:
-    std::size_t waiting() const noexcept override { return pool_.core_.waiting(); }
+    void skip_frame() noexcept override { core().skip_frame(); }
+    std::size_t waiting() const noexcept override { return core().waiting(); }
     compaction_attempt compact_inside(parent_gate* outer, executor_ref executor,
                                       std::size_t budget) override {
-        return pool_.core_.compact_inside(outer, executor, budget);
+        return core().compact_inside(outer, executor, budget);
     }
-    gate_refusal shrink_inside(parent_gate* outer) noexcept override {
-        return pool_.core_.shrink_inside(outer);
-    }
+    gate_refusal shrink_inside(parent_gate* outer) noexcept override { return core().shrink_inside(outer); }
     row_address find_row([[maybe_unused]] handle_type handle) noexcept override {
         if constexpr (has_rows) {
             return pool_.find(typed(handle)).place();
@@ -103,6 +101,9 @@ protected:
     void* address() noexcept override { return &pool_; }
 
 private:
+    auto& core() noexcept { return pool_access::core_of(pool_); }
+    const auto& core() const noexcept { return pool_access::core_of(pool_); }
+
     static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
 
     template <class Object>

@@ -77,9 +77,6 @@ public:
         return run<by_key<Key, ordered_reader>>(executor, key, ordered_reader{{parts_}, last}, budget);
     }
 
-    /// The next part of a sort begins at the front. Only while nobody else uses the pool.
-    void reset() noexcept { next_ = 0; }
-
 private:
     using positions = scratch_array<std::uint32_t>;
 
@@ -273,11 +270,12 @@ private:
         positions numbers = numbers_of(order.sources);
         positions steps(count);
         // The store may have become smaller.
-        bounded_permutation window(order.sources, next_ < count ? std::uint32_t{next_} : 0, budget);
+        const std::uint32_t next = parts_.order.next_position();
+        bounded_permutation window(order.sources, next < count ? next : 0, budget);
         window.restrict(order.sources, steps);
         stats.in_order = false;
         parts_.order.replace(std::move(numbers), count);
-        next_ = window.end();
+        parts_.order.set_next_position(window.end());
         stats.moved = moves.run(executor, steps);
     }
 
@@ -332,7 +330,6 @@ private:
 
     parts_type& parts_;
     std::string_view pool_;
-    typename policy::template plain<std::uint32_t> next_{0}; // where sort_some goes on
 };
 
 } // namespace handlepool::detail
