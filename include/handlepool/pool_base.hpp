@@ -91,20 +91,6 @@ public:
         return core_.template erase_each<handle_type>(handles);
     }
 
-    /// Erases the objects for which `predicate(object)` is true: those of the store in their order, then
-    /// those created since the last compaction. Returns how many it erased, without those that other threads
-    /// erased or revoked concurrently. Objects created concurrently may be left out. The predicate may use
-    /// the pool. An executor's threads call the predicate at the same time; it must run no compaction
-    /// meanwhile. Progress: that of erase() for each object; linear in the store, and in the slots ever used
-    /// if anything was created since the last compaction. Throws what the predicate throws, in an executor's
-    /// threads the first of it; then it has erased some.
-    template <class Predicate, executor Executor = inline_executor>
-        requires std::predicate<Predicate&, typename detail::object_access<T>::reference>
-    friend size_type erase_if(pool_base& pool, Predicate predicate, Executor&& executor = Executor()) {
-        return pool.core_.erase_if(
-            executor, [&](pointer object) -> bool { return predicate(access_type::refer(object)); });
-    }
-
     /// Ends the life of the handle's object like erase(), but the next compaction passes the object to
     /// `sink(object)` before it destroys it, after the hooks of on_destroy(). Returns true for exactly one of
     /// all calls of extract() and erase() with a handle; otherwise the sink is destroyed, by this call or by
@@ -501,5 +487,20 @@ struct pool_access {
 };
 
 } // namespace detail
+
+/// Erases the objects for which `predicate(object)` is true: those of the store in their order, then
+/// those created since the last compaction. Returns how many it erased, without those that other threads
+/// erased or revoked concurrently. Objects created concurrently may be left out. The predicate may use
+/// the pool. An executor's threads call the predicate at the same time; it must run no compaction
+/// meanwhile. Progress: that of erase() for each object; linear in the store, and in the slots ever used
+/// if anything was created since the last compaction. Throws what the predicate throws, in an executor's
+/// threads the first of it; then it has erased some.
+template <class T, class Traits, class Predicate, executor Executor = inline_executor>
+    requires std::predicate<Predicate&, typename detail::object_access<T>::reference>
+std::size_t erase_if(pool_base<T, Traits>& pool, Predicate predicate, Executor&& executor = Executor()) {
+    using access = detail::object_access<T>;
+    return detail::pool_access::core_of(pool).erase_if(
+        executor, [&](typename access::pointer object) -> bool { return predicate(access::refer(object)); });
+}
 
 } // namespace handlepool
