@@ -156,7 +156,7 @@ refused "objects of a recycling_pool need a clear() that can't throw" \
 echo 'void make(handlepool::recycling_pool<std::vector<int>>& vectors) { vectors.emplace(100U); }' >"$work/not_assigned.cpp"
 refused "a kept object can't be assigned these values: fill it by emplace_with(fill)" \
     g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include vector "$work/not_assigned.cpp"
-echo 'handlepool::raw_pool<handlepool::default_layout, handlepool::default_policy, handlepool::fifo_freelist, handlepool::recycling_placement>
+echo 'handlepool::raw_pool<handlepool::with_placement<handlepool::recycling_placement>>
     blocks({.name = "blocks", .capacity = 1}, {.size = 1, .alignment = 1});' >"$work/raw_kept.cpp"
 refused "says how objects end, not how they are cleared" \
     g++ -std=c++20 -Iinclude -fsyntax-only -include handlepool/recycling_pool.hpp -include handlepool/raw_pool.hpp "$work/raw_kept.cpp"

@@ -13,6 +13,7 @@
 #include "asteroids/stopwatch.hpp"
 #include "require.hpp"
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/for_each.hpp>
 #include <handlepool/tbb/frame_graph.hpp>
@@ -253,10 +254,11 @@ struct world {
     float side = 20 * std::sqrt(static_cast<float>(entities)); // of the square that the world is
 
     handlepool::service pools;
-    pool<rock>& rocks = pools.add_pool<rock>("rocks", {.capacity = 4 * entities});
-    pool<ship>& ships = pools.add_pool<ship>("ships", {.capacity = entities});
-    pool<projectile>& projectiles = pools.add_pool<projectile>("projectiles", {.capacity = 4 * entities});
-    pool<debris>& dust = pools.add_pool<debris>("debris", {.capacity = 4 * entities});
+    pool<rock>& rocks = pools.add<handlepool::pool<rock>>("rocks", {.capacity = 4 * entities});
+    pool<ship>& ships = pools.add<handlepool::pool<ship>>("ships", {.capacity = entities});
+    pool<projectile>& projectiles =
+        pools.add<handlepool::pool<projectile>>("projectiles", {.capacity = 4 * entities});
+    pool<debris>& dust = pools.add<handlepool::pool<debris>>("debris", {.capacity = 4 * entities});
 
     grid<rock> rock_grid{side, 20};
     stopwatch pool_time; // of emplace and erase

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ struct frame_world {
     static constexpr int frames = 20;
 
     handlepool::service pools;
-    handlepool::pool<ship>& ships = pools.add_pool<ship>("ships", {.capacity = 10'000});
-    handlepool::pool<rocket>& rockets = pools.add_pool<rocket>("rockets", {.capacity = 50'000});
+    handlepool::pool<ship>& ships = pools.add<handlepool::pool<ship>>("ships", {.capacity = 10'000});
+    handlepool::pool<rocket>& rockets = pools.add<handlepool::pool<rocket>>("rockets", {.capacity = 50'000});
     std::atomic<int> hits = 0;
     std::atomic<int> lost_targets = 0;
 

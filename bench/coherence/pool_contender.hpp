@@ -52,7 +52,7 @@ private:
 class pool_contender {
 public:
     static constexpr std::string_view name = "pool";
-    using pool_type = handlepool::pool<sim_object, default_layout, sim_policy>;
+    using pool_type = handlepool::pool<sim_object, handlepool::with_policy<sim_policy>>;
     using handle_type = pool_type::handle_type;
 
     explicit pool_contender(std::size_t alive) {

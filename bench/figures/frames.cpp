@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb.hpp>
 
@@ -188,7 +189,7 @@ std::pair<double, double> routed_erase(benchmark::State& state) {
     handlepool::service world;
     std::vector<pool*> pools;
     for (const char* const name : {"ships", "rocks", "shots", "sparks"}) {
-        pools.push_back(&world.add_pool<object>(name, {.capacity = 2 * count}));
+        pools.push_back(&world.add<handlepool::pool<object>>(name, {.capacity = 2 * count}));
     }
     pool& ships = *pools[0];
     std::vector<handle> handles(count);
@@ -229,7 +230,8 @@ double idle_pools(benchmark::State& state) {
     constexpr int frames = 20;
     handlepool::service world;
     for (std::size_t i = 0; i != count; ++i) {
-        auto& one = world.add_pool<object>("pool " + std::to_string(i), {.capacity = 100, .max_threads = 64});
+        auto& one = world.add<handlepool::pool<object>>("pool " + std::to_string(i),
+                                                        {.capacity = 100, .max_threads = 64});
         for (std::size_t j = 0; j != 10; ++j) {
             one.emplace(j);
         }

@@ -19,8 +19,7 @@ namespace handlepool_bench {
 template <template <class> class Freelist>
 class pool_over {
 public:
-    using pool_type =
-        handlepool::pool<object, handlepool::default_layout, handlepool::default_policy, Freelist>;
+    using pool_type = handlepool::pool<object, handlepool::with_freelist<Freelist>>;
     using handle_type = typename pool_type::handle_type;
 
     explicit pool_over(std::size_t alive) : pool_({.name = "bench", .capacity = capacity_for(alive)}) {}

@@ -155,7 +155,7 @@ enum class handle_state {
 /// different keys refuse each other's handles when the program is compiled. The key is any type, which need
 /// not be complete:
 ///
-///     handlepool::pool<position, handlepool::keyed_layout<struct mooring>> moorings;
+///     pool<position, with_layout<keyed_layout<struct mooring>>> moorings(options);
 ///
 /// It costs nothing at run time, and the code of the pool is shared with that of other keys.
 template <class Key, class Layout>

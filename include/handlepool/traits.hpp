@@ -9,8 +9,8 @@
 
 namespace handlepool {
 
-/// The types that a pool is configured with. To change some of them, either derive from it, or nest what
-/// stands below:
+/// The types that a pool is configured with. To change some of them, derive from it, or nest with_layout,
+/// with_policy, with_freelist and with_placement:
 ///
 ///     struct ship_traits : default_traits { using layout = keyed_layout<ship>; };
 ///     pool<ship, ship_traits> ships(options);
@@ -32,22 +32,32 @@ struct default_traits {
     using placement = dense_placement;
 };
 
-/// Traits that differ from others in one member.
+/// Traits with another layout, and for the rest those of `Traits`.
 template <class Layout, class Traits>
 struct with_layout : Traits {
+    /// How the bits of a handle are divided.
     using layout = Layout;
 };
+
+/// Traits with another policy, and for the rest those of `Traits`.
 template <class Policy, class Traits>
 struct with_policy : Traits {
+    /// Atomics, memory and batch sizes.
     using policy = Policy;
 };
+
+/// Traits with another freelist, and for the rest those of `Traits`.
 template <template <class> class Freelist, class Traits>
 struct with_freelist : Traits {
+    /// Where slots wait for their next use.
     template <class Policy>
     using freelist = Freelist<Policy>;
 };
+
+/// Traits with another placement, and for the rest those of `Traits`.
 template <class Placement, class Traits>
 struct with_placement : Traits {
+    /// Where objects lie.
     using placement = Placement;
 };
 

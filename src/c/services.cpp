@@ -97,7 +97,7 @@ handlepool_error handlepool_service_add_pool(handlepool_service* service,
     }
     return error_of([&] {
         pool_type& added =
-            of(service).add_raw_pool(description->name, type_of(*description), options_of(*description));
+            of(service).add<pool_type>(description->name, options_of(*description), type_of(*description));
         if (pool != nullptr) {
             *pool = handlepool::c::face_of(&added);
         }

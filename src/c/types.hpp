@@ -19,7 +19,7 @@ namespace handlepool::c {
 
 using layout = script_layout;
 using handle_type = handle<void, layout>;
-using pool_type = raw_pool<layout>;
+using pool_type = raw_pool<with_layout<layout>>;
 using service_type = basic_service<layout>;
 using guard_type = access_guard<default_policy>;
 

@@ -5,6 +5,7 @@
 #include "tracked_object.hpp"
 
 #include <handlepool/fmt.hpp>
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace handlepool::stress {
 // The other pools of a watched pool's service. Its handles are foreign to them, and theirs to it.
 template <class Layout>
 struct neighbours {
-    using pool_type = typename basic_service<Layout>::template pool_of<tracked_object>;
+    using pool_type = pool<tracked_object, with_layout<Layout>>;
 
     lifetime_counts objects;
     std::vector<pool_type*> pools;

@@ -4,7 +4,7 @@
 #include "tracked_object.hpp"
 
 #include <handlepool/columns.hpp>
-#include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -20,11 +20,11 @@ struct columns_placement {};
 
 template <class Placement, class Object, class Layout, class Policy>
 struct choice_of_pool {
-    using type = pool<Object, Layout, Policy, fifo_freelist, Placement>;
+    using type = pool<Object, with_placement<Placement, with_layout<Layout, with_policy<Policy>>>>;
 };
 template <class Object, class Layout, class Policy>
 struct choice_of_pool<columns_placement, Object, Layout, Policy> {
-    using type = pool<columns<Object, std::uint64_t>, Layout, Policy>;
+    using type = pool<columns<Object, std::uint64_t>, with_layout<Layout, with_policy<Policy>>>;
 };
 
 template <class Placement, class Object, class Layout, class Policy>
@@ -48,8 +48,8 @@ struct named_by<handle<columns<Object, std::uint64_t>, Layout>> {
 
 template <class Pool>
 inline constexpr bool is_stable = false;
-template <class T, class Layout, class Policy, template <class> class Freelist>
-inline constexpr bool is_stable<stable_pool<T, Layout, Policy, Freelist>> = true;
+template <class T, class Traits>
+inline constexpr bool is_stable<stable_pool<T, Traits>> = true;
 
 // What converts to the result of a function.
 template <class Make>

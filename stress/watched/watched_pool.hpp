@@ -159,7 +159,7 @@ watched_pool<Placement, Policy, Object, Layout>::watched_pool(test_run& run, con
       history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
     const std::size_t last = threads == 0 ? run.threads() : threads;
     for (std::size_t i = 1; i < run.options().service.pools; ++i) {
-        neighbours_.pools.push_back(&service_->template add_pool<tracked_object>(
+        neighbours_.pools.push_back(&service_->template add<typename neighbours<Layout>::pool_type>(
             fmt::format("neighbour {}", i),
             {.capacity = 256 * (last + 1), .reuse_delay = 16, .max_threads = options.max_threads}));
     }

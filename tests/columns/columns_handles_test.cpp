@@ -79,7 +79,7 @@ TEST(reserved_row, is_closed_once) {
 }
 
 TEST(reserved_row, is_refused_by_a_full_pool) {
-    pool<columns<int, char>, default_layout, support::tiny_policy<1>> pool(
+    pool<columns<int, char>, with_policy<support::tiny_policy<1>>> pool(
         {.name = "full", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
     const auto only = pool.reserve_handle();
     EXPECT_FALSE(pool.try_reserve_handle());
@@ -98,7 +98,7 @@ struct brittle {
 template <class Policy>
 class columns_handles : public testing::Test {
 protected:
-    using pool_type = pool<columns<brittle, int, brittle>, default_layout, Policy>;
+    using pool_type = pool<columns<brittle, int, brittle>, with_policy<Policy>>;
 
     census people_;
     pool_type pool_{{.name = "brittle", .capacity = 3, .reuse_delay = 0}};
@@ -198,7 +198,7 @@ TEST(row_made_with_its_handle, needs_a_tuple_that_makes_a_row) {
 }
 
 TEST(row_made_with_its_handle, is_refused_by_a_full_pool_which_calls_nothing) {
-    pool<columns<int, char>, default_layout, support::tiny_policy<1>> pool(
+    pool<columns<int, char>, with_policy<support::tiny_policy<1>>> pool(
         {.name = "full", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
     pool.emplace();
     const auto make = [](auto) -> std::tuple<int> { throw construction_failure(); };
@@ -231,7 +231,7 @@ TEST(revoked_row, lives_on_under_its_new_handle) {
 
 TEST(revoked_row, of_the_last_handle_stays) {
     using layout = handle_layout<32, 3, 29>;
-    pool<columns<int, char>, layout> pool({.name = "narrow", .capacity = 10});
+    pool<columns<int, char>, with_layout<layout>> pool({.name = "narrow", .capacity = 10});
     auto handle = pool.emplace(1);
     while (const auto next = pool.revoke(handle)) {
         handle = next;
@@ -243,15 +243,15 @@ TEST(revoked_row, of_the_last_handle_stays) {
 TEST(row_handles, last_as_long_as_those_of_objects) {
     using layout = handle_layout<16, 8, 8>;
     const pool_options options{.name = "rows", .capacity = 10, .reuse_delay = 3};
-    pool<columns<int, char>, layout> rows(options);
-    pool<int, layout> objects(options);
+    pool<columns<int, char>, with_layout<layout>> rows(options);
+    pool<int, with_layout<layout>> objects(options);
     EXPECT_EQ(rows.lifetime(), objects.lifetime());
     EXPECT_EQ(rows.reuse_guarantee(), 3U);
 }
 
 TEST(row_handles, may_have_bits_of_the_program) {
     using layout = handle_layout<32, 16, 8, 8>;
-    pool<columns<int, char>, layout> pool({.name = "rows", .capacity = 10});
+    pool<columns<int, char>, with_layout<layout>> pool({.name = "rows", .capacity = 10});
     const auto handle = pool.emplace(3, 'a');
     const auto marked = handle.with_user(200);
     EXPECT_EQ(pool.at(marked).get<int>(), 3);

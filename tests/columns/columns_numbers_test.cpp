@@ -25,7 +25,7 @@ using testing::UnorderedElementsAre;
 
 using people = columns<std::string, int>;
 
-using people_pool = pool<people, keyed_layout<struct of_people>>;
+using people_pool = pool<people, with_layout<keyed_layout<struct of_people>>>;
 
 struct columns_numbers : testing::Test {
     using handle_type = people_pool::handle_type;

@@ -38,7 +38,7 @@ template <class Policy>
 class columns_oracle : public testing::Test {
 protected:
     using pool_type = pool<columns<counted, std::uint64_t, sized<1>, over_aligned<64>, nothing, sized<3>>,
-                           default_layout, Policy>;
+                           with_policy<Policy>>;
     using handle_type = typename pool_type::handle_type;
 
     void create(std::uint64_t value) {

@@ -155,7 +155,7 @@ protected:
         }
     };
     using pool_type = pool<columns<sized<1>, counted, nothing, watched_alignment, sized<3>, move_only>,
-                           default_layout, Policy>;
+                           with_policy<Policy>>;
     using handle_type = typename pool_type::handle_type;
     using row_type = typename pool_type::const_reference;
 

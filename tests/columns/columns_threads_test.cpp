@@ -27,7 +27,7 @@ template <class Policy>
 class columns_in_threads : public testing::Test {
 protected:
     // Elements of one byte: neighbours that belong to different threads share words.
-    using pool_type = pool<columns<sized<1>, counted, std::uint64_t, sized<5>>, default_layout, Policy>;
+    using pool_type = pool<columns<sized<1>, counted, std::uint64_t, sized<5>>, with_policy<Policy>>;
     using handle_type = typename pool_type::handle_type;
 
     handle_type create(std::uint64_t value) {

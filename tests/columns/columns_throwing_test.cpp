@@ -51,7 +51,7 @@ private:
 template <class Policy>
 class throwing_columns : public testing::Test {
 protected:
-    using pool_type = pool<columns<element<0>, element<1>, int, element<3>>, default_layout, Policy>;
+    using pool_type = pool<columns<element<0>, element<1>, int, element<3>>, with_policy<Policy>>;
     static constexpr int throwing = 3; // of a row's elements
 
     trouble trouble_;
@@ -129,7 +129,7 @@ struct born_in_trouble {
 };
 
 TYPED_TEST(throwing_columns, value_initialization_may_throw_too) {
-    using troubled = pool<columns<counted, born_in_trouble, born_in_trouble>, default_layout, TypeParam>;
+    using troubled = pool<columns<counted, born_in_trouble, born_in_trouble>, with_policy<TypeParam>>;
     census people;
     {
         troubled pool({.name = "born in trouble", .capacity = 20});

@@ -63,9 +63,9 @@ protected:
     census people;
     Pool pool{{.name = "people", .capacity = 10'000}};
 };
-using pools = testing::Types<pool<counted>, pool<counted, default_layout, support::tiny_policy<1>>,
-                             pool<counted, default_layout, support::tiny_policy<2>>, stable_pool<counted>,
-                             stable_pool<counted, default_layout, support::tiny_policy<1>>>;
+using pools = testing::Types<pool<counted>, pool<counted, with_policy<support::tiny_policy<1>>>,
+                             pool<counted, with_policy<support::tiny_policy<2>>>, stable_pool<counted>,
+                             stable_pool<counted, with_policy<support::tiny_policy<1>>>>;
 TYPED_TEST_SUITE(compact_some, pools);
 
 TYPED_TEST(compact_some, takes_as_much_as_its_budget_and_leaves_the_rest) {

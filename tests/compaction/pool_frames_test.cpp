@@ -132,7 +132,7 @@ struct small_chunks : default_policy { // what emplace_n makes does not fit one
 
 TEST(idle_pool, is_one_after_an_emplace_n_that_failed) {
     census counts;
-    pool<throwing, default_layout, small_chunks> pool({.name = "throwing", .capacity = 100});
+    pool<throwing, with_policy<small_chunks>> pool({.name = "throwing", .capacity = 100});
     fuse late(7);
     std::vector<handle<throwing>> handles;
     EXPECT_THROW(pool.emplace_n(10, std::back_inserter(handles), std::ref(late), std::ref(counts)),

@@ -44,7 +44,7 @@ numbers content(const Pool& pool) {
 template <class Policy>
 class store_order : public testing::Test {
 protected:
-    using pool_type = pool<std::uint64_t, default_layout, Policy>;
+    using pool_type = pool<std::uint64_t, with_policy<Policy>>;
     using handle_type = typename pool_type::handle_type;
 };
 using policies = testing::Types<default_policy, support::tiny_policy<1>, support::tiny_policy<2>>;
@@ -228,7 +228,7 @@ TEST(kept_order, holds_for_raw_pools) {
 // compactions.
 TEST(kept_order, of_each_thread_holds_while_others_work) {
     constexpr std::size_t thread_count = 3;
-    pool<std::uint64_t, default_layout, support::tiny_policy<2>> pool(
+    pool<std::uint64_t, with_policy<support::tiny_policy<2>>> pool(
         {.name = "busy", .capacity = 20'000, .reuse_delay = 0, .keep_order = true});
     random_source random(46);
     std::vector<std::mt19937_64> engines;

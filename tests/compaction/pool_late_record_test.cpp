@@ -22,7 +22,7 @@ using namespace detail;
 namespace {
 
 TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
-    using pool_type = pool<re_entrant, default_layout, support::tiny_policy<1, support::step_policy>>;
+    using pool_type = pool<re_entrant, with_policy<support::tiny_policy<1, support::step_policy>>>;
     // Before which access the eraser is stopped: among others, between the erase and its record.
     for (std::size_t steps = 0;; ++steps) {
         SCOPED_TRACE(steps);
@@ -106,11 +106,11 @@ struct interrupting_executor : inline_executor {
 
 TEST(late_record, of_many_does_not_overflow_the_list_of_removals) {
     constexpr std::size_t capacity = 4096;
-    pool<std::size_t, default_layout, bounded_policy> pool({.name = "many",
-                                                            .capacity = capacity,
-                                                            .reuse_delay = 0,
-                                                            .slot_limit = capacity,
-                                                            .max_threads = 1 + this_thread::index()});
+    pool<std::size_t, with_policy<bounded_policy>> pool({.name = "many",
+                                                         .capacity = capacity,
+                                                         .reuse_delay = 0,
+                                                         .slot_limit = capacity,
+                                                         .max_threads = 1 + this_thread::index()});
     using handle_type = decltype(pool)::handle_type;
     std::vector<handle_type> handles;
     pool.emplace_n(capacity, std::back_inserter(handles), std::size_t{1});

@@ -136,8 +136,8 @@ protected:
 };
 
 using all_pools =
-    testing::Types<pools<pool<numbered>, pool<numbered, default_layout, divided_policy>>,
-                   pools<stable_pool<numbered>, stable_pool<numbered, default_layout, divided_policy>>>;
+    testing::Types<pools<pool<numbered>, pool<numbered, with_policy<divided_policy>>>,
+                   pools<stable_pool<numbered>, stable_pool<numbered, with_policy<divided_policy>>>>;
 TYPED_TEST_SUITE(one_pass, all_pools);
 
 TYPED_TEST(one_pass, leaves_the_same_objects_in_the_same_order_as_threads) {

@@ -141,7 +141,7 @@ TEST(handle_set, may_serve_another_pool_once_it_is_empty) {
 
 TEST(handle_set, ignores_user_bits) {
     using layout = handle_layout<20, 20, 8, 16>;
-    pool<int, layout> pool({.name = "numbers", .capacity = 10});
+    pool<int, with_layout<layout>> pool({.name = "numbers", .capacity = 10});
     const auto object = pool.emplace(1);
     handle_set<int, layout> set;
     EXPECT_TRUE(set.insert(object.with_user(77)));
@@ -201,13 +201,11 @@ TEST(handle_set, keeps_the_pages_of_its_members) {
 
 template <class Pool>
 struct maker;
-template <class Layout, class Policy, template <class> class Freelist, class Placement>
-struct maker<pool<int, Layout, Policy, Freelist, Placement>> {
+template <class Traits>
+struct maker<pool<int, Traits>> {
     using element = int;
     static auto options() { return pool_options{.name = "any", .capacity = 100, .reuse_delay = 0}; }
-    static auto make() {
-        return std::optional<pool<int, Layout, Policy, Freelist, Placement>>(std::in_place, options());
-    }
+    static auto make() { return std::optional<pool<int, Traits>>(std::in_place, options()); }
     template <class Pool>
     static auto emplace(Pool& pool) {
         return pool.emplace(7);
@@ -222,10 +220,10 @@ struct maker<pool<columns<int, char>>> {
     }
     static auto emplace(pool<columns<int, char>>& pool) { return pool.emplace(7, 'x'); }
 };
-template <class Placement>
-struct maker<raw_pool<default_layout, default_policy, fifo_freelist, Placement>> {
+template <class Traits>
+struct maker<raw_pool<Traits>> {
     using element = void;
-    using pool_type = raw_pool<default_layout, default_policy, fifo_freelist, Placement>;
+    using pool_type = raw_pool<Traits>;
     static auto make() {
         return std::optional<pool_type>(std::in_place,
                                         pool_options{.name = "any", .capacity = 100, .reuse_delay = 0},
@@ -237,7 +235,7 @@ struct maker<raw_pool<default_layout, default_policy, fifo_freelist, Placement>>
 template <class Pool>
 class attached_handle_set : public testing::Test {};
 using every_pool = testing::Types<pool<int>, stable_pool<int>, pool<columns<int, char>>, raw_pool<>,
-                                  raw_stable_pool<>, pool<int, script_layout>>;
+                                  raw_stable_pool<>, pool<int, with_layout<script_layout>>>;
 TYPED_TEST_SUITE(attached_handle_set, every_pool);
 
 TYPED_TEST(attached_handle_set, loses_its_members_as_they_are_destroyed) {

@@ -246,7 +246,7 @@ TEST(hierarchy, an_object_is_no_child_of_the_one_before_it_in_its_slot) {
 
 TEST(hierarchy, ignores_user_bits) {
     using layout = handle_layout<20, 20, 8, 16>;
-    pool<int, layout> pool({.name = "bones", .capacity = 10});
+    pool<int, with_layout<layout>> pool({.name = "bones", .capacity = 10});
     const auto parent = pool.emplace(1);
     const auto child = pool.emplace(2);
     hierarchy<int, layout> tree;

@@ -83,7 +83,7 @@ TYPED_TEST(handle_user_bits, alone_make_no_handle) {
     EXPECT_FALSE(null);
     EXPECT_NE(null.value(), 0U);
     EXPECT_FALSE(null.without_user());
-    pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
+    pool<int, with_layout<TypeParam>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
     EXPECT_FALSE(pool.contains(null));
     EXPECT_FALSE(pool.erase(null));
     EXPECT_FALSE(pool.revoke(null));
@@ -95,7 +95,7 @@ TYPED_TEST(handle_user_bits, alone_make_no_handle) {
 
 TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
     for (const std::uint64_t bits : this->samples()) {
-        pool<int, TypeParam> pool({.name = "ships", .capacity = 2, .reuse_delay = 0});
+        pool<int, with_layout<TypeParam>> pool({.name = "ships", .capacity = 2, .reuse_delay = 0});
         const auto plain = pool.emplace(7);
         ASSERT_TRUE(plain);
         EXPECT_EQ(plain.user(), 0U) << "the pool leaves them alone";
@@ -135,7 +135,7 @@ TYPED_TEST(handle_user_bits, are_ignored_by_all_functions_of_a_pool) {
 }
 
 TYPED_TEST(handle_user_bits, are_ignored_where_a_handle_is_on_its_way_or_cancelled) {
-    pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
+    pool<int, with_layout<TypeParam>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
     const auto reserved = pool.reserve_handle();
     EXPECT_TRUE(pool.cancel(reserved.with_user(1)));
     EXPECT_FALSE(pool.cancel(reserved));
@@ -145,7 +145,7 @@ TYPED_TEST(handle_user_bits, are_ignored_where_a_handle_is_on_its_way_or_cancell
 TYPED_TEST(handle_user_bits, are_all_the_bits_that_a_pool_ignores) {
     using value_type = typename TypeParam::value_type;
     using handle_type = handle<int, TypeParam>;
-    pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
+    pool<int, with_layout<TypeParam>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
     const auto alive = pool.emplace(7);
     for (unsigned bit = 0; bit != 8 * sizeof(value_type); ++bit) {
         const auto other =
@@ -160,7 +160,7 @@ TYPED_TEST(handle_user_bits, are_all_the_bits_that_a_pool_ignores) {
 
 TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
     using handle_type = handle<int, TypeParam>;
-    pool<int, TypeParam> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
+    pool<int, with_layout<TypeParam>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0});
     std::vector<handle_type> born;
     std::vector<handle_type> ended;
     std::vector<handle_type> drained;
@@ -197,11 +197,12 @@ TYPED_TEST(handle_user_bits, do_not_reach_hooks_or_sinks) {
 TYPED_TEST(handle_user_bits, do_not_reach_what_the_pool_records) {
     constexpr std::size_t count = TypeParam::index_bits < 6 ? 1 : 60;
     for (const std::size_t queue : {std::size_t{1}, pool_options::automatic}) {
-        pool<int, TypeParam, support::tiny_policy<2>> pool({.name = "ships",
-                                                            .capacity = count,
-                                                            .reuse_delay = 0,
-                                                            .removal_queue_size = queue,
-                                                            .max_threads = 8});
+        pool<int, with_layout<TypeParam, with_policy<support::tiny_policy<2>>>> pool(
+            {.name = "ships",
+             .capacity = count,
+             .reuse_delay = 0,
+             .removal_queue_size = queue,
+             .max_threads = 8});
         std::vector<handle<int, TypeParam>> handles;
         pool.emplace_n(count, std::back_inserter(handles), 7);
         for (auto& each : handles) {
@@ -268,12 +269,12 @@ TEST(user_bits_death_test, that_do_not_fit_end_a_checked_program) {
 
 // What names the object is the same in both, so a pool of the one must not resolve handles of the other.
 TEST(user_bits, share_the_pool_ids_of_the_layout_without_them) {
-    pool<int, handle_layout<21, 19, 9>> without({.name = "without", .capacity = 1});
-    pool<int, handle_layout<21, 19, 9, 15>> with({.name = "with", .capacity = 1});
+    pool<int, with_layout<handle_layout<21, 19, 9>>> without({.name = "without", .capacity = 1});
+    pool<int, with_layout<handle_layout<21, 19, 9, 15>>> with({.name = "with", .capacity = 1});
     EXPECT_NE(without.id(), with.id());
-    EXPECT_THROW(
-        (pool<int, handle_layout<21, 19, 9, 3>>({.name = "third", .capacity = 1, .pool_id = with.id()})),
-        std::invalid_argument);
+    EXPECT_THROW((pool<int, with_layout<handle_layout<21, 19, 9, 3>>>(
+                     {.name = "third", .capacity = 1, .pool_id = with.id()})),
+                 std::invalid_argument);
 }
 
 } // namespace

@@ -22,8 +22,8 @@ namespace {
 
 using ship_layout = keyed_layout<struct ships>;
 using shell_layout = keyed_layout<struct shells>;
-using ship_pool = pool<int, ship_layout>;
-using shell_pool = pool<int, shell_layout>;
+using ship_pool = pool<int, with_layout<ship_layout>>;
+using shell_pool = pool<int, with_layout<shell_layout>>;
 using ship_handle = ship_pool::handle_type;
 using shell_handle = shell_pool::handle_type;
 
@@ -84,7 +84,7 @@ TEST(keyed_layout, has_hashes_text_and_comparisons) {
 }
 
 TEST(keyed_layout, is_for_raw_pools_too) {
-    raw_pool<ship_layout> raw({.name = "raw", .capacity = 10}, {.size = 4, .alignment = 4});
+    raw_pool<with_layout<ship_layout>> raw({.name = "raw", .capacity = 10}, {.size = 4, .alignment = 4});
     static_assert(!accepts<decltype(raw), any_handle> && accepts<decltype(raw), ship_handle>);
     const handle<void, ship_layout> one = raw.emplace();
     EXPECT_TRUE(raw.contains(one));

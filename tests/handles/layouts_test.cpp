@@ -85,7 +85,7 @@ TEST(table_of_layouts, has_a_row_for_each_that_is_tested_and_no_other) {
 }
 
 TEST(table_of_layouts, computes_the_lifetime_of_its_example) {
-    const pool<int, handle_layout<16, 12, 4>> pool(
+    const pool<int, with_layout<handle_layout<16, 12, 4>>> pool(
         {.name = "example", .capacity = 1000, .reuse_delay = 1024, .slot_limit = 65'536});
     EXPECT_EQ(pool.lifetime(), (65'536U - 1'024U) * 2'047U);
     EXPECT_THAT(document(), testing::HasSubstr(with_commas(pool.lifetime())));
@@ -95,9 +95,10 @@ TEST(table_of_layouts, computes_the_lifetime_of_its_example) {
 TYPED_TEST(offered_layout, works_in_pools_of_all_kinds) {
     using layout = TypeParam;
     static_assert(sizeof(handle<int, layout>) == (layout::bits > 32 ? 8 : 4));
-    pool<std::uint32_t, layout, support::tiny_policy<2>> typed(
+    pool<std::uint32_t, with_layout<layout, with_policy<support::tiny_policy<2>>>> typed(
         {.name = "typed", .capacity = 300, .reuse_delay = 7, .max_threads = 16});
-    raw_pool<layout> raw({.name = "raw", .capacity = 300, .max_threads = 16}, {.size = 4, .alignment = 4});
+    raw_pool<with_layout<layout>> raw({.name = "raw", .capacity = 300, .max_threads = 16},
+                                      {.size = 4, .alignment = 4});
     random_source random;
     std::vector<handle<std::uint32_t, layout>> handles;
     std::vector<handle<void, layout>> raw_handles;
@@ -128,7 +129,7 @@ TYPED_TEST(offered_layout, works_in_pools_of_all_kinds) {
 }
 
 TYPED_TEST(offered_layout, works_in_many_threads) {
-    pool<std::uint32_t, TypeParam> pool({.name = "shared", .capacity = 2000, .max_threads = 16});
+    pool<std::uint32_t, with_layout<TypeParam>> pool({.name = "shared", .capacity = 2000, .max_threads = 16});
     in_threads(4, [&](std::size_t thread) {
         std::vector<handle<std::uint32_t, TypeParam>> mine;
         for (std::uint32_t i = 0; i != 2000; ++i) {
@@ -167,11 +168,11 @@ INSTANTIATE_TEST_SUITE_P(of_a_pool, promised_lifetime,
 
 template <class Policy, class Step>
 std::uint64_t handles_until_used_up(const promise& of, Step step) {
-    pool<int, narrow, Policy> pool({.name = "narrow",
-                                    .capacity = of.capacity,
-                                    .reuse_delay = of.reuse_delay,
-                                    .slot_limit = of.slot_limit,
-                                    .max_threads = 2});
+    pool<int, with_layout<narrow, with_policy<Policy>>> pool({.name = "narrow",
+                                                              .capacity = of.capacity,
+                                                              .reuse_delay = of.reuse_delay,
+                                                              .slot_limit = of.slot_limit,
+                                                              .max_threads = 2});
     EXPECT_EQ(pool.lifetime(), (of.slot_limit - of.reuse_delay) * 7);
     EXPECT_EQ(pool.reuse_guarantee(), of.reuse_delay);
     std::uint64_t given = 0;
@@ -214,7 +215,7 @@ TEST_P(promised_lifetime, counts_cancelled_and_revoked_handles) {
 }
 
 TEST(lifetime_test, is_what_is_left_after_a_reset) {
-    pool<int, narrow> pool(
+    pool<int, with_layout<narrow>> pool(
         {.name = "narrow", .capacity = 2, .reuse_delay = 0, .slot_limit = 10, .max_threads = 1});
     for (std::uint64_t left = 7; left != 0; --left) {
         EXPECT_EQ(pool.lifetime(), 10 * left);
@@ -229,7 +230,7 @@ TEST(lifetime_test, is_right_for_the_largest_numbers) {
     // 31 bits of generation and all slots that there can be: less than 2^63.
     using wide = handle_layout<32, 31, 1>;
     static_assert(wide::objects_per_slot == (std::uint64_t{1} << 30) - 1);
-    const pool<char, wide> pool(
+    const pool<char, with_layout<wide>> pool(
         {.name = "wide", .capacity = 1000, .reuse_delay = 0, .slot_limit = 0xffff'fffe, .max_threads = 1});
     EXPECT_EQ(pool.lifetime(), std::uint64_t{0xffff'fffe} * wide::objects_per_slot);
     static_assert(std::uint64_t{0xffff'fffe} <=
@@ -242,7 +243,7 @@ TEST(reuse_guarantee_test, is_kept) {
         constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
         std::vector<std::uint64_t> died(1000, never); // by slot, counted in destructions
         std::uint64_t destroyed = 0;
-        pool<int, default_layout, support::tiny_policy<1>> pool(
+        pool<int, with_policy<support::tiny_policy<1>>> pool(
             {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
         ASSERT_EQ(pool.reuse_guarantee(), delay);
         std::vector<handle<int>> alive;

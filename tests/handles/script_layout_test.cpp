@@ -15,7 +15,7 @@ namespace handlepool::test {
 namespace {
 
 using script_handle = handle<int, script_layout>;
-using script_pool = pool<int, script_layout>;
+using script_pool = pool<int, with_layout<script_layout>>;
 
 static_assert(script_layout::bits == 53 && sizeof(script_handle) == 8);
 static_assert(handle_layout<10, 8, 2>::bits == 20 && sizeof(handle<int, handle_layout<10, 8, 2>>) == 4);
@@ -70,7 +70,8 @@ TYPED_TEST_SUITE(narrow_layout, narrow_layouts);
 
 TYPED_TEST(narrow_layout, refuses_a_living_handle_with_any_further_bit) {
     using value_type = typename TypeParam::value_type;
-    pool<int, TypeParam> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0, .max_threads = 4096});
+    pool<int, with_layout<TypeParam>> pool(
+        {.name = "narrow", .capacity = 1, .reuse_delay = 0, .max_threads = 4096});
     const auto alive = pool.emplace(7);
     ASSERT_TRUE(pool.contains(alive));
     for (unsigned bit = 0; bit != 8 * sizeof(value_type); ++bit) {
@@ -90,7 +91,8 @@ TYPED_TEST(narrow_layout, refuses_a_living_handle_with_any_further_bit) {
 
 TYPED_TEST(narrow_layout, random_values_name_nothing) {
     using value_type = typename TypeParam::value_type;
-    pool<int, TypeParam> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0, .max_threads = 4096});
+    pool<int, with_layout<TypeParam>> pool(
+        {.name = "narrow", .capacity = 1, .reuse_delay = 0, .max_threads = 4096});
     const auto alive = pool.emplace(7);
     std::mt19937_64 random(1);
     for (int i = 0; i != 100'000; ++i) {

@@ -60,7 +60,7 @@ inline pool_options tiny_options(std::size_t capacity, std::size_t removal_queue
 
 template <class Object = payload, class Layout = model_layout, class Policy = model_policy,
           class Placement = dense_placement>
-using model_pool = pool<Object, Layout, Policy, fifo_freelist, Placement>;
+using model_pool = pool<Object, with_placement<Placement, with_layout<Layout, with_policy<Policy>>>>;
 
 /// An object whose constructor makes others, which throw too, and throws: more slots come back than a shard
 /// keeps.

@@ -6,6 +6,7 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <cstdint>
@@ -44,6 +45,7 @@ pool_options with_id(unsigned id) {
 
 struct service_scene : model {
     using service_type = basic_service<routed_layout, model_policy>;
+    using pool_type = pool<payload, with_layout<routed_layout, with_policy<model_policy>>>;
     using handle_type = service_type::handle_type;
 
     service_scene() : world(fresh_service()) {}
@@ -54,11 +56,11 @@ struct service_scene : model {
 /// One thread adds a pool and creates an object, another routes its handle as soon as it hears of it.
 class pool_added_while_handles_are_routed : public service_scene {
 public:
-    pool_added_while_handles_are_routed() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {}
+    pool_added_while_handles_are_routed() : old_(world.add<pool_type>("old", with_id(1)).emplace(1U)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
-            told_.put(world.add_pool<payload>("new", with_id(2)).emplace(2U));
+            told_.put(world.add<pool_type>("new", with_id(2)).emplace(2U));
         } else {
             require(world.contains(old_), "a handle is routed to its pool");
             const handle_type handle = told_.await();
@@ -83,10 +85,10 @@ private:
 
 class pool_added_during_a_compaction : public service_scene {
 public:
-    pool_added_during_a_compaction() { world.erase(world.add_pool<payload>("old", with_id(1)).emplace(1U)); }
+    pool_added_during_a_compaction() { world.erase(world.add<pool_type>("old", with_id(1)).emplace(1U)); }
     void run(unsigned index) override {
         if (index == 0) {
-            new_ = world.add_pool<payload>("new", with_id(2)).emplace(2U);
+            new_ = world.add<pool_type>("new", with_id(2)).emplace(2U);
         } else {
             world.compact();
         }
@@ -105,7 +107,7 @@ class pools_of_one_name : public service_scene {
 public:
     void run(unsigned index) override {
         try {
-            world.add_pool<payload>("same", with_id(index + 1));
+            world.add<pool_type>("same", with_id(index + 1));
             ++added_;
         } catch (const std::invalid_argument&) {
         }
@@ -129,7 +131,7 @@ private:
 /// under a guard.
 class pool_removed_under_a_guard : public service_scene {
 public:
-    pool_removed_under_a_guard() : old_(world.add_pool<payload>("old", with_id(1)).emplace(1U)) {
+    pool_removed_under_a_guard() : old_(world.add<pool_type>("old", with_id(1)).emplace(1U)) {
         world.compact(); // so that it has its list of the pools
     }
 
@@ -157,7 +159,7 @@ private:
 /// A pool is removed while a guard of the pool itself is held, which ends in another thread.
 class guarded_pool_removed : public service_scene {
 public:
-    guarded_pool_removed() : pool_(world.add_pool<payload>("old", with_id(1))) {
+    guarded_pool_removed() : pool_(world.add<pool_type>("old", with_id(1))) {
         old_ = pool_.emplace(1U);
         world.compact();
         guard_ = pool_.access();
@@ -179,16 +181,16 @@ public:
     }
 
 private:
-    service_type::pool_of<payload>& pool_;
+    pool_type& pool_;
     handle<payload, routed_layout> old_;
-    service_type::pool_of<payload>::guard_type guard_;
+    pool_type::guard_type guard_;
 };
 
 /// A pool is removed, and a compaction may destroy it, while another thread looks at all pools.
 class pool_removed_under_a_view : public service_scene {
 public:
     pool_removed_under_a_view() {
-        world.add_pool<payload>("old", with_id(1)).emplace(1U);
+        world.add<pool_type>("old", with_id(1)).emplace(1U);
         world.compact();
     }
 

@@ -92,10 +92,10 @@ struct object_lookup_of : testing::Test {
 using key_of_a_world = keyed_layout<struct a_world>;
 using kinds =
     testing::Types<pool<int>, stable_pool<int>, recycling_pool<std::string>, raw_pool<>, raw_stable_pool<>,
-                   pool<columns<int, double>>, pool<int, handle_layout<10, 12, 6>>,
-                   pool<int, handle_layout<24, 20, 4, 8>>, pool<int, key_of_a_world>,
-                   pool<int, script_layout>, pool<int, default_layout, support::tiny_policy<1>>,
-                   pool<int, default_layout, default_policy, boost_freelist>>;
+                   pool<columns<int, double>>, pool<int, with_layout<handle_layout<10, 12, 6>>>,
+                   pool<int, with_layout<handle_layout<24, 20, 4, 8>>>,
+                   pool<int, with_layout<key_of_a_world>>, pool<int, with_layout<script_layout>>,
+                   pool<int, with_policy<support::tiny_policy<1>>>, pool<int, with_freelist<boost_freelist>>>;
 TYPED_TEST_SUITE(object_lookup_of, kinds);
 
 TYPED_TEST(object_lookup_of, every_handle_has_the_answers_of_the_pool) {

@@ -53,10 +53,10 @@ protected:
     void of_service(Call call, After after) {
         with_each_allocation_failing(GetParam(), [&](memory_shortage& memory) {
             service world;
-            auto& ships = world.add_pool<ship>(name, {.capacity = 1000});
-            world.add_pool<int>("ints", {.capacity = 1000}).emplace(7);
-            world.add_raw_pool("raw", {.size = 12, .alignment = 4}, {.capacity = 1000}).emplace();
-            world.add_pool<int>("removed", {.capacity = 1000}).emplace(7);
+            auto& ships = world.add<pool<ship>>(name, {.capacity = 1000});
+            world.add<pool<int>>("ints", {.capacity = 1000}).emplace(7);
+            world.add<raw_pool<>>("raw", {.capacity = 1000}, raw_type{.size = 12, .alignment = 4}).emplace();
+            world.add<pool<int>>("removed", {.capacity = 1000}).emplace(7);
             std::vector<handle<ship>> alive;
             std::vector<handle<ship>> dead;
             fill(ships, alive, dead);
@@ -214,7 +214,7 @@ TEST_P(promise_test, a_pools_end_needs_no_memory) {
 
 TEST_P(promise_test, functions_of_a_pool_of_raw_objects_need_no_memory) {
     with_each_allocation_failing(GetParam(), [](memory_shortage& memory) {
-        raw_pool<default_layout> things({.name = name, .capacity = 1000}, {.size = 12, .alignment = 4});
+        raw_pool<> things({.name = name, .capacity = 1000}, {.size = 12, .alignment = 4});
         const auto first = things.emplace();
         const auto second = things.emplace();
         memory.begin();
@@ -273,7 +273,7 @@ TEST_P(promise_test, try_compact_of_a_service_throws_nothing_and_what_it_leaves_
         },
         [&](service& world, const auto& alive) {
             EXPECT_TRUE(world.try_compact().has_value());
-            EXPECT_EQ(world.find_pool<ship>(name)->items().size(), alive.size());
+            EXPECT_EQ(world.find_pool<pool<ship>>(name)->items().size(), alive.size());
             EXPECT_EQ(world.find<ship>(alive[0])->crew[9], 7);
         });
     EXPECT_FALSE(threw);

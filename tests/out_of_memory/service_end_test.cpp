@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
@@ -62,13 +64,13 @@ void fill_with_pools(service& world, service_end_log& to) {
     const pool_options options{.capacity = 10};
     to.world = &world;
     to.ended.reserve(10);
-    auto& first = world.add_pool<object_with_noted_end>("first", options);
+    auto& first = world.add<pool<object_with_noted_end>>("first", options);
     first.emplace(to, 1);
     world.compact();
     first.emplace(to, 2);
-    world.add_stable_pool<object_with_noted_end>("stable", options).emplace(to, 3);
-    static_cast<void>(world.add_raw_pool("bytes", bytes_of(to), options).emplace());
-    world.add_pool<object_with_noted_end>("removed", options).emplace(to, 5);
+    world.add<stable_pool<object_with_noted_end>>("stable", options).emplace(to, 3);
+    static_cast<void>(world.add<raw_pool<>>("bytes", options, bytes_of(to)).emplace());
+    world.add<pool<object_with_noted_end>>("removed", options).emplace(to, 5);
     EXPECT_TRUE(world.remove_pool("removed"));
 }
 

@@ -63,8 +63,9 @@ public:
     }
 };
 
-using placements = testing::Types<pool<std::string>, pool<std::string, keyed>, stable_pool<std::string>,
-                                  stable_pool<std::string, keyed>, recycling_pool<std::string>>;
+using placements =
+    testing::Types<pool<std::string>, pool<std::string, with_layout<keyed>>, stable_pool<std::string>,
+                   stable_pool<std::string, with_layout<keyed>>, recycling_pool<std::string>>;
 TYPED_TEST_SUITE(pool_placements, placements);
 
 TYPED_TEST(pool_placements, ranges_and_generators_come_all_at_once) {
@@ -313,8 +314,8 @@ TYPED_TEST(pool_placements, a_view_ends_where_it_would_have_while_others_create)
 }
 
 TEST(pool_placements_keys, handles_of_two_keys_do_not_mix) {
-    using here = stable_pool<int, keyed_layout<struct here_key>>;
-    using there = stable_pool<int, keyed_layout<struct there_key>>;
+    using here = stable_pool<int, with_layout<keyed_layout<struct here_key>>>;
+    using there = stable_pool<int, with_layout<keyed_layout<struct there_key>>>;
     static_assert(!std::is_convertible_v<here::handle_type, there::handle_type>);
     static_assert(!std::is_constructible_v<here::handle_type, there::handle_type>);
 }

@@ -79,7 +79,7 @@ using numbers = full_groups<stable_pool<std::uint64_t>>;
 /// Exchanges for each object, of 256 that are created.
 double exchanges_of_a_create(std::size_t holes) {
     constexpr std::size_t created = 256;
-    full_groups<stable_pool<std::uint64_t, default_layout, counting_policy>> groups(1000, holes, 100'000);
+    full_groups<stable_pool<std::uint64_t, with_policy<counting_policy>>> groups(1000, holes, 100'000);
     for (int warm = 0; warm != 8; ++warm) {
         groups.create();
     }

@@ -77,7 +77,7 @@ void in_another_thread(Body body) {
 }
 
 TEST(pool_stable_frames, after_reset_no_place_is_given_out_twice) {
-    using pool_type = stable_pool<std::uint64_t, default_layout, support::tiny_policy<2>>;
+    using pool_type = stable_pool<std::uint64_t, with_policy<support::tiny_policy<2>>>;
     pool_type pool({.name = "reset", .capacity = 40, .reuse_delay = 0});
     for (int round = 0; round != 3; ++round) {
         {
@@ -135,7 +135,7 @@ struct take_over_policy : support::tiny_policy<16, support::step_policy> {
 /// objects that there is room for.
 template <bool Shrinks>
 struct spread_objects {
-    using pool_type = stable_pool<std::uint64_t, default_layout, take_over_policy>;
+    using pool_type = stable_pool<std::uint64_t, with_policy<take_over_policy>>;
     using handle_type = pool_type::handle_type;
     static constexpr std::size_t capacity = 160;
 
@@ -235,9 +235,9 @@ struct page_of_numbers {
 };
 
 /// Groups of two: full ones, those with holes, and the one that the other thread's shard holds.
-template <template <class, class, class> class Pool>
+template <template <class, class> class Pool>
 struct holes_beside_objects {
-    using pool_type = Pool<page_of_numbers, default_layout, support::tiny_policy<2, support::step_policy>>;
+    using pool_type = Pool<page_of_numbers, with_policy<support::tiny_policy<2, support::step_policy>>>;
 
     holes_beside_objects() {
         for (int i = 0; i != 7; ++i) {
@@ -264,12 +264,9 @@ struct holes_beside_objects {
     pool_type pool{{.name = "pages", .capacity = 20, .reuse_delay = 0, .max_threads = 3}};
     known_objects<pool_type> objects{pool};
 };
-template <class T, class Layout, class Policy>
-using dense = pool<T, Layout, Policy>;
-
 template <class Scene>
 class pool_shrink_stopped : public testing::Test {};
-using shrunk_scenes = testing::Types<holes_beside_objects<dense>, holes_beside_objects<stable_pool>>;
+using shrunk_scenes = testing::Types<holes_beside_objects<pool>, holes_beside_objects<stable_pool>>;
 TYPED_TEST_SUITE(pool_shrink_stopped, shrunk_scenes);
 
 TYPED_TEST(pool_shrink_stopped, takes_no_memory_from_objects_that_are_made_meanwhile) {
@@ -287,7 +284,7 @@ TYPED_TEST(pool_shrink_stopped, takes_no_memory_from_objects_that_are_being_made
 /// A pool that keeps objects in some places, and a batch of others that fails at its last one.
 struct failing_batch {
     using pool_type =
-        recycling_pool<recycled_object, default_layout, support::tiny_policy<2, support::step_policy>>;
+        recycling_pool<recycled_object, with_policy<support::tiny_policy<2, support::step_policy>>>;
 
     failing_batch() {
         std::vector<pool_type::handle_type> made;

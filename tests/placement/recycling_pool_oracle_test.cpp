@@ -36,7 +36,7 @@ struct batches_of {
 template <class Case>
 class recycling_pool_oracle : public testing::Test {
 protected:
-    using pool_type = recycling_pool<recycled_object, default_layout, typename Case::policy>;
+    using pool_type = recycling_pool<recycled_object, with_policy<typename Case::policy>>;
     using handle_type = typename pool_type::handle_type;
 
     handle_type any_of_the_living() {

@@ -77,7 +77,7 @@ namespace {
 
 using strings = recycling_pool<std::string>;
 using vectors = recycling_pool<std::vector<int>>;
-using objects = recycling_pool<recycled_object, default_layout, support::tiny_policy<1>>;
+using objects = recycling_pool<recycled_object, with_policy<support::tiny_policy<1>>>;
 
 const std::string long_text(200, 'x');
 
@@ -423,7 +423,7 @@ TEST(recycling_pool_test, clearing_may_use_the_pool) {
 
 TEST(recycling_pool_test, a_sweep_clears_the_dead_that_left_no_record) {
     recycled_object::counts seen;
-    recycling_pool<recycled_object, default_layout, support::tiny_policy<2>> pool(
+    recycling_pool<recycled_object, with_policy<support::tiny_policy<2>>> pool(
         {.name = "swept", .capacity = 500, .reuse_delay = 0, .removal_queue_size = 1});
     for (int round = 0; round != 10; ++round) {
         std::vector<handle<recycled_object>> made;

@@ -19,7 +19,7 @@
 namespace handlepool::test {
 namespace {
 
-using pool_type = recycling_pool<recycled_object, default_layout, support::tiny_policy<1>>;
+using pool_type = recycling_pool<recycled_object, with_policy<support::tiny_policy<1>>>;
 
 TEST(recycling_pool_threads, threads_that_create_and_erase_each_others_objects) {
     recycled_object::counts seen;

@@ -264,7 +264,7 @@ TEST(stable_pool_test, shrinking_takes_nothing_from_threads_that_create) {
 
 TEST(stable_pool_test, takes_what_the_pool_promises_to_take) {
     for (const std::size_t capacity : {1U, 2U, 63U, 64U, 65U, 1000U}) {
-        stable_pool<std::uint64_t, default_layout, support::tiny_policy<1>> pool(
+        stable_pool<std::uint64_t, with_policy<support::tiny_policy<1>>> pool(
             {.name = "full", .capacity = capacity, .reuse_delay = 0, .max_threads = 8});
         for (int round = 0; round != 20; ++round) {
             const auto handles = emplace_sequence(pool, 0, capacity);
@@ -320,7 +320,7 @@ TEST(stable_pool_test, for_each_visits_the_same_objects_in_any_number_of_threads
 
 TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_promoted_or_not) {
     census people;
-    stable_pool<counted, default_layout, support::tiny_policy<2>> pool(
+    stable_pool<counted, with_policy<support::tiny_policy<2>>> pool(
         {.name = "swept", .capacity = 500, .reuse_delay = 0, .removal_queue_size = 1});
     for (int round = 0; round != 10; ++round) {
         std::vector<handle<counted>> handles;

@@ -32,9 +32,10 @@ std::vector<std::string> listed() {
 using names = std::vector<std::string>;
 
 TEST(pool_listing, has_a_pool_for_its_life) {
-    std::optional<pool<int, small_layout>> first(pool_options{.name = "first", .capacity = 10});
-    std::optional<pool<int, small_layout>> second(pool_options{.name = "second", .capacity = 10});
-    std::optional<pool<int, small_layout>> third(pool_options{.name = "third", .capacity = 10});
+    std::optional<pool<int, with_layout<small_layout>>> first(pool_options{.name = "first", .capacity = 10});
+    std::optional<pool<int, with_layout<small_layout>>> second(
+        pool_options{.name = "second", .capacity = 10});
+    std::optional<pool<int, with_layout<small_layout>>> third(pool_options{.name = "third", .capacity = 10});
     EXPECT_EQ(listed(), (names{"third", "second", "first"}));
     second.reset();
     EXPECT_EQ(listed(), (names{"third", "first"}));
@@ -45,8 +46,8 @@ TEST(pool_listing, has_a_pool_for_its_life) {
 }
 
 TEST(pool_listing, tells_pools_of_different_types_apart) {
-    const pool<int, small_layout> numbers({.name = "numbers", .capacity = 10, .pool_id = 7});
-    const pool<float, small_layout> others({.name = "others", .capacity = 10, .pool_id = 9});
+    const pool<int, with_layout<small_layout>> numbers({.name = "numbers", .capacity = 10, .pool_id = 7});
+    const pool<float, with_layout<small_layout>> others({.name = "others", .capacity = 10, .pool_id = 9});
     const detail::living_pool& last = *detail::living_pools;
     EXPECT_EQ(last.id, 9U);
     EXPECT_EQ(last.generation_bits, small_layout::generation_bits);
@@ -60,8 +61,8 @@ TEST(pool_listing, takes_pools_of_several_threads) {
     for (int i = 0; i != 4; ++i) {
         threads.emplace_back([] {
             for (int j = 0; j != 50; ++j) {
-                const pool<int, small_layout> one({.name = "one", .capacity = 10});
-                const pool<int, small_layout> two({.name = "two", .capacity = 10});
+                const pool<int, with_layout<small_layout>> one({.name = "one", .capacity = 10});
+                const pool<int, with_layout<small_layout>> two({.name = "two", .capacity = 10});
             }
         });
     }

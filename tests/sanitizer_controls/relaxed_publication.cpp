@@ -33,7 +33,7 @@ struct relaxed_policy : handlepool::default_policy {
 
 template <class Policy>
 int hull_seen_by_another_thread() {
-    using ship_pool = handlepool::pool<ship, handlepool::default_layout, Policy>;
+    using ship_pool = handlepool::pool<ship, handlepool::with_policy<Policy>>;
     ship_pool ships({.name = "ships", .capacity = 10});
     std::atomic<std::uint64_t> passed{0};
     int seen = 0;

@@ -23,7 +23,7 @@ namespace {
 using testing::ElementsAre;
 
 using ints = pool<int>;
-using tiny_ints = pool<int, default_layout, support::tiny_policy<2>>;
+using tiny_ints = pool<int, with_policy<support::tiny_policy<2>>>;
 using any = any_pool<default_layout>;
 
 constexpr raw_type three_bytes{.size = 3, .alignment = 1};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
 #include <handlepool/pool_limits.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>
@@ -345,13 +347,13 @@ TEST_F(limits_file, a_service_gives_its_limits_to_the_pools_that_it_names) {
     service world = service::from_json(write(complete));
     EXPECT_THAT(world.unused_limits(), ElementsAre("rockets", "ships"));
     EXPECT_EQ(world.size(), 0U) << "what a pool holds only the program knows";
-    auto& ships = world.add_pool<int>("ships", {.capacity = 5});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 5});
     EXPECT_EQ(ships.capacity(), 10000U);
     EXPECT_EQ(ships.stats().reuse_delay, 256U);
     EXPECT_EQ(ships.stats().slot_limit, 50000U);
-    EXPECT_EQ(world.add_pool<int>("others", {.capacity = 5}).capacity(), 5U);
+    EXPECT_EQ(world.add<pool<int>>("others", {.capacity = 5}).capacity(), 5U);
     EXPECT_THAT(world.unused_limits(), ElementsAre("rockets"));
-    EXPECT_EQ(world.add_raw_pool("rockets", {.size = 3}).capacity(), 7U);
+    EXPECT_EQ(world.add<raw_pool<>>("rockets", {}, raw_type{.size = 3}).capacity(), 7U);
     EXPECT_THAT(world.unused_limits(), IsEmpty());
     world.remove_pool("ships");
     EXPECT_THAT(world.unused_limits(), IsEmpty()) << "they were used";
@@ -360,7 +362,7 @@ TEST_F(limits_file, a_service_gives_its_limits_to_the_pools_that_it_names) {
 TEST_F(limits_file, a_pool_that_its_limits_make_impossible_is_told_with_file_and_place) {
     const auto file = write(R"({"pools": {"ships": {"capacity": 100, "slot_limit": 50}}})");
     service world = service::from_json(file);
-    EXPECT_THAT([&] { world.add_pool<int>("ships"); },
+    EXPECT_THAT([&] { world.add<pool<int>>("ships"); },
                 ThrowsMessage<std::invalid_argument>(
                     AllOf(StartsWith("pool 'ships': slot_limit = 50 is not allowed"),
                           HasSubstr("(limits from " + file.string() + ": pools.ships)"))));
@@ -375,7 +377,7 @@ TEST_F(limits_file, other_options_of_a_service_made_from_it_stay) {
     std::uint64_t generation = 0;
     {
         service world = service::from_json(write(complete), options);
-        generation = world.add_pool<int>("ships").emplace(1).generation();
+        generation = world.add<pool<int>>("ships").emplace(1).generation();
     }
     EXPECT_EQ(report, "pool 'ships' still holds 1 object; the oldest:\n  ships #0 generation " +
                           std::to_string(generation) + ": alive, created in this frame\n");

@@ -3,6 +3,7 @@
 // Rows of columns in a service, beside objects.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>
@@ -31,8 +32,8 @@ using mover = columns<position, health>;
 class service_columns : public testing::Test {
 protected:
     service service_;
-    pool<mover>& movers_ = service_.add_pool<mover>("movers", {.capacity = 100});
-    pool<int>& ints_ = service_.add_pool<int>("ints", {.capacity = 100});
+    pool<mover>& movers_ = service_.add<pool<mover>>("movers", {.capacity = 100});
+    pool<int>& ints_ = service_.add<pool<int>>("ints", {.capacity = 100});
 };
 
 TEST_F(service_columns, rows_are_found_by_untyped_handles) {
@@ -51,8 +52,8 @@ TEST_F(service_columns, rows_are_found_by_untyped_handles) {
     EXPECT_EQ(service_.find<int>(one), nullptr);
     EXPECT_EQ((service_.find<columns<health, position>>(one)), nullptr);
     EXPECT_EQ(*service_.find<int>(number), 7);
-    EXPECT_EQ(service_.find_pool<mover>("movers"), &movers_);
-    EXPECT_EQ(service_.find_pool<position>("movers"), nullptr);
+    EXPECT_EQ(service_.find_pool<pool<mover>>("movers"), &movers_);
+    EXPECT_EQ(service_.find_pool<pool<position>>("movers"), nullptr);
     EXPECT_TRUE(service_.erase(one));
     EXPECT_FALSE(service_.find<mover>(one));
 }
@@ -102,7 +103,7 @@ TEST_F(service_columns, any_pool_names_a_row_by_its_first_element) {
 }
 
 TEST_F(service_columns, a_pool_of_rows_may_have_a_policy_of_its_own) {
-    auto& tiny = service_.add_pool<mover, support::tiny_policy<2>>("tiny", {.capacity = 10});
+    auto& tiny = service_.add<pool<mover, with_policy<support::tiny_policy<2>>>>("tiny", {.capacity = 10});
     const any_handle one = tiny.emplace(health{9});
     ASSERT_TRUE(service_.find<mover>(one));
     EXPECT_EQ(service_.find<mover>(one)->get<health>().points, 9);

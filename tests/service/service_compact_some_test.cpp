@@ -2,6 +2,7 @@
 
 // Compactions of a service with a budget, which its pools share.
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -19,7 +20,7 @@ class compact_some_of_service : public testing::Test {
 protected:
     compact_some_of_service() {
         for (int i = 0; i != 4; ++i) {
-            pools.push_back(&world.add_pool<int>("pool " + std::to_string(i), {.capacity = 10'000}));
+            pools.push_back(&world.add<pool<int>>("pool " + std::to_string(i), {.capacity = 10'000}));
         }
     }
     void load(std::size_t which, int count) {
@@ -84,8 +85,8 @@ TEST_F(compact_some_of_service, a_budget_below_the_number_of_pools_leaves_none_b
 // Nothing waits that is counted, and yet the pool is not idle.
 TEST(compact_some_of_service_with_failures, reaches_a_place_whose_constructor_threw) {
     service world;
-    auto& failing = world.add_pool<re_entrant>("failing", {.capacity = 1000});
-    auto& other = world.add_pool<int>("other", {.capacity = 10'000});
+    auto& failing = world.add<pool<re_entrant>>("failing", {.capacity = 1000});
+    auto& other = world.add<pool<int>>("other", {.capacity = 10'000});
     vacate_last_place(failing);
     for (int frames = 0; !failing.idle(); ++frames) {
         ASSERT_LT(frames, 100);

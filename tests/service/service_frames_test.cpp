@@ -2,6 +2,8 @@
 
 // The frames of a service: compaction of all its pools, guards, hooks, and the report of what is left.
 
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -63,19 +65,19 @@ protected:
     }
 
     service world;
-    pool<int>& c = world.add_pool<int>("c", small_pools);
-    pool<int>& a = world.add_pool<int>("a", small_pools);
-    pool<int>& b = world.add_pool<int>("b", small_pools);
+    pool<int>& c = world.add<pool<int>>("c", small_pools);
+    pool<int>& a = world.add<pool<int>>("a", small_pools);
+    pool<int>& b = world.add<pool<int>>("b", small_pools);
 };
 
 TEST_F(frames, pools_are_compacted_in_the_order_in_which_they_were_added) {
     make_work();
     EXPECT_THAT(compacted(), ElementsAre("c", "a", "b"));
-    world.add_pool<int>("aa", small_pools).emplace(1);
+    world.add<pool<int>>("aa", small_pools).emplace(1);
     make_work();
     EXPECT_THAT(compacted(), ElementsAre("c", "a", "b", "aa"));
     world.remove_pool("a");
-    world.add_pool<int>("a", small_pools).emplace(1);
+    world.add<pool<int>>("a", small_pools).emplace(1);
     b.emplace(1);
     c.emplace(1);
     EXPECT_THAT(compacted(), ElementsAre("a", "c", "b", "a"))
@@ -131,7 +133,7 @@ TEST_F(frames, what_was_done_is_summed_up) {
 
 TEST_F(frames, retired_slots_are_counted) {
     basic_service<handle_layout<16, 2, 14>> short_lived; // one object a slot
-    auto& ints = short_lived.add_pool<int>("ints", small_pools);
+    auto& ints = short_lived.add<pool<int, with_layout<handle_layout<16, 2, 14>>>>("ints", small_pools);
     ints.erase(ints.emplace(1));
     EXPECT_EQ(short_lived.compact().retired, 1U);
 }
@@ -148,7 +150,7 @@ TEST_F(frames, any_executor_runs_the_loops) {
 }
 
 TEST_F(frames, raw_pools_take_part) {
-    auto& raw = world.add_raw_pool("raw", {.size = 3, .alignment = 1}, small_pools);
+    auto& raw = world.add<raw_pool<>>("raw", small_pools, raw_type{.size = 3, .alignment = 1});
     raw.emplace();
     EXPECT_THAT(compacted(), ElementsAre("raw"));
     EXPECT_EQ(raw.items().size(), 1U);
@@ -157,7 +159,7 @@ TEST_F(frames, raw_pools_take_part) {
 // ---- Conflicts
 
 TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
-    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
+    auto& dying = world.add<pool<re_entrant>>("dying", small_pools);
     std::string refusal;
     std::string guard_refusal;
     dying.erase(dying.emplace(re_entrant::callback(), [&] {
@@ -181,8 +183,8 @@ TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
 }
 
 TEST_F(frames, destructors_may_erase_in_other_pools_before_and_behind_theirs) {
-    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
-    auto& behind = world.add_pool<int>("behind", small_pools);
+    auto& dying = world.add<pool<re_entrant>>("dying", small_pools);
+    auto& behind = world.add<pool<int>>("behind", small_pools);
     const any_handle in_a = a.emplace(1);
     const any_handle in_behind = behind.emplace(1);
     world.compact();
@@ -195,11 +197,11 @@ TEST_F(frames, destructors_may_erase_in_other_pools_before_and_behind_theirs) {
 }
 
 TEST_F(frames, destructors_may_add_and_remove_pools_also_their_own) {
-    auto& dying = world.add_pool<re_entrant>("dying", small_pools);
+    auto& dying = world.add<pool<re_entrant>>("dying", small_pools);
     dying.erase(dying.emplace(re_entrant::callback(), [&] {
         EXPECT_TRUE(world.remove_pool("dying"));
         EXPECT_TRUE(world.remove_pool("b"));
-        world.add_pool<int>("dying", small_pools).emplace(1);
+        world.add<pool<int>>("dying", small_pools).emplace(1);
     }));
     b.emplace(1);
     EXPECT_THAT(compacted(), ElementsAre("b", "dying")) << "they end with the next compaction";
@@ -245,7 +247,7 @@ TEST_F(frames, the_first_of_several_conflicts_is_told) {
 
 TEST_F(frames, a_removed_pool_whose_guard_is_held_lives_on_until_it_is_released) {
     census counts;
-    auto& removed = world.add_pool<counted>("removed", small_pools);
+    auto& removed = world.add<pool<counted>>("removed", small_pools);
     removed.emplace(counts);
     {
         const auto guard = removed.access();
@@ -303,7 +305,7 @@ TEST_F(frames, a_guard_of_another_thread_holds_compaction_off) {
 
 // Used to wait for ever: each for the guard of the other.
 TEST_F(frames, a_guard_of_a_pool_and_then_of_the_service_beside_a_compaction) {
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
     const auto handle = ships.emplace(1);
     for (int round = 0; round != 3; ++round) {
         ships.emplace(round);
@@ -329,7 +331,7 @@ TEST_F(frames, a_guard_of_a_pool_and_then_of_the_service_beside_a_compaction) {
 }
 
 TEST_F(frames, guards_may_end_in_another_thread) {
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     auto of_service = world.access();
     auto of_object = ships.pin(handle);
@@ -347,7 +349,7 @@ TEST_F(frames, guards_may_end_in_another_thread) {
 }
 
 TEST_F(frames, pin_of_a_stale_handle_holds_nothing) {
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     ships.erase(handle);
     const auto of_object = ships.pin(handle);
@@ -358,7 +360,7 @@ TEST_F(frames, pin_of_a_stale_handle_holds_nothing) {
 }
 
 TEST_F(frames, try_access_never_waits) {
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
     const auto of_pool = ships.try_access();
     const auto of_service = world.try_access();
     EXPECT_TRUE(of_pool && of_service);
@@ -378,7 +380,8 @@ TEST_F(frames, null_handles_have_no_pool) {
 
 TEST(null_handle, has_no_pool_where_one_has_the_id_that_its_bits_name) {
     basic_service<handle_layout<20, 10, 2>> world;
-    auto& first = world.add_pool<int>("first", {.capacity = 10, .pool_id = 0});
+    auto& first =
+        world.add<pool<int, with_layout<handle_layout<20, 10, 2>>>>("first", {.capacity = 10, .pool_id = 0});
     const decltype(world)::handle_type living = first.emplace(1);
     const decltype(world)::handle_type null;
     EXPECT_NE(world.route(living), nullptr);
@@ -395,7 +398,7 @@ struct throwing_listener : inline_executor {
 };
 
 TEST_F(frames, an_exception_of_an_executor_leaves_removed_pools_to_the_next_compaction) {
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
     const auto handle = ships.emplace(7);
     auto guard = ships.access();
     ASSERT_TRUE(world.remove_pool("ships"));
@@ -413,9 +416,9 @@ TEST_F(frames, an_exception_of_an_executor_leaves_removed_pools_to_the_next_comp
 
 TEST_F(frames, pools_that_come_and_go_between_compactions_are_never_compacted_when_gone) {
     for (int round = 0; round != 5; ++round) {
-        world.add_pool<int>("one", {.capacity = 10}).emplace(1);
+        world.add<pool<int>>("one", {.capacity = 10}).emplace(1);
         world.compact();
-        world.add_pool<int>("two", {.capacity = 10}).emplace(2);
+        world.add<pool<int>>("two", {.capacity = 10}).emplace(2);
         ASSERT_TRUE(world.remove_pool("one"));
         world.compact();
         EXPECT_EQ(world.compact().pools, 0U);
@@ -472,7 +475,7 @@ TEST_F(frames, hooks_are_called_for_typed_and_for_any_pools) {
 TEST(service_hooks, are_called_when_a_removed_pool_ends) {
     int calls = 0;
     service world;
-    auto& ints = world.add_pool<int>("ints", small_pools);
+    auto& ints = world.add<pool<int>>("ints", small_pools);
     ints.on_destroy([&](handle<int>, int&) { ++calls; }).release();
     ints.emplace(1);
     world.remove_pool("ints");
@@ -485,9 +488,9 @@ TEST(service_hooks, are_called_when_a_removed_pool_ends) {
 
 TEST(service_leaks, names_pools_that_hold_objects_and_the_oldest_of_them) {
     service world;
-    auto& ships = world.add_pool<int>("ships", {.capacity = 100, .remember_frames = true});
-    world.add_pool<int>("empty", small_pools);
-    auto& rockets = world.add_pool<int>("rockets", small_pools);
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 100, .remember_frames = true});
+    world.add<pool<int>>("empty", small_pools);
+    auto& rockets = world.add<pool<int>>("rockets", small_pools);
     EXPECT_THAT(world.leaks(), IsEmpty());
     std::uint64_t generation = 0; // 1, unless an earlier pool of the program had the same id
     for (int i = 0; i != 7; ++i) {
@@ -522,7 +525,7 @@ TEST(service_leaks, are_reported_at_the_end_before_the_objects_are_destroyed) {
     std::uint64_t generation = 0;
     {
         service world(options);
-        auto& counted_pool = world.add_pool<counted>("counted", small_pools);
+        auto& counted_pool = world.add<pool<counted>>("counted", small_pools);
         counted_pool.emplace(counts);
         generation = counted_pool.emplace(counts).generation();
     }
@@ -539,9 +542,9 @@ TEST(service_leaks, are_not_reported_when_there_are_none) {
     options.report_leaks = [&](const std::string&) { ++reports; };
     {
         service world(options);
-        auto& ships = world.add_pool<int>("ships", small_pools);
+        auto& ships = world.add<pool<int>>("ships", small_pools);
         ships.erase(ships.emplace(1)); // erased is not leaked, compacted or not
-        world.add_pool<int>("removed", small_pools).emplace(1);
+        world.add<pool<int>>("removed", small_pools).emplace(1);
         world.remove_pool("removed"); // as the program wanted it
     }
     EXPECT_EQ(reports, 0);

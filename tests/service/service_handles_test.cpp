@@ -2,6 +2,8 @@
 
 // States, revoked and reserved handles, user bits and narrow layouts, through a service.
 
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>
@@ -18,8 +20,9 @@ using marked_layout = handle_layout<24, 20, 9, 11>;
 
 TEST(user_bits_of_a_service, pass_through_a_service) {
     basic_service<marked_layout> service;
-    auto& ships = service.add_pool<int>("ships", {.capacity = 10});
-    auto& rockets = service.add_raw_pool("rockets", {.size = 4, .alignment = 4}, {.capacity = 10});
+    auto& ships = service.add<pool<int, with_layout<marked_layout>>>("ships", {.capacity = 10});
+    auto& rockets = service.add<raw_pool<with_layout<marked_layout>>>("rockets", {.capacity = 10},
+                                                                      raw_type{.size = 4, .alignment = 4});
     const handle<void, marked_layout> ship = ships.emplace(7).with_user(5);
     const auto rocket = rockets.emplace().with_user(6);
     EXPECT_EQ(service.route(ship)->name(), "ships");
@@ -40,8 +43,8 @@ TEST(user_bits_of_a_service, pass_through_a_service) {
 
 TEST(service_handles, have_a_state_and_can_be_cancelled_and_revoked) {
     service service;
-    auto& ships = service.add_pool<std::uint64_t>("ships", {.capacity = 10});
-    auto& rockets = service.add_raw_pool("rockets", {.size = 8, .alignment = 8}, {.capacity = 10});
+    auto& ships = service.add<pool<std::uint64_t>>("ships", {.capacity = 10});
+    auto& rockets = service.add<raw_pool<>>("rockets", {.capacity = 10}, raw_type{.size = 8, .alignment = 8});
     const any_handle reserved = ships.reserve_handle();
     const any_handle cancelled = rockets.reserve_handle();
     EXPECT_EQ(service.state(reserved), handle_state::reserved);
@@ -67,9 +70,9 @@ TEST(service_handles, have_a_state_and_can_be_cancelled_and_revoked) {
 TEST(service_handles, of_32_bits_are_routed_to_their_pools) {
     using layout = handle_layout<16, 12, 4>;
     basic_service<layout> service;
-    auto& ships = service.add_pool<int>("ships", {.capacity = 1000, .max_threads = 16});
-    auto& rockets =
-        service.add_raw_pool("rockets", {.size = 4, .alignment = 4}, {.capacity = 100, .max_threads = 16});
+    auto& ships = service.add<pool<int, with_layout<layout>>>("ships", {.capacity = 1000, .max_threads = 16});
+    auto& rockets = service.add<raw_pool<with_layout<layout>>>(
+        "rockets", {.capacity = 100, .max_threads = 16}, raw_type{.size = 4, .alignment = 4});
     std::vector<handle<void, layout>> all;
     for (int i = 0; i != 1000; ++i) {
         all.push_back(ships.emplace(i));

@@ -2,6 +2,7 @@
 
 // Pools of any type in a service, such as those with keys, and hooks through it.
 
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
 #include <handlepool/service.hpp>
 
@@ -19,31 +20,31 @@ namespace {
 using testing::ElementsAre;
 
 using port_layout = keyed_layout<struct ports>;
-using port_pool = pool<int, port_layout>;
+using port_pool = pool<int, with_layout<port_layout>>;
 using port_handle = port_pool::handle_type;
 
 TEST(service_keys, pools_with_keys_are_added_and_found_by_their_type) {
     service world;
     auto& ports = world.add<port_pool>("ports", {.capacity = 10});
     static_assert(std::is_same_v<decltype(ports), port_pool&>);
-    auto& plain = world.add_pool<int>("plain", {.capacity = 10});
+    auto& plain = world.add<pool<int>>("plain", {.capacity = 10});
     EXPECT_EQ(world.find_any_pool("ports")->as<port_pool>(), &ports);
     EXPECT_EQ(world.find_any_pool("ports")->as<pool<int>>(), nullptr);
-    EXPECT_EQ(world.find_pool<int>("ports"), nullptr) << "that is one without a key";
-    EXPECT_EQ(world.find_pool<int>("plain"), &plain);
+    EXPECT_EQ(world.find_pool<pool<int>>("ports"), nullptr) << "that is one without a key";
+    EXPECT_EQ(world.find_pool<pool<int>>("plain"), &plain);
     EXPECT_THROW(world.add<port_pool>("ports"), std::invalid_argument);
     std::string error;
     EXPECT_EQ(world.try_add<port_pool>("ports", {}, error), nullptr);
     EXPECT_THAT(error, testing::HasSubstr("ports"));
-    auto& raw =
-        world.add<raw_pool<port_layout>>("raw", {.capacity = 10}, raw_type{.size = 4, .alignment = 4});
+    auto& raw = world.add<raw_pool<with_layout<port_layout>>>("raw", {.capacity = 10},
+                                                              raw_type{.size = 4, .alignment = 4});
     EXPECT_TRUE(world.contains(raw.emplace()));
 }
 
 TEST(service_keys, handles_are_routed_and_get_their_key_back) {
     service world;
     auto& ports = world.add<port_pool>("ports", {.capacity = 10});
-    auto& plain = world.add_pool<int>("plain", {.capacity = 10});
+    auto& plain = world.add<pool<int>>("plain", {.capacity = 10});
     const port_handle port = ports.emplace(7);
     const handle<int> other = plain.emplace(8);
     EXPECT_TRUE(world.contains(port));

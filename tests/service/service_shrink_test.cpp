@@ -3,6 +3,7 @@
 // shrink_to_fit of a service: of all its pools, and what keeps it off.
 
 #include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,8 +47,8 @@ protected:
     std::size_t bytes() const { return bytes_of(dense) + bytes_of(stable); }
 
     service world;
-    pool<page_sized>& dense = world.add_pool<page_sized>("dense", {.capacity = 1000});
-    stable_pool<page_sized>& stable = world.add_stable_pool<page_sized>("stable", {.capacity = 1000});
+    pool<page_sized>& dense = world.add<pool<page_sized>>("dense", {.capacity = 1000});
+    stable_pool<page_sized>& stable = world.add<stable_pool<page_sized>>("stable", {.capacity = 1000});
 };
 
 TEST_F(service_shrink_test, all_pools_return_their_memory) {

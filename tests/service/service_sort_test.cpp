@@ -2,6 +2,7 @@
 
 // Pools of a service are sorted through the pools themselves.
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ protected:
 
     std::size_t refused = 0; // counted by a hook, which the pool's end calls too
     service world;
-    pool<int>& ints = world.add_pool<int>("ints", {.capacity = 10});
+    pool<int>& ints = world.add<pool<int>>("ints", {.capacity = 10});
     std::vector<any_handle> handles;
 };
 

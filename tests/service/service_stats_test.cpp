@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/service_stats.hpp>
 
@@ -314,7 +315,7 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
     const std::string name = "a\nb\x1b[2J\xff";
     const std::string shown = "a\ufffdb\ufffd[2J\ufffd";
     service world;
-    auto& pool = world.add_pool<int>(name, {.capacity = 1, .pool_id = 9});
+    auto& pool = world.add<handlepool::pool<int>>(name, {.capacity = 1, .pool_id = 9});
     const auto one = pool.emplace(1);
     EXPECT_EQ(pool.name(), name) << "which stays as it is";
     // The generation is 1, unless an earlier pool of the program had this id.
@@ -322,9 +323,9 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
     EXPECT_EQ(world.describe(one), alive);
     EXPECT_EQ(to_text(world.leaks()),
               "pool '" + shown + "' still holds 1 object; the oldest:\n  " + alive + "\n");
-    EXPECT_EQ(refusal_of([&] { world.add_pool<int>(name, {.capacity = 1}); }),
+    EXPECT_EQ(refusal_of([&] { world.add<pool<int>>(name, {.capacity = 1}); }),
               "handlepool: the service has a pool '" + shown + "' already");
-    EXPECT_EQ(refusal_of([&] { world.add_pool<int>(name + "2", {.capacity = 0}); }),
+    EXPECT_EQ(refusal_of([&] { world.add<pool<int>>(name + "2", {.capacity = 0}); }),
               "pool '" + shown +
                   "2': capacity = 0 is not allowed; allowed are 1 to 4294967294 by the handle's "
                   "layout");
@@ -342,8 +343,8 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
 
 TEST(stats_of_a_service, are_those_of_its_pools_in_the_order_in_which_they_were_added) {
     service world;
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
-    world.add_pool<int>("asteroids", {.capacity = 20});
+    auto& ships = world.add<pool<int>>("ships", {.capacity = 10});
+    world.add<pool<int>>("asteroids", {.capacity = 20});
     ships.emplace(1);
     world.compact();
     ships.emplace(2);

@@ -2,6 +2,7 @@
 
 // A service beside threads that are stopped anywhere, also while they hold its mutex.
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
@@ -55,6 +56,7 @@ struct stepped_policy : support::tiny_policy<2, support::step_policy> {
 
 using layout = handle_layout<40, 20, 4>;
 using stepped_service = basic_service<layout, stepped_policy>;
+using stepped_pool = pool<int, with_layout<layout, with_policy<stepped_policy>>>;
 using handle_type = stepped_service::handle_type;
 
 const pool_options small{.capacity = 20, .reuse_delay = 0, .max_threads = 64};
@@ -62,12 +64,12 @@ const pool_options small{.capacity = 20, .reuse_delay = 0, .max_threads = 64};
 /// Two pools with something to do, and a removed one.
 struct busy_service {
     stepped_service world{{.max_threads = 64}};
-    stepped_service::pool_of<int>& first = world.add_pool<int>("first", small);
-    stepped_service::pool_of<int>& second = world.add_pool<int>("second", small);
+    stepped_pool& first = world.add<stepped_pool>("first", small);
+    stepped_pool& second = world.add<stepped_pool>("second", small);
     handle_type one = first.emplace(1);
     handle_type two = second.emplace(2);
     handle_type three = second.emplace(3);
-    handle_type removed = world.add_pool<int>("removed", small).emplace(4);
+    handle_type removed = world.add<stepped_pool>("removed", small).emplace(4);
     bool removes = world.remove_pool("removed");
 };
 
@@ -87,7 +89,7 @@ void expect_no_wait(const char* name, support::stepper& stopped, Call call) {
 
 TEST(service_never_waits, beside_a_thread_stopped_in_anything_that_a_service_does) {
     const std::vector<std::pair<std::string, std::function<void(busy_service&)>>> victims{
-        {"add_pool", [](busy_service& at) { at.world.add_pool<int>("new", small).emplace(1); }},
+        {"add", [](busy_service& at) { at.world.add<stepped_pool>("new", small).emplace(1); }},
         {"remove_pool", [](busy_service& at) { at.world.remove_pool("first"); }},
         {"find_pool", [](busy_service& at) { at.world.find_any_pool("first"); }},
         {"stats", [](busy_service& at) { static_cast<void>(at.world.stats()); }},
@@ -180,7 +182,7 @@ TEST(service_stopped, try_compact_may_find_the_mutex_taken_at_any_time) {
         at.world.compact(); // so that it has its list of the pools
         at.world.remove_pool("first");
         at.second.emplace(5);
-        const handle_type four = at.world.add_pool<int>("new", small).emplace(6);
+        const handle_type four = at.world.add<stepped_pool>("new", small).emplace(6);
         step_mutex::refusals = taken;
         EXPECT_TRUE(at.world.try_compact());
         EXPECT_TRUE(at.world.try_compact());

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/raw_stable_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,17 +49,17 @@ constexpr raw_type three_bytes{.size = 3, .alignment = 1};
 
 TEST(service_test, pools_are_found_by_name_and_type) {
     service world;
-    auto& ships = world.add_pool<ship>("ships", small);
-    auto& rockets = world.add_pool<rocket>("rockets", small);
-    auto& raw = world.add_raw_pool("raw", three_bytes, small);
+    auto& ships = world.add<pool<ship>>("ships", small);
+    auto& rockets = world.add<pool<rocket>>("rockets", small);
+    auto& raw = world.add<raw_pool<>>("raw", small, three_bytes);
     EXPECT_EQ(world.size(), 3U);
     EXPECT_EQ(ships.name(), "ships");
     EXPECT_EQ(ships.capacity(), 100U);
-    EXPECT_EQ(world.find_pool<ship>("ships"), &ships);
-    EXPECT_EQ(world.find_pool<rocket>("rockets"), &rockets);
-    EXPECT_EQ(world.find_pool<rocket>("ships"), nullptr);
-    EXPECT_EQ(world.find_pool<ship>("ship"), nullptr);
-    EXPECT_EQ(world.find_any_pool("raw")->as<service::raw_pool_type>(), &raw);
+    EXPECT_EQ(world.find_pool<pool<ship>>("ships"), &ships);
+    EXPECT_EQ(world.find_pool<pool<rocket>>("rockets"), &rockets);
+    EXPECT_EQ(world.find_pool<pool<rocket>>("ships"), nullptr);
+    EXPECT_EQ(world.find_pool<pool<ship>>("ship"), nullptr);
+    EXPECT_EQ(world.find_any_pool("raw")->as<raw_pool<>>(), &raw);
     EXPECT_EQ(world.find_any_pool(""), nullptr);
 }
 
@@ -67,15 +70,15 @@ TEST(service_test, pools_whose_objects_never_move_are_pools_like_others) {
         int value;
     };
     service world;
-    auto& pins = world.add_stable_pool<pinned>("pins", small);
-    auto& raw = world.add_raw_stable_pool("raw", three_bytes, small);
-    EXPECT_EQ(world.find_stable_pool<pinned>("pins"), &pins);
-    EXPECT_EQ(world.find_stable_pool<pinned>("raw"), nullptr);
+    auto& pins = world.add<stable_pool<pinned>>("pins", small);
+    auto& raw = world.add<raw_stable_pool<>>("raw", small, three_bytes);
+    EXPECT_EQ(world.find_pool<stable_pool<pinned>>("pins"), &pins);
+    EXPECT_EQ(world.find_pool<stable_pool<pinned>>("raw"), nullptr);
     EXPECT_EQ(world.find_any_pool("raw")->as<service::raw_stable_pool_type>(), &raw);
     std::string error;
-    EXPECT_EQ(world.try_add_stable_pool<pinned>("pins", small, error), nullptr);
+    EXPECT_EQ(world.try_add<stable_pool<pinned>>("pins", small, error), nullptr);
     EXPECT_THAT(error, HasSubstr("pins"));
-    EXPECT_EQ(world.try_add_raw_stable_pool("", three_bytes, small, error), nullptr);
+    EXPECT_EQ(world.try_add<raw_stable_pool<>>("", small, error, three_bytes), nullptr);
 
     const any_handle first = pins.emplace(1);
     const any_handle second = pins.emplace(2);
@@ -93,35 +96,36 @@ TEST(service_test, pools_whose_objects_never_move_are_pools_like_others) {
 
 TEST(service_test, names_are_unique_and_not_empty) {
     service world;
-    auto& ships = world.add_pool<ship>("ships", small);
-    EXPECT_THAT([&] { world.add_pool<rocket>("ships", small); },
+    auto& ships = world.add<pool<ship>>("ships", small);
+    EXPECT_THAT([&] { world.add<pool<rocket>>("ships", small); },
                 ThrowsMessage<std::invalid_argument>("handlepool: the service has a pool 'ships' already"));
-    EXPECT_THAT([&] { world.add_raw_pool("ships", three_bytes, small); },
+    EXPECT_THAT([&] { world.add<raw_pool<>>("ships", small, three_bytes); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("'ships' already")));
-    EXPECT_THAT([&] { world.add_pool<ship>("", small); },
+    EXPECT_THAT([&] { world.add<pool<ship>>("", small); },
                 ThrowsMessage<std::invalid_argument>("handlepool: a pool of a service needs a name"));
     EXPECT_EQ(world.size(), 1U);
-    EXPECT_EQ(world.find_pool<ship>("ships"), &ships);
-    world.add_pool<ship>("Ships", small);
+    EXPECT_EQ(world.find_pool<pool<ship>>("ships"), &ships);
+    world.add<pool<ship>>("Ships", small);
     EXPECT_EQ(world.size(), 2U);
 }
 
 TEST(service_test, the_name_of_the_call_stands_above_that_of_the_options) {
     service world;
-    EXPECT_EQ(world.add_pool<ship>("ships", {.name = "rockets", .capacity = 10}).name(), "ships");
+    EXPECT_EQ(world.add<pool<ship>>("ships", {.name = "rockets", .capacity = 10}).name(), "ships");
 }
 
 TEST(service_test, a_pool_that_can_not_be_is_not_added) {
     service world;
-    EXPECT_THAT([&] { world.add_pool<ship>("ships"); },
+    EXPECT_THAT([&] { world.add<pool<ship>>("ships"); },
                 ThrowsMessage<std::invalid_argument>(testing::StartsWith("pool 'ships': capacity = 0")));
     EXPECT_THAT(
-        [&] { world.add_raw_pool("raw", {.size = 0}, small); },
+        [&] { world.add<raw_pool<>>("raw", small, raw_type{.size = 0}); },
         ThrowsMessage<std::invalid_argument>(testing::StartsWith("pool 'raw': size of the type is 0")));
-    EXPECT_THROW(world.add_raw_pool("raw", {.size = std::size_t{1} << 50}, small), reservation_failed);
+    EXPECT_THROW(world.add<raw_pool<>>("raw", small, raw_type{.size = std::size_t{1} << 50}),
+                 reservation_failed);
     EXPECT_EQ(world.size(), 0U);
-    world.add_pool<ship>("ships", small);
-    world.add_pool<ship>("raw", small);
+    world.add<pool<ship>>("ships", small);
+    world.add<pool<ship>>("raw", small);
 }
 
 /// Does something while a pool is being made: its arrays come before the service hears of it.
@@ -144,26 +148,27 @@ struct meanwhile_policy : default_policy {
 TEST(service_test, a_pool_whose_name_is_taken_while_it_is_made_leaves_nothing_behind) {
     service world;
     any_handle first;
-    meanwhile_policy::meanwhile = [&] { first = world.add_pool<int>("same", small).emplace(1); };
+    meanwhile_policy::meanwhile = [&] { first = world.add<pool<int>>("same", small).emplace(1); };
     pool_options with_id = small;
     with_id.pool_id = 777;
-    EXPECT_THROW((world.add_pool<int, meanwhile_policy>("same", with_id)), std::invalid_argument);
+    EXPECT_THROW((world.add<pool<int, with_policy<meanwhile_policy>>>("same", with_id)),
+                 std::invalid_argument);
     const auto none = any_handle::from_value(default_layout::value_of(0, default_layout::make_tag(777, 1)));
     ASSERT_EQ(world.route(none), nullptr);
     EXPECT_FALSE(world.contains(none));
     EXPECT_TRUE(world.contains(first));
     EXPECT_EQ(world.size(), 1U);
     EXPECT_EQ(world.compact().pools, 1U);
-    world.add_pool<int>("other", with_id); // the id is free again
+    world.add<pool<int>>("other", with_id); // the id is free again
 }
 
 TEST(service_test, pool_ids_run_out_and_come_back) {
     using layout = handle_layout<20, 10, 2>; // of this test alone: ids are given out for each layout
     basic_service<layout> world;
     for (const char* const name : {"a", "b", "c", "d"}) {
-        world.add_pool<ship>(name, small);
+        world.add<pool<ship, with_layout<layout>>>(name, small);
     }
-    const auto one_more = [&] { world.add_pool<ship>("e", small); };
+    const auto one_more = [&] { world.add<pool<ship, with_layout<layout>>>("e", small); };
     EXPECT_THAT(one_more, ThrowsMessage<std::runtime_error>(HasSubstr("pool 'e': no pool id is left")));
     EXPECT_EQ(world.size(), 4U);
     EXPECT_EQ(world.find_any_pool("e"), nullptr);
@@ -179,9 +184,9 @@ TEST(service_test, pool_ids_run_out_and_come_back) {
 class routing : public testing::Test {
 protected:
     service world;
-    service::pool_of<ship>& ships = world.add_pool<ship>("ships", small);
-    service::pool_of<rocket>& rockets = world.add_pool<rocket>("rockets", small);
-    service::raw_pool_type& raw = world.add_raw_pool("raw", three_bytes, small);
+    pool<ship>& ships = world.add<pool<ship>>("ships", small);
+    pool<rocket>& rockets = world.add<pool<rocket>>("rockets", small);
+    raw_pool<>& raw = world.add<raw_pool<>>("raw", small, three_bytes);
 
     handle<ship> first_ship = ships.emplace(7);
     handle<rocket> first_rocket = rockets.emplace(0.5);
@@ -272,7 +277,7 @@ TEST_F(routing, random_handles_are_stale) {
 
 TEST_F(routing, handles_of_other_owners_are_stale) {
     service other;
-    auto& others = other.add_pool<ship>("ships", small);
+    auto& others = other.add<pool<ship>>("ships", small);
     pool<ship> outside({.name = "ships", .capacity = 10});
     for (const any_handle foreign : {any_handle(others.emplace(1)), any_handle(outside.emplace(1))}) {
         EXPECT_EQ(world.route(foreign), nullptr);
@@ -301,7 +306,7 @@ TEST_F(routing, handles_of_a_removed_pool_are_refused_at_once) {
     EXPECT_FALSE(world.remove_pool("ships"));
     EXPECT_EQ(world.size(), 2U);
     EXPECT_EQ(world.find_any_pool("ships"), nullptr);
-    EXPECT_EQ(world.find_pool<ship>("ships"), nullptr);
+    EXPECT_EQ(world.find_pool<pool<ship>>("ships"), nullptr);
     expect_stale(first_ship);
     EXPECT_EQ(world.handle_cast<ship>(first_ship), handle<ship>());
     EXPECT_THAT(world.describe(first_ship), HasSubstr("no pool of the service has pool id"));
@@ -315,7 +320,7 @@ TEST_F(routing, handles_of_a_removed_pool_are_refused_at_once) {
 TEST(removed_pool, ends_with_its_objects_when_the_next_compaction_begins) {
     census counts;
     service world;
-    auto& first = world.add_pool<counted>("counted", small);
+    auto& first = world.add<pool<counted>>("counted", small);
     first.emplace(counts, 1U);
     const handle<counted> still_there = first.emplace(counts, 2U);
     first.erase(first.emplace(counts, 3U));
@@ -329,17 +334,17 @@ TEST(removed_pool, ends_with_its_objects_when_the_next_compaction_begins) {
 
 TEST(removed_pool, leaves_its_name_free_at_once) {
     service world;
-    auto& old = world.add_pool<ship>("ships", small);
+    auto& old = world.add<pool<ship>>("ships", small);
     const auto old_handle = old.emplace(1);
     world.remove_pool("ships");
-    auto& fresh = world.add_pool<rocket>("ships", small);
+    auto& fresh = world.add<pool<rocket>>("ships", small);
     EXPECT_NE(static_cast<void*>(&old), static_cast<void*>(&fresh));
     EXPECT_NE(fresh.id(), old.id());
     const auto fresh_handle = fresh.emplace(0.5);
     world.compact();
     EXPECT_FALSE(world.contains(old_handle));
     EXPECT_TRUE(world.contains(fresh_handle));
-    EXPECT_EQ(world.find_pool<rocket>("ships"), &fresh);
+    EXPECT_EQ(world.find_pool<pool<rocket>>("ships"), &fresh);
 }
 
 TEST(removed_pool, handles_stay_dead_when_its_id_is_used_again) {
@@ -347,7 +352,7 @@ TEST(removed_pool, handles_stay_dead_when_its_id_is_used_again) {
     basic_service<layout> world;
     std::vector<handle<void, layout>> old;
     for (int round = 0; round != 100; ++round) {
-        auto& ships = world.add_pool<ship>("ships", small);
+        auto& ships = world.add<pool<ship, with_layout<layout>>>("ships", small);
         const handle<void, layout> fresh = ships.emplace(round);
         for (const auto stale : old) {
             ASSERT_FALSE(world.contains(stale)) << "in round " << round;
@@ -363,7 +368,7 @@ TEST(removed_pool, ends_with_the_service_at_the_latest) {
     census counts;
     {
         service world;
-        world.add_pool<counted>("counted", small).emplace(counts);
+        world.add<pool<counted>>("counted", small).emplace(counts);
         world.remove_pool("counted");
     }
     EXPECT_EQ(counts.born(), 1);
@@ -373,11 +378,11 @@ TEST(removed_pool, ends_with_the_service_at_the_latest) {
 TEST(removed_pool, destructors_may_add_and_remove_pools) {
     census counts;
     service world;
-    auto& dying = world.add_pool<re_entrant>("dying", small);
-    world.add_pool<counted>("victim", small).emplace(counts);
+    auto& dying = world.add<pool<re_entrant>>("dying", small);
+    world.add<pool<counted>>("victim", small).emplace(counts);
     dying.emplace(re_entrant::callback(), [&] {
         world.remove_pool("victim");
-        world.add_pool<counted>("heir", small).emplace(counts);
+        world.add<pool<counted>>("heir", small).emplace(counts);
     });
     world.remove_pool("dying");
     world.compact();
@@ -393,12 +398,12 @@ TEST(service_end, destructors_may_remove_pools_also_those_of_removed_ones) {
     {
         service world;
         for (const char* const name : {"a", "b", "c", "d"}) {
-            world.add_pool<counted>(name, small).emplace(counts);
+            world.add<pool<counted>>(name, small).emplace(counts);
         }
-        world.add_pool<re_entrant>("living", small).emplace(re_entrant::callback(), [&] {
+        world.add<pool<re_entrant>>("living", small).emplace(re_entrant::callback(), [&] {
             world.remove_pool("d");
         });
-        world.add_pool<re_entrant>("removed", small).emplace(re_entrant::callback(), [&] {
+        world.add<pool<re_entrant>>("removed", small).emplace(re_entrant::callback(), [&] {
             world.remove_pool("a");
             world.remove_pool("b");
             world.remove_pool("c");
@@ -414,8 +419,8 @@ TEST(service_end, destroys_the_last_pool_first_and_objects_may_still_ask_for_oth
     std::vector<std::string> order;
     {
         service world;
-        auto& first = world.add_pool<re_entrant>("first", small);
-        auto& second = world.add_pool<re_entrant>("second", small);
+        auto& first = world.add<pool<re_entrant>>("first", small);
+        auto& second = world.add<pool<re_entrant>>("second", small);
         const any_handle of_first = first.emplace(re_entrant::callback(), [&] { order.push_back("first"); });
         second.emplace(re_entrant::callback(), [&, of_first] {
             order.push_back(world.contains(of_first) ? "second, with first" : "second, alone");

@@ -2,6 +2,7 @@
 
 // A service under the hands of many threads.
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/thread_executor.hpp>
 
@@ -32,7 +33,7 @@ TEST(service_threads, of_many_that_add_one_name_exactly_one_succeeds) {
     in_threads(4, [&](std::size_t) {
         for (int i = 0; i != 20; ++i) {
             try {
-                world.add_pool<int>("ships " + std::to_string(i), small).emplace(1);
+                world.add<pool<int>>("ships " + std::to_string(i), small).emplace(1);
                 ++added;
             } catch (const std::invalid_argument&) {
                 ++refused;
@@ -73,13 +74,13 @@ TEST(service_threads, pools_are_added_while_others_route_handles_and_one_compact
         if (thread < 2) {
             const std::string mine = "pool " + std::to_string(thread) + " ";
             for (std::size_t i = 0; i != 40; ++i) {
-                auto& pool = world.add_pool<std::uint64_t>(mine + std::to_string(i), small);
+                auto& pool = world.add<handlepool::pool<std::uint64_t>>(mine + std::to_string(i), small);
                 for (std::size_t k = 0; k != 8; ++k) {
                     show(pool, i * 16 + thread * 8 + k);
                 }
             }
             while (resolved < 1000) { // until the others had their turns
-                show(*world.find_pool<std::uint64_t>(mine + "0"), thread);
+                show(*world.find_pool<pool<std::uint64_t>>(mine + "0"), thread);
                 std::this_thread::yield();
             }
             --adding;
@@ -128,7 +129,7 @@ void while_pools_come_and_go(const std::function<void(service&, any_handle)>& lo
     in_threads(3, [&](std::size_t thread) {
         if (thread == 0) {
             for (std::size_t round = 0; round != 2000; ++round) {
-                auto& pool = world.add_pool<int>("pool", {.capacity = 10});
+                auto& pool = world.add<handlepool::pool<int>>("pool", {.capacity = 10});
                 for (std::size_t i = 0; i != 4; ++i) {
                     handles.show(round * 4 + i, pool.emplace(7));
                 }

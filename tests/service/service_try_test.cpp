@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -25,38 +27,38 @@ struct ship {
 
 constexpr raw_type type_of_three_bytes{.size = 3, .alignment = 1};
 
-TEST(try_add_pool, adds_a_pool) {
+TEST(service_try_add, adds_a_pool) {
     service world;
     std::string error;
-    pool<ship>* const ships = world.try_add_pool<ship>("ships", {.capacity = 100}, error);
+    pool<ship>* const ships = world.try_add<pool<ship>>("ships", {.capacity = 100}, error);
     ASSERT_NE(ships, nullptr);
-    EXPECT_EQ(ships, world.find_pool<ship>("ships"));
+    EXPECT_EQ(ships, world.find_pool<pool<ship>>("ships"));
     EXPECT_EQ(error, "");
-    EXPECT_NE(world.try_add_raw_pool("raw", type_of_three_bytes, {.capacity = 100}, error), nullptr);
+    EXPECT_NE(world.try_add<raw_pool<>>("raw", {.capacity = 100}, error, type_of_three_bytes), nullptr);
     EXPECT_EQ(world.size(), 2U);
 }
 
-TEST(try_add_pool, says_why_it_adds_none) {
+TEST(service_try_add, says_why_it_adds_none) {
     service world;
     std::string error;
     const pool_options small{.capacity = 100};
-    EXPECT_EQ(world.try_add_pool<ship>("", small, error), nullptr);
+    EXPECT_EQ(world.try_add<pool<ship>>("", small, error), nullptr);
     EXPECT_EQ(error, "handlepool: a pool of a service needs a name");
-    world.add_pool<ship>("ships", small);
-    EXPECT_EQ(world.try_add_pool<int>("ships", small, error), nullptr);
+    world.add<pool<ship>>("ships", small);
+    EXPECT_EQ(world.try_add<pool<int>>("ships", small, error), nullptr);
     EXPECT_EQ(error, "handlepool: the service has a pool 'ships' already");
-    EXPECT_EQ(world.try_add_pool<ship>("rockets", {.capacity = 0}, error), nullptr);
+    EXPECT_EQ(world.try_add<pool<ship>>("rockets", {.capacity = 0}, error), nullptr);
     EXPECT_THAT(error, StartsWith("pool 'rockets': capacity = 0 is not allowed"));
-    EXPECT_EQ(world.try_add_raw_pool("raw", {.size = 0, .alignment = 1}, small, error), nullptr);
+    EXPECT_EQ(world.try_add<raw_pool<>>("raw", small, error, raw_type{.size = 0, .alignment = 1}), nullptr);
     EXPECT_THAT(error, StartsWith("pool 'raw': size of the type is 0"));
     EXPECT_EQ(world.size(), 1U);
 }
 
-TEST(try_add_pool, looks_at_the_options_as_the_limits_change_them) {
+TEST(service_try_add, looks_at_the_options_as_the_limits_change_them) {
     service world(
         {.limits = parse_pool_limits(R"({"pools": {"ships": {"max_threads": 1000000}}})", "limits")});
     std::string error;
-    EXPECT_EQ(world.try_add_pool<ship>("ships", {.capacity = 100}, error), nullptr);
+    EXPECT_EQ(world.try_add<pool<ship>>("ships", {.capacity = 100}, error), nullptr);
     EXPECT_THAT(error, AllOf(HasSubstr("max_threads = 1000000"), HasSubstr("limits: pools.ships")));
     EXPECT_EQ(world.unused_limits().size(), 1U) << "no pool has taken them";
 }
@@ -65,7 +67,7 @@ TEST(service_try_pin, is_empty_where_pin_would_wait_or_find_nothing) {
     int calls = 0; // these outlive the service, whose pools call their hooks at their end, too
     any_handle kept;
     service world;
-    auto& ships = world.add_pool<ship>("ships", {.capacity = 100});
+    auto& ships = world.add<pool<ship>>("ships", {.capacity = 100});
     kept = ships.emplace(7);
     const any_handle erased = ships.emplace(8);
     ships.erase(handle<ship>::from_value(erased.value()));

@@ -380,7 +380,7 @@ void sort_beside_handle_operations(std::optional<unsigned> sorters) {
     random_source random(27);
     census counts;
     {
-        pool<counted, default_layout, Policy> pool(
+        pool<counted, with_policy<Policy>> pool(
             {.name = "busy", .capacity = 4 * thread_count * each, .reuse_delay = 0});
         using handle_type = handle<counted>;
         std::vector<std::unordered_map<handle_type, std::uint64_t>> mine(thread_count);

@@ -4,6 +4,7 @@
 
 #include "watched/neighbours.hpp"
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ struct two_neighbours : testing::Test {
     two_neighbours() {
         for (const char* const name : {"one", "other"}) {
             others.pools.push_back(
-                &world.add_pool<tracked_object>(name, {.capacity = 100, .reuse_delay = 0}));
+                &world.add<pool<tracked_object>>(name, {.capacity = 100, .reuse_delay = 0}));
         }
     }
 

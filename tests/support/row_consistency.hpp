@@ -26,8 +26,8 @@ void expect_consistent_column(Pool& pool) {
 
 /// Compacts, and expects what must hold at every quiescent point: the dense store is exactly the living rows,
 /// no row and no slot is lost, and the elements of a row have the same position in all columns.
-template <class... Cs, class Layout, class Policy, template <class> class Freelist>
-void expect_consistent_rows(pool<columns<Cs...>, Layout, Policy, Freelist>& pool) {
+template <class... Cs, class Traits>
+void expect_consistent_rows(pool<columns<Cs...>, Traits>& pool) {
     pool.compact();
     const pool_stats stats = pool.stats();
     EXPECT_EQ(stats.created, stats.alive + stats.destroyed);

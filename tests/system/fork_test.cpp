@@ -117,7 +117,7 @@ TEST(fork_test, a_child_has_new_handles_that_no_pool_of_its_parent_knows) {
 
 TEST(fork_test, a_child_uses_its_copy_of_a_pool_that_no_other_thread_was_using) {
     service world;
-    auto& ints = world.add_pool<int>("ints", {.capacity = 1000});
+    auto& ints = world.add<pool<int>>("ints", {.capacity = 1000});
     std::vector<handle<int>> handles(2);
     std::latch used(3);
     std::latch done(1);

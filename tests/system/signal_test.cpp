@@ -72,7 +72,7 @@ class signal_test : public testing::Test {
 protected:
     signal_test() {
         world = &owner;
-        numbers = &owner.add_pool<std::uint64_t>("numbers", {.capacity = 1000});
+        numbers = &owner.add<pool<std::uint64_t>>("numbers", {.capacity = 1000});
         living = numbers->emplace(7U);
         dead = numbers->emplace(8U);
         numbers->erase(dead);

@@ -49,7 +49,7 @@ struct user {
 pool<int> before_main({.name = "before main", .capacity = 1000});
 const user of_before_main(before_main);
 handlepool::service world;
-pool<int>& of_world = world.add_pool<int>("of world", {.capacity = 1000});
+pool<int>& of_world = world.add<handlepool::pool<int>>("of world", {.capacity = 1000});
 const user user_of_world(of_world);
 
 thread_local const user of_a_thread(before_main);

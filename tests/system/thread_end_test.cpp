@@ -174,7 +174,7 @@ TEST_F(thread_end_test, a_thread_that_ends_by_pthread_exit_uses_a_pool_at_its_en
 
 TEST_F(thread_end_test, a_thread_local_object_uses_a_service_at_its_end) {
     service world;
-    auto& numbers = world.add_pool<int>("numbers", {.capacity = 1000});
+    auto& numbers = world.add<pool<int>>("numbers", {.capacity = 1000});
     any_handle kept_by_thread;
     for (int i = 0; i != 20; ++i) {
         std::thread([&] {

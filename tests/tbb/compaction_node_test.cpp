@@ -60,8 +60,8 @@ TEST(compaction_node_test, tells_what_each_compaction_did) {
 
 TEST(compaction_node_test, compacts_a_service_too) {
     service world;
-    world.add_pool<int>("ints", {.capacity = 10}).emplace(1);
-    world.add_pool<long>("longs", {.capacity = 10}).emplace(1);
+    world.add<pool<int>>("ints", {.capacity = 10}).emplace(1);
+    world.add<pool<long>>("longs", {.capacity = 10}).emplace(1);
     service_compaction last;
     tbb::flow::graph graph;
     compaction_node compaction(graph, world, [&](const service_compaction& done) { last = done; });

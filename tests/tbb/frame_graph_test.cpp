@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/frame_graph.hpp>
 #include <handlepool/timeline.hpp>
@@ -52,7 +53,7 @@ protected:
     std::vector<std::string> take_ran() { return std::exchange(ran, {}); }
 
     service world;
-    pool<int>& ints = world.add_pool<int>("ints", {.capacity = 10'000});
+    pool<int>& ints = world.add<pool<int>>("ints", {.capacity = 10'000});
     std::mutex mutex;
     std::vector<std::string> ran;
     std::function<void()> in_before;
@@ -437,7 +438,7 @@ TEST_P(frame_graph_arena_test, runs_in_arenas_of_any_size) {
     tbb::task_arena arena(GetParam());
     arena.execute([] {
         service world;
-        auto& ints = world.add_pool<int>("ints", {.capacity = 100'000});
+        auto& ints = world.add<pool<int>>("ints", {.capacity = 100'000});
         std::atomic<std::uint64_t> seen = 0;
         frame_graph frame(world);
         auto& reader = frame.add_task("reader", [&] { seen += ints.items().size(); });
@@ -462,7 +463,7 @@ TEST_P(frame_graph_arena_test, runs_in_arenas_of_any_size) {
 
 TEST_P(frame_graph_arena_test, may_be_run_from_another_arena_than_it_was_made_in) {
     service world;
-    auto& ints = world.add_pool<int>("ints", {.capacity = 10'000});
+    auto& ints = world.add<pool<int>>("ints", {.capacity = 10'000});
     frame_graph frame(world);
     auto& writer = frame.add_task("writer", [&] { ints.emplace(1); });
     tbb::flow::make_edge(frame.start(), writer);

@@ -182,17 +182,23 @@ void use_service() {
     require(!handlepool::try_read_pool_limits("/no/such/file", error), "limits that are not there");
 
     handlepool::service world({.limits = *limits});
-    auto& ships = world.add_pool<ship>("ships");
+    auto& ships = world.add<handlepool::pool<ship>>("ships");
     require(ships.capacity() == 50, "limits");
-    require(world.try_add_pool<ship>("ships", {.capacity = 1}, error) == nullptr, "a name that is taken");
-    require(world.try_add_pool<int>("more", {.capacity = 0}, error) == nullptr, "options that can't be");
-    require(world.try_add_raw_pool("raw", {.size = 0}, {.capacity = 1}, error) == nullptr, "no type");
-    require(world.try_add_raw_pool("raw", {.size = 3, .alignment = 1}, {.capacity = 1}, error) != nullptr,
-            "try_add_raw_pool");
+    require(world.try_add<handlepool::pool<ship>>("ships", {.capacity = 1}, error) == nullptr,
+            "a name that is taken");
+    require(world.try_add<handlepool::pool<int>>("more", {.capacity = 0}, error) == nullptr,
+            "options that can't be");
+    require(world.try_add<handlepool::raw_pool<>>("raw", {.capacity = 1}, error,
+                                                  handlepool::raw_type{.size = 0}) == nullptr,
+            "no type");
+    require(world.try_add<handlepool::raw_pool<>>("raw", {.capacity = 1}, error,
+                                                  handlepool::raw_type{.size = 3, .alignment = 1}) != nullptr,
+            "try_add of a raw_pool");
 
     const handlepool::any_handle handle = ships.emplace(7);
     require(world.find<ship>(handle)->owner == 7 && world.find<int>(handle) == nullptr, "find");
-    require(world.find_pool<ship>("ships") == &ships && world.find_pool<int>("ships") == nullptr,
+    require(world.find_pool<handlepool::pool<ship>>("ships") == &ships &&
+                world.find_pool<handlepool::pool<int>>("ships") == nullptr,
             "find_pool");
     handlepool::timeline records;
     handlepool::traced_executor<handlepool::inline_executor> executor(records);

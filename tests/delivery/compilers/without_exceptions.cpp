@@ -4,6 +4,7 @@
 #include <handlepool/failure.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/property_json.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <sys/wait.h>
@@ -99,8 +100,8 @@ void end_by_pools() {
 
 void end_by_services() {
     handlepool::service world;
-    world.add_pool<int>("ints", {.capacity = 1});
-    require_end([&] { world.add_pool<int>("ints", {.capacity = 1}); },
+    world.add<handlepool::pool<int>>("ints", {.capacity = 1});
+    require_end([&] { world.add<handlepool::pool<int>>("ints", {.capacity = 1}); },
                 "handlepool: the service has a pool 'ints' already");
     require_end([] { handlepool::parse_pool_limits(R"({"pools": 7})", "limits"); },
                 "limits: pools: is 7, and must be an object");

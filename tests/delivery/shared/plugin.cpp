@@ -12,11 +12,12 @@ std::uint32_t thread_index() {
 
 bool find_ship(handlepool::service& world, handlepool::any_handle handle) {
     const ship* const found = world.find<ship>(handle);
-    return found != nullptr && found->hull == 1 && world.find_pool<ship>("ships") != nullptr;
+    return found != nullptr && found->hull == 1 &&
+           world.find_pool<handlepool::pool<ship>>("ships") != nullptr;
 }
 
 void add_rockets(handlepool::service& world) {
-    world.add_pool<ship>("rockets", {.capacity = 10}).emplace(2);
+    world.add<handlepool::pool<ship>>("rockets", {.capacity = 10}).emplace(2);
 }
 
 void exhaust(handlepool::pool<ship>& ships) {

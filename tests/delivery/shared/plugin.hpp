@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <cstdint>

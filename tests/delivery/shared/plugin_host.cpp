@@ -51,10 +51,11 @@ int main(int, char** arguments) {
     expect(handlepool::detail::this_thread::index() == index, "which stays");
 
     handlepool::service world;
-    auto& ships = world.add_pool<ship>("ships", {.capacity = 10});
+    auto& ships = world.add<handlepool::pool<ship>>("ships", {.capacity = 10});
     expect(plugin.find_ship(world, ships.emplace(1)), "the module finds the program's pools");
     plugin.add_rockets(world);
-    expect(world.find_pool<ship>("rockets") != nullptr, "the program finds the module's pools");
+    expect(world.find_pool<handlepool::pool<ship>>("rockets") != nullptr,
+           "the program finds the module's pools");
 
     expect(throws<handlepool::pool_exhausted>([&] { plugin.exhaust(ships); }), "pool_exhausted is caught");
     expect(throws<handlepool::stale_handle>([&] { plugin.look_up_stale(ships); }), "stale_handle is caught");

@@ -114,7 +114,8 @@ TEST(emplace_n, changes_nothing_when_the_generator_throws_or_there_is_no_room) {
 TEST(emplace_n, has_fresh_slots_for_those_that_have_retired) {
     using layout = handle_layout<32, 3, 29>; // of three objects in each slot
     for (const bool ranges : {false, true}) {
-        pool<int, layout> pool({.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 40});
+        pool<int, with_layout<layout>> pool(
+            {.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 40});
         std::vector<handle<int, layout>> handles;
         const std::vector<int> objects(10, 7);
         for (std::size_t created = 0; created != 40 * 3; created += 10) {

@@ -126,7 +126,7 @@ TEST(emplace_with, leaves_a_handle_that_never_resolves_when_it_throws) {
 }
 
 TEST(emplace_with, is_refused_by_a_full_pool_and_calls_nothing) {
-    using one_by_one = pool<ship, default_layout, support::tiny_policy<1>>;
+    using one_by_one = pool<ship, with_policy<support::tiny_policy<1>>>;
     one_by_one pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
     pool.emplace();
     const auto make = [](auto) -> ship { throw construction_failure(); };
@@ -136,7 +136,7 @@ TEST(emplace_with, is_refused_by_a_full_pool_and_calls_nothing) {
 
 TEST(emplace_with, uses_slots_up_also_when_it_throws) {
     using layout = handle_layout<32, 3, 29>;
-    pool<int, layout, support::tiny_policy<1>> pool(
+    pool<int, with_layout<layout, with_policy<support::tiny_policy<1>>>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 2});
     std::size_t calls = 0;
     for (; calls != 100; ++calls) {
@@ -154,7 +154,7 @@ TEST(emplace_with, uses_slots_up_also_when_it_throws) {
 
 TEST(emplace_with, is_refused_in_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
-    pool<int, default_layout, chosen_module> pool(small());
+    pool<int, with_policy<chosen_module>> pool(small());
     pool.emplace(1);
     chosen_module::chosen = 2;
     const auto make = [](auto) -> int { throw construction_failure(); };
@@ -204,7 +204,7 @@ TEST(emplace_with, works_in_many_threads_while_compactions_run) {
 }
 
 struct one_that_fails {
-    pool<int, default_layout, support::step_policy> objects{
+    pool<int, with_policy<support::step_policy>> objects{
         {.name = "one", .capacity = 4, .reuse_delay = 0, .max_threads = 8}};
     handle<int> leaked;
 };

@@ -30,7 +30,8 @@ using number_pool = pool<std::uint64_t>;
 TEST(used_up_generations, retire_slots_and_the_pool_says_when_all_are) {
     using layout = handle_layout<32, 3, 29>;
     census counts;
-    pool<counted, layout> pool({.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 20});
+    pool<counted, with_layout<layout>> pool(
+        {.name = "narrow", .capacity = 10, .reuse_delay = 0, .slot_limit = 20});
     std::size_t created = 0;
     while (const auto handle = pool.try_emplace(std::ref(counts))) {
         ++created;
@@ -52,7 +53,8 @@ TEST(used_up_generations, retire_slots_and_the_pool_says_when_all_are) {
 
 TEST(used_up_generations, are_told_also_when_the_reuse_delay_holds_slots_back) {
     using layout = handle_layout<32, 3, 29>;
-    pool<int, layout> pool({.name = "delayed", .capacity = 10, .reuse_delay = 8, .slot_limit = 40});
+    pool<int, with_layout<layout>> pool(
+        {.name = "delayed", .capacity = 10, .reuse_delay = 8, .slot_limit = 40});
     while (const auto handle = pool.try_emplace(1)) {
         pool.erase(handle);
         pool.compact();
@@ -98,8 +100,8 @@ void reset_after_one_slot_has_retired() {
 
 TEST(used_up_generations, of_one_slot_are_those_of_all_after_a_reset) {
     using layout = handle_layout<32, 3, 29>;
-    reset_after_one_slot_has_retired<pool<counted, layout>>();
-    reset_after_one_slot_has_retired<stable_pool<counted, layout>>();
+    reset_after_one_slot_has_retired<pool<counted, with_layout<layout>>>();
+    reset_after_one_slot_has_retired<stable_pool<counted, with_layout<layout>>>();
 }
 
 TEST(full_pool, fails_only_when_full_under_contention) {
@@ -134,8 +136,7 @@ TEST(full_pool, idle_threads_claims_do_not_count) {
 }
 
 struct large_enough_for_claims_of_two {
-    pool<int, default_layout, support::step_policy> objects{
-        {.name = "full", .capacity = 512, .max_threads = 8}};
+    pool<int, with_policy<support::step_policy>> objects{{.name = "full", .capacity = 512, .max_threads = 8}};
     std::size_t created = 0;
 };
 

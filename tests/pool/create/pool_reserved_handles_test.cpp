@@ -97,7 +97,7 @@ TEST(reserved_handle, stays_reserved_through_compactions_and_clear) {
 }
 
 TEST(reserved_handle, counts_as_reserved_and_takes_room_until_it_is_closed) {
-    using one_by_one = pool<std::uint64_t, default_layout, support::tiny_policy<1>>;
+    using one_by_one = pool<std::uint64_t, with_policy<support::tiny_policy<1>>>;
     one_by_one pool({.name = "ships", .capacity = 3, .reuse_delay = 0, .slot_limit = 3});
     std::array handles{pool.reserve_handle(), pool.reserve_handle(), pool.reserve_handle()};
     EXPECT_EQ(pool.stats().slots_reserved, 3U);
@@ -215,7 +215,7 @@ TEST(reserved_handle, is_described) {
 
 TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
     using layout = handle_layout<32, 6, 26>;
-    pool<int, layout> pool(small(4));
+    pool<int, with_layout<layout>> pool(small(4));
     std::vector<handle<int, layout>> reserved;
     for (int round = 0; round != 20; ++round) {
         reserved.push_back(pool.reserve_handle());
@@ -251,7 +251,7 @@ TEST(reserved_handle, that_is_alone_in_its_pool_is_not_given_out_again_either) {
     using layout = handle_layout<32, 19, 13>; // nobody else's
     handle<int, layout> old;
     for (int round = 0; round != 4; ++round) {
-        pool<int, layout> pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .pool_id = 5});
+        pool<int, with_layout<layout>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .pool_id = 5});
         for (int use = 0; use != 4; ++use) {
             if (use == 2) { // in a slot that had an object
                 pool.erase(pool.emplace(1));
@@ -270,7 +270,7 @@ TEST(reserved_handle, that_is_alone_in_its_pool_is_not_given_out_again_either) {
 
 TEST(reserved_handle, is_stale_in_the_next_pool_with_that_id) {
     using layout = handle_layout<32, 18, 14>; // nobody else's
-    std::optional<pool<int, layout>> pool;
+    std::optional<pool<int, with_layout<layout>>> pool;
     std::vector<handle<int, layout>> old;
     for (int round = 0; round != 10; ++round) {
         pool.emplace(pool_options{.name = "ships", .capacity = 3, .reuse_delay = 0, .pool_id = 5});
@@ -289,7 +289,7 @@ TEST(reserved_handle, is_stale_in_the_next_pool_with_that_id) {
 // Generations 1, 3 and 5.
 TEST(reserved_handle, retires_its_slot_when_the_last_one_is_cancelled) {
     using layout = handle_layout<32, 3, 29>;
-    pool<int, layout, support::tiny_policy<1>> pool(
+    pool<int, with_layout<layout, with_policy<support::tiny_policy<1>>>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 3});
     EXPECT_EQ(pool.lifetime(), 9U);
     std::vector<handle<int, layout>> cancelled;
@@ -310,7 +310,7 @@ TEST(reserved_handle, retires_its_slot_when_the_last_one_is_cancelled) {
 
 TEST(reserved_handle, of_the_last_generation_is_fulfilled_like_the_others) {
     using layout = handle_layout<32, 3, 29>;
-    pool<int, layout, support::tiny_policy<1>> pool(
+    pool<int, with_layout<layout, with_policy<support::tiny_policy<1>>>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 2});
     int made = 0;
     while (const auto handle = pool.try_reserve_handle()) {
@@ -418,7 +418,7 @@ TEST(fulfilled_object, is_seen_by_hooks_under_its_handle) {
 // A thread of another module's numbering finds no shard in the pool.
 TEST(reserved_handle, can_be_cancelled_by_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
-    pool<int, default_layout, chosen_module> pool(small(1));
+    pool<int, with_policy<chosen_module>> pool(small(1));
     const auto handle = pool.reserve_handle();
     chosen_module::chosen = 2;
     EXPECT_FALSE(pool.try_reserve_handle());
@@ -464,7 +464,7 @@ TEST(raw_reserved_handle, is_fulfilled_by_a_function_or_with_zeros) {
 template <class Policy>
 void expect_states_as_told(std::uint64_t seed) {
     constexpr std::size_t capacity = 24;
-    pool<std::uint64_t, default_layout, Policy> pool(small(capacity));
+    pool<std::uint64_t, with_policy<Policy>> pool(small(capacity));
     using handle_type = typename decltype(pool)::handle_type;
     struct known {
         handle_type handle;
@@ -586,7 +586,7 @@ TEST(reserved_handles, are_closed_by_exactly_one_of_many_threads) {
 }
 
 struct one_reserved {
-    pool<int, default_layout, support::step_policy> objects{
+    pool<int, with_policy<support::step_policy>> objects{
         {.name = "one", .capacity = 4, .reuse_delay = 0, .max_threads = 8}};
     handle<int> reserved = objects.reserve_handle();
     bool won = false;

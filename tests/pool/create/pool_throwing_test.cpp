@@ -61,7 +61,7 @@ template <class Policy, class Placement>
 struct pools {
     using policy = Policy;
     template <class T>
-    using pool_of = pool<T, default_layout, Policy, fifo_freelist, Placement>;
+    using pool_of = pool<T, with_placement<Placement, with_policy<Policy>>>;
 };
 
 template <class Pools>

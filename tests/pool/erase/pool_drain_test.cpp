@@ -234,7 +234,7 @@ TEST(drain, and_clear_end_objects_also_while_others_revoke_their_handles) {
 }
 
 TEST(drain, and_clear_end_an_object_whose_handle_is_revoked_at_any_step_of_theirs) {
-    using pool_type = pool<int, default_layout, support::tiny_policy<2, support::step_policy>>;
+    using pool_type = pool<int, with_policy<support::tiny_policy<2, support::step_policy>>>;
     for (const bool cleared : {true, false}) {
         std::size_t revokes = 0;
         bool more = true;

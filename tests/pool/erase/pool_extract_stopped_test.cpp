@@ -20,7 +20,7 @@ namespace {
 template <bool Newborn>
 struct extract_scene {
     using pool_type =
-        handlepool::pool<counted, default_layout, support::tiny_policy<2, support::step_policy>>;
+        handlepool::pool<counted, handlepool::with_policy<support::tiny_policy<2, support::step_policy>>>;
     using handle_type = pool_type::handle_type;
 
     extract_scene() {

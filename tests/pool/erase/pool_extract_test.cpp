@@ -231,7 +231,7 @@ TEST(extract, keeps_over_aligned_objects_aligned_and_wide_ones_whole) {
 
 TEST(extract, uses_up_slots_like_erase) {
     using narrow = handle_layout<4, 4, 4>;
-    pool<int, narrow> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0});
+    pool<int, with_layout<narrow>> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0});
     std::size_t retired = 0;
     for (int lives = 0; retired == 0; ++lives) {
         ASSERT_LT(lives, 20);
@@ -296,7 +296,7 @@ TEST(extract, gives_each_object_to_one_of_many_threads) {
     std::atomic<std::size_t> taken = 0;
     std::atomic<std::size_t> erased = 0;
     {
-        pool<counted, default_layout, tiny> pool(
+        pool<counted, with_policy<tiny>> pool(
             {.name = "contended", .capacity = 200, .removal_queue_size = 2});
         for (std::size_t round = 0; round != rounds; ++round) {
             std::vector<handle<counted>> handles;

@@ -133,7 +133,7 @@ TEST_P(revoked_handle, of_an_erased_object_gives_none) {
 
 TEST_P(revoked_handle, of_the_last_generation_stays) {
     using layout = handle_layout<32, 3, 29>;
-    pool<int, layout> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
+    pool<int, with_layout<layout>> pool({.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
     auto handle = pool.emplace(7);
     if (GetParam()) {
         pool.compact();
@@ -201,7 +201,7 @@ TEST(revoked_newborn, keeps_no_other_from_the_dense_store) {
 // The queue for one removal overflows, so that the compaction sweeps.
 TEST(revoked_newborn, is_found_by_a_sweep_when_it_is_erased_without_a_record) {
     census people;
-    using one_by_one = pool<counted, default_layout, support::tiny_policy<1>>;
+    using one_by_one = pool<counted, with_policy<support::tiny_policy<1>>>;
     one_by_one pool(
         {.name = "ships", .capacity = 20, .reuse_delay = 0, .removal_queue_size = 1, .max_threads = 8});
     std::vector<one_by_one::handle_type> died;
@@ -246,7 +246,7 @@ TEST(revoked_object, of_a_raw_pool) {
 
 TEST(revoked_object, by_a_thread_without_a_shard) {
     chosen_module::chosen = 1;
-    pool<int, default_layout, chosen_module> pool(small());
+    pool<int, with_policy<chosen_module>> pool(small());
     const auto old = pool.emplace(1);
     chosen_module::chosen = 2;
     const auto now = pool.revoke(old);
@@ -261,7 +261,7 @@ TEST(revoked_object, is_not_revived_by_a_reset_or_a_new_pool) {
     using layout = handle_layout<32, 17, 15>; // nobody else's
     handle<int, layout> now;
     for (int round = 0; round != 3; ++round) {
-        pool<int, layout> pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .pool_id = 5});
+        pool<int, with_layout<layout>> pool({.name = "ships", .capacity = 1, .reuse_delay = 0, .pool_id = 5});
         EXPECT_EQ(pool.state(now), handle_state::stale);
         now = pool.revoke(pool.revoke(pool.emplace(1)));
         pool.reset();
@@ -308,7 +308,7 @@ TEST(racing_revokes_and_erases, have_exactly_one_winner) {
 }
 
 struct one_newborn {
-    pool<int, default_layout, support::step_policy> objects{
+    pool<int, with_policy<support::step_policy>> objects{
         {.name = "one", .capacity = 4, .reuse_delay = 0, .max_threads = 8}};
     handle<int> old = objects.emplace(7);
     handle<int> now;

@@ -87,7 +87,7 @@ template <class Policy>
 void expect_linearizable_histories(bool compacting) {
     constexpr std::size_t thread_count = 3;
     constexpr std::size_t object_count = 3000;
-    pool<std::uint64_t, default_layout, Policy> pool({.name = "observed", .capacity = object_count});
+    pool<std::uint64_t, with_policy<Policy>> pool({.name = "observed", .capacity = object_count});
     using handle_type = typename decltype(pool)::handle_type;
 
     std::vector<std::atomic<std::uint64_t>> handles(object_count);

@@ -382,7 +382,7 @@ TEST(pool, shrink_gives_memory_back_and_keeps_the_objects) {
 }
 
 TEST(pool, small_layout_has_small_handles) {
-    using tiny = pool<int, handle_layout<16, 12, 4>>;
+    using tiny = pool<int, with_layout<handle_layout<16, 12, 4>>>;
     static_assert(sizeof(tiny::handle_type) == 4);
     tiny pool({.name = "tiny", .capacity = 60000, .max_threads = 64});
     std::vector<tiny::handle_type> handles;

@@ -50,7 +50,7 @@ TEST(throwing_constructor, leaves_nothing_behind) {
 
 template <std::size_t Batch>
 void expect_nested_throw_survived() {
-    using pool_type = pool<re_entrant, default_layout, support::tiny_policy<Batch>>;
+    using pool_type = pool<re_entrant, with_policy<support::tiny_policy<Batch>>>;
     pool_type pool({.name = "nested", .capacity = 100, .reuse_delay = 0});
     std::vector<typename pool_type::handle_type> inner;
     for (int round = 0; round < 20; ++round) {
@@ -288,7 +288,7 @@ TEST(compaction_overlap, operations_work_while_compactions_run_back_to_back) {
 TEST(removal_queue_overflow, loses_nothing_and_buries_nothing_twice) {
     census counts;
     {
-        pool<counted, default_layout, support::tiny_policy<2>> pool(
+        pool<counted, with_policy<support::tiny_policy<2>>> pool(
             {.name = "overflow", .capacity = 20'000, .reuse_delay = 0, .removal_queue_size = 2});
         using handle_type = decltype(pool)::handle_type;
         for (int round = 0; round < 5; ++round) {
@@ -405,7 +405,7 @@ TEST(failed_reservation, of_any_array_leaves_nothing_behind) {
     for (int n = 0;; ++n) {
         failing_policy::passes = n;
         try {
-            pool<int, default_layout, failing_policy> pool(options);
+            pool<int, with_policy<failing_policy>> pool(options);
             EXPECT_TRUE(pool.emplace(1));
             break;
         } catch (const reservation_failed& error) {

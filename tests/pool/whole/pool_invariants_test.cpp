@@ -38,7 +38,7 @@ using numbers = pool<std::uint64_t>;
 using narrow_layout = handle_layout<32, 3, 29>; // three objects a slot
 
 TEST(invariant_1, handle_is_not_revived_when_generations_run_out) {
-    pool<std::uint64_t, narrow_layout> pool(
+    pool<std::uint64_t, with_layout<narrow_layout>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 5});
     std::vector<handle<std::uint64_t, narrow_layout>> dead;
     while (const auto handle = pool.try_emplace(dead.size())) {
@@ -318,7 +318,7 @@ TEST(invariant_5, nothing_is_lost_when_threads_create_and_erase_each_others_obje
 template <class Policy>
 void expect_reuse_distance(std::size_t delay) {
     random_source random(delay);
-    pool<int, default_layout, Policy> pool({.name = "reused", .capacity = 100, .reuse_delay = delay});
+    pool<int, with_policy<Policy>> pool({.name = "reused", .capacity = 100, .reuse_delay = delay});
     std::vector<typename decltype(pool)::handle_type> living;
     std::vector<typename decltype(pool)::handle_type> erased; // since the last compaction
     std::map<std::uint64_t, std::size_t> freed_at;            // by slot: how many were freed before it

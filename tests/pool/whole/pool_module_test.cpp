@@ -20,7 +20,7 @@ namespace {
 
 class pool_of_another_module : public testing::Test {
 protected:
-    using pool_type = pool<int, default_layout, chosen_module>;
+    using pool_type = pool<int, with_policy<chosen_module>>;
 
     pool_of_another_module() {
         chosen_module::chosen = 1;

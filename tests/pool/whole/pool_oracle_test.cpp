@@ -66,7 +66,8 @@ template <class Case>
 class pool_oracle : public testing::Test {
 protected:
     using pool_type =
-        pool<counted, typename Case::layout, typename Case::policy, fifo_freelist, typename Case::placement>;
+        pool<counted, with_placement<typename Case::placement,
+                                     with_layout<typename Case::layout, with_policy<typename Case::policy>>>>;
     using handle_type = typename pool_type::handle_type;
 
     // The pool's and the oracle's view of one thread's objects.

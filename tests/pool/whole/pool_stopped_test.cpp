@@ -31,7 +31,7 @@ using support::stepped_operation;
 
 using step_policy = support::tiny_policy<2, support::step_policy>;
 template <class T, class Placement>
-using stepped_pool = pool<T, default_layout, step_policy, fifo_freelist, Placement>;
+using stepped_pool = pool<T, with_placement<Placement, with_policy<step_policy>>>;
 
 using placements = testing::Types<dense_placement, stable_placement>;
 template <class Placement>

@@ -19,8 +19,8 @@ ALLOWED = {
 }
 # The objects that each function of program.cpp has, and which stop in it is meant, in order.
 OBJECTS = [
-    ("handle_projection", ["alive", "null", "any", "keyed", "member", "ships", "teams", "keyed_ships"]),
-    ("look_at_pools", ["ships", "rocks", "sprites", "movers", "things"]),
+    ("handle_projection", ["alive", "null", "any", "keyed", "member", "ships.core_", "teams.core_", "keyed_ships.core_"]),
+    ("look_at_pools", ["ships", "ships.core_", "rocks.core_", "sprites.core_", "movers.core_", "things", "things.core_"]),
     ("look_at_containers", ["fleet", "cargo", "by_number", "squadron"]),
     ("look_at_properties", ["sheet", "empty"]),
     ("look_at_a_service", ["service", "POOL_OF_SERVICE"]),

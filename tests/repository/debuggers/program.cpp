@@ -12,6 +12,7 @@
 #include <handlepool/property_bag.hpp>
 #include <handlepool/property_store.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/raw_stable_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/stable_pool.hpp>
@@ -86,12 +87,12 @@ struct slow_ship {
     const handlepool::handle<ship> null;
     const handlepool::any_handle any = alive;
     const auto never = decltype(alive)::from_value(alive.value() + (8ULL << 32));
-    handlepool::pool<ship, handlepool::keyed_layout<struct moored>> keyed_ships(
+    handlepool::pool<ship, handlepool::with_layout<handlepool::keyed_layout<struct moored>>> keyed_ships(
         {.name = "keyed", .capacity = 100});
     const auto keyed = keyed_ships.emplace(8, 80);
     handlepool::pool<ship> strange_ships({.name = "a\nb\xff", .capacity = 100});
     const auto strange = strange_ships.emplace(9, 90);
-    handlepool::pool<ship, team_layout> teams({.name = "teams", .capacity = 100});
+    handlepool::pool<ship, handlepool::with_layout<team_layout>> teams({.name = "teams", .capacity = 100});
     const auto of_no_pool = decltype(alive)::from_value(alive.value() + (9ULL << 54));
     const auto member = teams.emplace(7, 70).with_user(5);
 
@@ -172,10 +173,10 @@ struct slow_ship {
 
 [[gnu::noinline]] void look_at_a_service() {
     handlepool::service service;
-    auto& ships = service.add_pool<ship>("ships", {.capacity = 100, .pool_id = 3});
+    auto& ships = service.add<handlepool::pool<ship>>("ships", {.capacity = 100, .pool_id = 3});
     service.add<handlepool::raw_stable_pool<>>("things", {.capacity = 100, .pool_id = 4},
                                                handlepool::raw_type{.size = 4, .alignment = 4});
-    service.add_pool<int>("wrecks", {.capacity = 100, .pool_id = 5});
+    service.add<handlepool::pool<int>>("wrecks", {.capacity = 100, .pool_id = 5});
     const handlepool::any_handle any = ships.emplace(1, 10);
     service.remove_pool("wrecks");
     const handlepool::any_handle& same = any;

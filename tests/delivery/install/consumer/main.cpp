@@ -17,14 +17,14 @@ int main() {
     names.compact();
     fmt::print("{}: {}\n", handle, names.at(handle));
 
-    handlepool::pool<int, handlepool::default_layout, handlepool::default_policy, handlepool::boost_freelist>
-        numbers({.name = "numbers", .capacity = 10});
+    handlepool::pool<int, handlepool::with_freelist<handlepool::boost_freelist>> numbers(
+        {.name = "numbers", .capacity = 10});
     if (!numbers.contains(numbers.emplace(1))) {
         return 1;
     }
 
     handlepool::service world;
-    auto& ships = world.add_pool<int>("ships", {.capacity = 10});
+    auto& ships = world.add<handlepool::pool<int>>("ships", {.capacity = 10});
     const handlepool::any_handle ship = ships.emplace(1);
     handlepool::frame_graph frame(world);
     tbb::flow::make_edge(frame.start(), frame.compaction());
