@@ -13,6 +13,7 @@
 #include "require.hpp"
 
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/tbb/executor.hpp>
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ public:
 
     void run_frame() {
         boids_.compact();
-        boids_.sort_by(&boid::cell, executor_);
+        sort_by(boids_, &boid::cell, executor_);
         examples::require(boids_.items().size() == hatched_ - caught, "a boid is lost");
         cells_.find(boids_.items());
         for (hawk& each : hawks_) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <bench/tools/comparison.hpp>
@@ -93,7 +94,7 @@ comparison against_vector(benchmark::State& state, Sort sort) {
 }
 
 void shuffled(benchmark::State& state, table& results) {
-    const comparison outcome = against_vector(state, [](sorted_pool& pool) { pool.sort_by(key_of); });
+    const comparison outcome = against_vector(state, [](sorted_pool& pool) { sort_by(pool, key_of); });
     results.record(figure::sort_shuffled, outcome.ratio.median, outcome.ratio.spread());
     results.record(figure::sort_time, outcome.ours * static_cast<double>(count) * 1e-6);
 }
@@ -110,7 +111,7 @@ void shuffled(benchmark::State& state, table& results) {
 template <class Sort>
 comparison in_order(benchmark::State& state, Sort sort) {
     shuffled_objects objects;
-    objects.pool().sort_by(key_of);
+    sort_by(objects.pool(), key_of);
     return compare(
         state, [&] { return time([&] { sort(objects.pool()); }); },
         [&] { return time([&] { pass_over(objects.pool()); }); });
@@ -125,7 +126,7 @@ void sorted_in_parts(benchmark::State& state, table& results) {
         double spent = 0;
         for (int frame = 0; frame != 20; ++frame) {
             objects.replace(count / 100);
-            spent += time([&] { objects.pool().sort_some_by(key_of, count / 4); });
+            spent += time([&] { sort_some_by(objects.pool(), key_of, count / 4); });
         }
         std::size_t wrong = 0;
         const auto items = objects.pool().items();
@@ -154,23 +155,23 @@ void register_sorting(table& results, std::size_t rounds) {
     };
     add("sort/shuffled", [&results](auto& state) { shuffled(state, results); });
     add("sort/in order", [&results](auto& state) {
-        const comparison outcome = in_order(state, [](sorted_pool& pool) { pool.sort_by(key_of); });
+        const comparison outcome = in_order(state, [](sorted_pool& pool) { sort_by(pool, key_of); });
         results.record(figure::sort_in_order, outcome.ratio.median, outcome.ratio.spread());
     });
     add("sort/in parts", [&results](auto& state) { sorted_in_parts(state, results); });
 
     // Nobody judges these.
     add("sort/shuffled, by comparison",
-        [](auto& state) { against_vector(state, [](sorted_pool& pool) { pool.sort(smaller); }); });
+        [](auto& state) { against_vector(state, [](sorted_pool& pool) { sort(pool, smaller); }); });
     add("sort/in order, by comparison",
-        [](auto& state) { in_order(state, [](sorted_pool& pool) { pool.sort(smaller); }); });
+        [](auto& state) { in_order(state, [](sorted_pool& pool) { sort(pool, smaller); }); });
     add("sort/shuffled, 2 threads", [](auto& state) {
         handlepool::thread_executor executor(2);
-        against_vector(state, [&](sorted_pool& pool) { pool.sort_by(key_of, executor); });
+        against_vector(state, [&](sorted_pool& pool) { sort_by(pool, key_of, executor); });
     });
     add("sort/shuffled, by comparison, 2 threads", [](auto& state) {
         handlepool::thread_executor executor(2);
-        against_vector(state, [&](sorted_pool& pool) { pool.sort(smaller, executor); });
+        against_vector(state, [&](sorted_pool& pool) { sort(pool, smaller, executor); });
     });
 }
 

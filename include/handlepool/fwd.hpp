@@ -99,10 +99,4 @@ struct raw_type;
 class executor_ref;
 class HANDLEPOOL_EXPORT timeline;
 
-namespace detail {
-
-struct pool_access;
-
-} // namespace detail
-
 } // namespace handlepool

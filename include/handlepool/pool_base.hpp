@@ -7,6 +7,7 @@
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/pool/projected_view.hpp>
 #include <handlepool/error.hpp>
@@ -226,7 +227,6 @@ public:
         return true;
     }
     template <class Function>
-        requires std::invocable<Function&, typename detail::object_access<const T>::reference>
     bool visit(handle_type handle, Function&& function) const {
         return const_cast<pool_base*>(this)->visit(
             handle, [&](reference object) { static_cast<void>(function(const_reference(object))); });
@@ -471,22 +471,6 @@ private:
         return detail::range_of_positions<dense, Look>(Look(core_));
     }
 };
-
-namespace detail {
-
-/// Reaches the inside of a pool, for the library's own functions.
-struct pool_access {
-    template <class T, class Traits>
-    static auto& core_of(pool_base<T, Traits>& pool) noexcept {
-        return pool.core_;
-    }
-    template <class T, class Traits>
-    static const auto& core_of(const pool_base<T, Traits>& pool) noexcept {
-        return pool.core_;
-    }
-};
-
-} // namespace detail
 
 /// Erases the objects for which `predicate(object)` is true: those of the store in their order, then
 /// those created since the last compaction. Returns how many it erased, without those that other threads

@@ -34,15 +34,15 @@ sort_stats sort_while_closed(pool_base<T, Traits>& pool, Sort sort) {
 template <class Traits>
 concept sortable = std::is_same_v<typename Traits::placement, dense_placement>;
 
-/// Whether C is the type of exactly one column.
+/// Whether C, const or not, is the type of exactly one column.
 template <class C, class... Cs>
-concept one_of_columns = occurrences_of<C, Cs...> == 1;
+concept one_of_columns = occurrences_of<std::remove_const_t<C>, Cs...> == 1;
 
 /// The function of rows that reads a key from the element of one column.
 template <class C, class... Cs, class Key>
 auto key_in_column(Key& key) noexcept {
     return [&key](const row<const Cs...>& of) -> decltype(auto) {
-        return invoke_const(key, of.template get<index_of<C, Cs...>()>());
+        return invoke_const(key, of.template get<index_of<std::remove_const_t<C>, Cs...>()>());
     };
 }
 

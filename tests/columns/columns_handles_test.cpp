@@ -245,8 +245,8 @@ TEST(row_handles, last_as_long_as_those_of_objects) {
     const pool_options options{.name = "rows", .capacity = 10, .reuse_delay = 3};
     pool<columns<int, char>, with_layout<layout>> rows(options);
     pool<int, with_layout<layout>> objects(options);
-    EXPECT_EQ(rows.lifetime(), objects.lifetime());
-    EXPECT_EQ(rows.reuse_guarantee(), 3U);
+    EXPECT_EQ(rows.stats().handle_limit, objects.stats().handle_limit);
+    EXPECT_EQ(rows.stats().reuse_delay, 3U);
 }
 
 TEST(row_handles, may_have_bits_of_the_program) {

@@ -84,8 +84,8 @@ TEST_F(columns_numbers, erase_if_sees_all_living_rows) {
     make(300, 300);
     thread_executor executor(2);
     const auto is_odd = [](auto each) { return each.template get<int>() % 2 != 0; };
-    EXPECT_EQ(pool.erase_if(is_odd, executor), 300U);
-    EXPECT_EQ(pool.erase_if([](auto each) { return each.template get<std::string>().size() != 1; }), 295U);
+    EXPECT_EQ(erase_if(pool, is_odd, executor), 300U);
+    EXPECT_EQ(erase_if(pool, [](auto each) { return each.template get<std::string>().size() != 1; }), 295U);
     pool.compact();
     EXPECT_THAT(ages(), UnorderedElementsAre(0, 2, 4, 6, 8));
 }

@@ -3,6 +3,7 @@
 // Random operations on rows against an oracle, a map of what must be alive.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -183,15 +184,15 @@ protected:
         const auto value_of = [](const over_aligned<64>& each) noexcept { return each.value; };
         switch (random_.below(3)) {
         case 0:
-            pool_.template sort_by<over_aligned<64>>(value_of, executor_);
+            sort_by<over_aligned<64>>(pool_, value_of, executor_);
             break;
         case 1:
-            pool_.sort([](auto a, auto b) {
+            handlepool::sort(pool_, [](auto a, auto b) {
                 return a.template get<over_aligned<64>>().value < b.template get<over_aligned<64>>().value;
             });
             break;
         default:
-            pool_.template sort_some_by<over_aligned<64>>(value_of, 50);
+            sort_some_by<over_aligned<64>>(pool_, value_of, 50);
             return;
         }
         EXPECT_TRUE(std::ranges::is_sorted(pool_.template items<over_aligned<64>>(), {}, value_of));

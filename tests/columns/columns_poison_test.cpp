@@ -4,6 +4,7 @@
 
 #include <handlepool/columns.hpp>
 #include <handlepool/detail/memory/poison.hpp>
+#include <handlepool/sort.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
@@ -67,7 +68,7 @@ TEST(columns_poison, every_column_is_closed_where_no_row_lives) {
             handles.pop_back();
         }
         rows.compact();
-        rows.sort_by<std::uint64_t>([&](std::uint64_t) { return random.below(1000); });
+        sort_by<std::uint64_t>(rows, [&](std::uint64_t) { return random.below(1000); });
         [&]<std::size_t... Is>(std::index_sequence<Is...>) {
             const auto look_at = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
                 const auto items = rows.items<I>();

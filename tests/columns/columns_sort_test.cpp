@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gmock/gmock.h>
@@ -61,13 +62,13 @@ constexpr auto points_of = [](movers::const_reference row) noexcept { return row
 
 TEST(columns_sorting, of_none_and_of_one_is_nothing) {
     movers pool({.name = "movers", .capacity = 10});
-    EXPECT_EQ(pool.sort(weaker).moved, 0U);
-    EXPECT_EQ(pool.sort_by(points_of).moved, 0U);
+    EXPECT_EQ(sort(pool, weaker).moved, 0U);
+    EXPECT_EQ(sort_by(pool, points_of).moved, 0U);
     const auto alone = pool.emplace(health{1});
     pool.compact();
-    EXPECT_EQ(pool.sort(weaker).moved, 0U);
-    EXPECT_EQ(pool.sort_by<health>(&health::points).moved, 0U);
-    EXPECT_TRUE(pool.sort_some(weaker, 10).in_order);
+    EXPECT_EQ(sort(pool, weaker).moved, 0U);
+    EXPECT_EQ(sort_by<health>(pool, &health::points).moved, 0U);
+    EXPECT_TRUE(sort_some(pool, weaker, 10).in_order);
     EXPECT_EQ(pool.handle_at(0), alone);
 }
 
@@ -86,34 +87,34 @@ TEST(columns_sorting, puts_all_columns_in_one_order_and_equal_rows_stay_in_their
         }
     };
     thread_executor executor(2);
-    sort_and_expect([](movers& pool) { return pool.sort(weaker); });
-    sort_and_expect([&](movers& pool) { return pool.sort(weaker, executor); });
-    sort_and_expect([](movers& pool) { return pool.sort_by(points_of); });
-    sort_and_expect([&](movers& pool) { return pool.sort_by(points_of, executor); });
-    sort_and_expect([](movers& pool) { return pool.sort_by<health>(&health::points); });
-    sort_and_expect([&](movers& pool) { return pool.sort_by<health>(&health::points, executor); });
-    sort_and_expect([](movers& pool) { return pool.sort_by<position>(&position::x); });
+    sort_and_expect([](movers& pool) { return sort(pool, weaker); });
+    sort_and_expect([&](movers& pool) { return sort(pool, weaker, executor); });
+    sort_and_expect([](movers& pool) { return sort_by(pool, points_of); });
+    sort_and_expect([&](movers& pool) { return sort_by(pool, points_of, executor); });
+    sort_and_expect([](movers& pool) { return sort_by<health>(pool, &health::points); });
+    sort_and_expect([&](movers& pool) { return sort_by<health>(pool, &health::points, executor); });
+    sort_and_expect([](movers& pool) { return sort_by<position>(pool, &position::x); });
     sort_and_expect(
-        [](movers& pool) { return pool.sort_by<const health>([](health each) { return each; }); });
-    sort_and_expect([](movers& pool) { return pool.sort_some(weaker, 100); });
-    sort_and_expect([&](movers& pool) { return pool.sort_some(weaker, 100, executor); });
-    sort_and_expect([](movers& pool) { return pool.sort_some_by(points_of, 100); });
-    sort_and_expect([](movers& pool) { return pool.sort_some_by<health>(&health::points, 100); });
-    sort_and_expect([&](movers& pool) { return pool.sort_some_by<health>(&health::points, 100, executor); });
+        [](movers& pool) { return sort_by<const health>(pool, [](health each) { return each; }); });
+    sort_and_expect([](movers& pool) { return sort_some(pool, weaker, 100); });
+    sort_and_expect([&](movers& pool) { return sort_some(pool, weaker, 100, executor); });
+    sort_and_expect([](movers& pool) { return sort_some_by(pool, points_of, 100); });
+    sort_and_expect([](movers& pool) { return sort_some_by<health>(pool, &health::points, 100); });
+    sort_and_expect([&](movers& pool) { return sort_some_by<health>(pool, &health::points, 100, executor); });
 }
 
 TEST(columns_sorting, reads_each_key_once_from_the_columns_element) {
     movers pool({.name = "movers", .capacity = 10});
     fill(pool, {3, 1, 2});
     std::vector<const health*> read;
-    pool.sort_by<health>([&](const health& each) {
+    sort_by<health>(pool, [&](const health& each) {
         read.push_back(&each);
         return each.points;
     });
     const health* const first = pool.items<health>().data();
     EXPECT_THAT(read, ElementsAre(first, first + 1, first + 2));
     EXPECT_THAT(numbers_of(pool), ElementsAre(1, 2, 0));
-    pool.sort_by<position>(&position::negative);
+    sort_by<position>(pool, &position::negative);
     EXPECT_THAT(numbers_of(pool), ElementsAre(0, 2, 1));
 }
 
@@ -124,10 +125,10 @@ TEST(columns_sorting, by_views_of_the_elements) {
         names.emplace(1, name);
     }
     names.compact();
-    names.sort_by([](auto row) { return std::string_view(row.template get<std::string>()); });
+    sort_by(names, [](auto row) { return std::string_view(row.template get<std::string>()); });
     EXPECT_EQ(names.items<1>()[0], "a name too long for the string itself");
     EXPECT_EQ(names.items<1>()[3], "delta");
-    names.sort_by<std::string>(&std::string::size);
+    sort_by<std::string>(names, &std::string::size);
     EXPECT_EQ(names.items<1>()[0], "beta");
 }
 
@@ -137,7 +138,7 @@ TEST(columns_sorting, of_columns_of_one_type) {
         pairs.emplace(each, -each);
     }
     pairs.compact();
-    pairs.sort_by([](auto row) { return row.template get<1>(); });
+    sort_by(pairs, [](auto row) { return row.template get<1>(); });
     EXPECT_THAT(pairs.items<0>(), ElementsAre(2, 1, 0));
     EXPECT_THAT(pairs.items<1>(), ElementsAre(-2, -1, 0));
 }
@@ -220,16 +221,17 @@ TYPED_TEST(columns_sorts, like_a_stable_sort) {
         const std::vector<std::uint64_t> expected = stably_sorted(this->content());
         switch (round % 4) {
         case 0:
-            this->pool_.sort(TestFixture::before);
+            sort(this->pool_, TestFixture::before);
             break;
         case 1:
-            this->pool_.sort(TestFixture::before, this->executor_);
+            sort(this->pool_, TestFixture::before, this->executor_);
             break;
         case 2:
-            this->pool_.template sort_by<counted>([](const counted& each) { return each.value() / 3; });
+            sort_by<counted>(this->pool_, [](const counted& each) { return each.value() / 3; });
             break;
         default:
-            this->pool_.template sort_by<counted>(
+            sort_by<counted>(
+                this->pool_,
                 [](const counted& each) noexcept { return static_cast<std::uint16_t>(each.value() / 3); },
                 this->executor_);
         }
@@ -262,10 +264,10 @@ TYPED_TEST(columns_sorts, by_parts_until_all_rows_are_in_order) {
     }
     this->pool_.compact();
     for (std::size_t calls = 0; calls != 2 * count / budget; ++calls) {
-        const sort_stats done = calls % 2 == 0
-                                    ? this->pool_.sort_some(TestFixture::before, budget, this->executor_)
-                                    : this->pool_.template sort_some_by<counted>(
-                                          [](const counted& each) { return each.value() / 3; }, budget);
+        const sort_stats done =
+            calls % 2 == 0 ? sort_some(this->pool_, TestFixture::before, budget, this->executor_)
+                           : sort_some_by<counted>(
+                                 this->pool_, [](const counted& each) { return each.value() / 3; }, budget);
         EXPECT_LE(done.moved, budget);
         this->expect_whole();
     }
@@ -281,17 +283,18 @@ TEST(columns_sorting, that_throws_changes_nothing) {
             when.burn();
             return each.points;
         };
-        EXPECT_THROW(pool.sort_by<health>(burning_key), construction_failure);
+        EXPECT_THROW(sort_by<health>(pool, burning_key), construction_failure);
         fuse comparisons(passes);
-        EXPECT_THROW(pool.sort([&](movers::const_reference a, movers::const_reference b) {
-            comparisons.burn();
-            return weaker(a, b);
-        }),
+        EXPECT_THROW(sort(pool,
+                          [&](movers::const_reference a, movers::const_reference b) {
+                              comparisons.burn();
+                              return weaker(a, b);
+                          }),
                      construction_failure);
         EXPECT_THAT(numbers_of(pool), ElementsAre(0, 1, 2, 3, 4, 5));
     }
     expect_consistent_rows(pool);
-    pool.sort(weaker);
+    sort(pool, weaker);
     EXPECT_THAT(numbers_of(pool), ElementsAre(5, 4, 3, 2, 1, 0));
 }
 
@@ -301,7 +304,7 @@ TEST(columns_sorting, moves_erased_rows_too_and_leaves_newborns_where_they_are) 
     const auto erased = pool.handle_at(1);
     pool.erase(erased);
     const auto newborn = pool.emplace(health{0}, number{9});
-    pool.sort_by<health>(&health::points);
+    sort_by<health>(pool, &health::points);
     EXPECT_THAT(numbers_of(pool), ElementsAre(1, 2, 0));
     EXPECT_EQ(pool.handle_at(0), erased);
     EXPECT_EQ(pool.at(newborn).get<number>().value, 9);
@@ -313,8 +316,8 @@ TEST(columns_sorting, is_refused_while_a_guard_of_the_thread_lives) {
     movers pool({.name = "movers", .capacity = 10});
     fill(pool, {3, 1, 2});
     const auto guard = pool.access();
-    EXPECT_THROW(pool.sort(weaker), compaction_conflict);
-    EXPECT_THROW(pool.sort_some_by<health>(&health::points, 10), compaction_conflict);
+    EXPECT_THROW(sort(pool, weaker), compaction_conflict);
+    EXPECT_THROW(sort_some_by<health>(pool, &health::points, 10), compaction_conflict);
     EXPECT_THAT(numbers_of(pool), ElementsAre(0, 1, 2));
 }
 
@@ -330,17 +333,17 @@ TEST(columns_sorting, does_not_touch_an_empty_column) {
     }
     tagged.compact();
     bare.compact();
-    EXPECT_EQ(tagged.sort_by<int>([](int value) { return value; }).moved, count);
+    EXPECT_EQ(sort_by<int>(tagged, [](int value) { return value; }).moved, count);
     EXPECT_EQ(tagged.items<int>()[0], 1);
     EXPECT_EQ(tagged.stats().bytes_resident_in_objects, bare.stats().bytes_resident_in_objects);
 }
 
 template <class Pool, class Function>
-concept sortable = requires(Pool& pool, Function function) { pool.sort(function); };
+concept sortable = requires(Pool& pool, Function function) { sort(pool, function); };
 template <class Pool, class Function>
-concept sortable_by = requires(Pool& pool, Function function) { pool.sort_by(function); };
+concept sortable_by = requires(Pool& pool, Function function) { sort_by(pool, function); };
 template <class Pool, class C, class Function>
-concept sortable_by_column = requires(Pool& pool, Function function) { pool.template sort_by<C>(function); };
+concept sortable_by_column = requires(Pool& pool, Function function) { sort_by<C>(pool, function); };
 
 TEST(columns_sorting, refuses_what_orders_nothing_when_it_is_compiled) {
     static_assert(sortable<movers, bool (*)(movers::const_reference, const movers::const_reference&)>);

@@ -467,7 +467,7 @@ TEST(columns, what_a_pool_says_of_itself) {
     EXPECT_FALSE(pool.idle());
     pool.compact();
     EXPECT_TRUE(pool.idle());
-    pool.skip_frame();
+    detail::pool_access::core_of(pool).skip_frame();
     const auto other = pool.emplace();
     EXPECT_THAT(pool.oldest(5), ElementsAre(one, other));
     EXPECT_THAT(pool.describe(one), HasSubstr("movers #"));

@@ -3,6 +3,7 @@
 // Rows that several threads create, look up, change and erase while one compacts.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -63,13 +64,12 @@ TYPED_TEST(columns_in_threads, rows_stay_whole_while_another_thread_compacts_and
                 this->pool_.compact();
                 switch (compactions++ % 4) {
                 case 0:
-                    this->pool_.sort([](auto a, auto b) {
+                    sort(this->pool_, [](auto a, auto b) {
                         return a.template get<counted>().value() < b.template get<counted>().value();
                     });
                     break;
                 case 2:
-                    this->pool_.template sort_some_by<std::uint64_t>([](std::uint64_t each) { return ~each; },
-                                                                     100);
+                    sort_some_by<std::uint64_t>(this->pool_, [](std::uint64_t each) { return ~each; }, 100);
                     break;
                 default:
                     break;

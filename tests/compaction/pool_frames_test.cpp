@@ -172,8 +172,8 @@ TEST(idle_pool, has_a_frame_counted_and_nothing_done) {
     ints pool({.name = "ints", .capacity = 10});
     pool.emplace(7);
     pool.compact();
-    pool.skip_frame();
-    pool.skip_frame();
+    detail::pool_access::core_of(pool).skip_frame();
+    detail::pool_access::core_of(pool).skip_frame();
     EXPECT_EQ(pool.stats().compactions, 3U);
     EXPECT_EQ(pool.items().size(), 1U);
 }
@@ -198,7 +198,7 @@ TEST_F(remembering, an_object_is_described_by_its_age) {
     pool.compact();
     EXPECT_EQ(said_of(handle), "alive, created 1 frame ago");
     pool.compact();
-    pool.skip_frame();
+    detail::pool_access::core_of(pool).skip_frame();
     EXPECT_EQ(said_of(handle), "alive, created 3 frames ago");
 }
 
@@ -210,7 +210,7 @@ TEST_F(remembering, an_erased_object_is_described_by_when_that_was) {
     EXPECT_EQ(said_of(handle), "erased in this frame") << "no compaction has destroyed it yet";
     pool.compact();
     EXPECT_EQ(said_of(handle), "erased 1 frame ago");
-    pool.skip_frame();
+    detail::pool_access::core_of(pool).skip_frame();
     EXPECT_EQ(said_of(handle), "erased 2 frames ago");
     EXPECT_THAT([&] { pool.at(handle); },
                 testing::ThrowsMessage<stale_handle>(HasSubstr("erased 2 frames ago")));

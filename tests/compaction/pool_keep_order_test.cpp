@@ -5,6 +5,7 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -173,12 +174,12 @@ TEST(kept_order, is_that_of_a_sort_until_objects_are_created) {
     }
     pool.compact();
     const auto itself = [](std::uint64_t value) { return value; };
-    pool.sort_by(itself);
+    sort_by(pool, itself);
     for (int i = 0; i != 100; ++i) {
         pool.erase(pool.handle_at(random.below(500)));
     }
     pool.compact();
-    EXPECT_EQ(pool.sort_by(itself).moved, 0U);
+    EXPECT_EQ(sort_by(pool, itself).moved, 0U);
 }
 
 TEST(kept_order, destroys_each_object_once) {

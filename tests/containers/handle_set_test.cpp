@@ -283,7 +283,7 @@ TEST(handle_set, loses_members_that_leave_by_any_way) {
         set.insert(each);
     }
     pool.extract(taken, [](int&&) {});
-    pool.erase_if([](int value) { return value == 2; });
+    erase_if(pool, [](int value) { return value == 2; });
     pool.compact();
     EXPECT_THAT(set, ElementsAre(drained));
     pool.drain([](auto, int&&) {});

@@ -87,9 +87,9 @@ TEST(table_of_layouts, has_a_row_for_each_that_is_tested_and_no_other) {
 TEST(table_of_layouts, computes_the_lifetime_of_its_example) {
     const pool<int, with_layout<handle_layout<16, 12, 4>>> pool(
         {.name = "example", .capacity = 1000, .reuse_delay = 1024, .slot_limit = 65'536});
-    EXPECT_EQ(pool.lifetime(), (65'536U - 1'024U) * 2'047U);
-    EXPECT_THAT(document(), testing::HasSubstr(with_commas(pool.lifetime())));
-    EXPECT_EQ(pool.reuse_guarantee(), 1024U);
+    EXPECT_EQ(pool.stats().handle_limit, (65'536U - 1'024U) * 2'047U);
+    EXPECT_THAT(document(), testing::HasSubstr(with_commas(pool.stats().handle_limit)));
+    EXPECT_EQ(pool.stats().reuse_delay, 1024U);
 }
 
 TYPED_TEST(offered_layout, works_in_pools_of_all_kinds) {
@@ -173,8 +173,8 @@ std::uint64_t handles_until_used_up(const promise& of, Step step) {
                                                               .reuse_delay = of.reuse_delay,
                                                               .slot_limit = of.slot_limit,
                                                               .max_threads = 2});
-    EXPECT_EQ(pool.lifetime(), (of.slot_limit - of.reuse_delay) * 7);
-    EXPECT_EQ(pool.reuse_guarantee(), of.reuse_delay);
+    EXPECT_EQ(pool.stats().handle_limit, (of.slot_limit - of.reuse_delay) * 7);
+    EXPECT_EQ(pool.stats().reuse_delay, of.reuse_delay);
     std::uint64_t given = 0;
     while (const std::uint64_t more = step(pool)) {
         given += more;
@@ -218,11 +218,11 @@ TEST(lifetime_test, is_what_is_left_after_a_reset) {
     pool<int, with_layout<narrow>> pool(
         {.name = "narrow", .capacity = 2, .reuse_delay = 0, .slot_limit = 10, .max_threads = 1});
     for (std::uint64_t left = 7; left != 0; --left) {
-        EXPECT_EQ(pool.lifetime(), 10 * left);
+        EXPECT_EQ(pool.stats().handle_limit, 10 * left);
         pool.emplace(1);
         pool.reset(); // above the highest generation of any slot
     }
-    EXPECT_EQ(pool.lifetime(), 0U);
+    EXPECT_EQ(pool.stats().handle_limit, 0U);
     EXPECT_THROW(pool.emplace(1), pool_used_up);
 }
 
@@ -232,7 +232,7 @@ TEST(lifetime_test, is_right_for_the_largest_numbers) {
     static_assert(wide::objects_per_slot == (std::uint64_t{1} << 30) - 1);
     const pool<char, with_layout<wide>> pool(
         {.name = "wide", .capacity = 1000, .reuse_delay = 0, .slot_limit = 0xffff'fffe, .max_threads = 1});
-    EXPECT_EQ(pool.lifetime(), std::uint64_t{0xffff'fffe} * wide::objects_per_slot);
+    EXPECT_EQ(pool.stats().handle_limit, std::uint64_t{0xffff'fffe} * wide::objects_per_slot);
     static_assert(std::uint64_t{0xffff'fffe} <=
                   std::numeric_limits<std::uint64_t>::max() / wide::objects_per_slot);
 }
@@ -245,7 +245,7 @@ TEST(reuse_guarantee_test, is_kept) {
         std::uint64_t destroyed = 0;
         pool<int, with_policy<support::tiny_policy<1>>> pool(
             {.name = "ships", .capacity = 20, .reuse_delay = delay, .max_threads = 1});
-        ASSERT_EQ(pool.reuse_guarantee(), delay);
+        ASSERT_EQ(pool.stats().reuse_delay, delay);
         std::vector<handle<int>> alive;
         pool.on_destroy([&](handle<int> handle, int&) { died.at(handle.index()) = destroyed++; }).release();
         int reused = 0;

@@ -6,6 +6,8 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
+#include <handlepool/sort.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +32,7 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            objects.sort_by(value_of);
+            sort_by(objects, value_of);
             require(value_of(objects.items()[0]) == 1 && value_of(objects.items()[2]) == 3, "in order");
         } else {
             require(objects.contains(handles_[0]), "an object lives on while it moves");
@@ -60,7 +62,7 @@ public:
     }
 
     void run(unsigned index) override {
-        threads_.lead_or_serve(index, [this] { objects.sort_by(value_of, threads_); });
+        threads_.lead_or_serve(index, [this] { sort_by(objects, value_of, threads_); });
     }
     void check() override {
         require(value_of(objects.items()[0]) == 1 && value_of(objects.items()[2]) == 3, "in order");

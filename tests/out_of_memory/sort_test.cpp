@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -52,19 +53,19 @@ constexpr auto smaller_tenth = [](int a, int b) noexcept { return a / 10 < b / 1
 constexpr auto itself = [](int value) noexcept { return value; };
 
 TEST(sorting_without_memory, leaves_the_order_as_it_was) {
-    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort(smaller); }), 3U);
-    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort_by(itself); }), 3U);
+    EXPECT_GE(sort_without_memory([](ints& pool) { sort(pool, smaller); }), 3U);
+    EXPECT_GE(sort_without_memory([](ints& pool) { sort_by(pool, itself); }), 3U);
     EXPECT_GE(sort_without_memory([](ints& pool) {
-                  pool.sort_by([](int value) {
+                  sort_by(pool, [](int value) {
                       return std::string(1, static_cast<char>(value / 16 + 1)) +
                              static_cast<char>(value % 16 + 1);
                   });
               }),
               3U);
-    EXPECT_GE(sort_without_memory([](ints& pool) { pool.sort_some(smaller, 5000); }), 5U);
+    EXPECT_GE(sort_without_memory([](ints& pool) { sort_some(pool, smaller, 5000); }), 5U);
     thread_executor executor(2);
-    EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort(smaller, executor); }), 5U);
-    EXPECT_GE(sort_without_memory([&](ints& pool) { pool.sort_by(itself, executor); }), 5U);
+    EXPECT_GE(sort_without_memory([&](ints& pool) { sort(pool, smaller, executor); }), 5U);
+    EXPECT_GE(sort_without_memory([&](ints& pool) { sort_by(pool, itself, executor); }), 5U);
 }
 
 // Keys that are copied in an executor's threads, each copy with an allocation of its own.
@@ -99,12 +100,12 @@ TEST(sorting_without_memory, by_threads_passes_on_what_copies_of_keys_throw) {
     };
     for (std::size_t i = 0; i != count; ++i) {
         const std::size_t allocation = i < 10 ? i : i * 50;
-        sort_fails_at(allocation, [&] { all.sort_by(copied, executor); });
-        sort_fails_at(allocation, [&] { all.sort_some_by(copied, 100, executor); });
-        sort_fails_at(allocation, [&] { all.sort_by(made, executor); });
-        sort_fails_at(allocation, [&] { all.sort_by(copied); });
+        sort_fails_at(allocation, [&] { sort_by(all, copied, executor); });
+        sort_fails_at(allocation, [&] { sort_some_by(all, copied, 100, executor); });
+        sort_fails_at(allocation, [&] { sort_by(all, made, executor); });
+        sort_fails_at(allocation, [&] { sort_by(all, copied); });
     }
-    all.sort_by(copied, executor);
+    sort_by(all, copied, executor);
     EXPECT_TRUE(std::ranges::is_sorted(all.items(), {}, &named::name));
 }
 
@@ -115,10 +116,10 @@ TEST(sorting_without_memory, in_parts_leaves_the_store_and_the_order_that_was_be
         ints pool({.name = "ints", .capacity = 3000});
         const auto begin = [&] {
             fill(pool, false);
-            pool.sort_some(smaller_tenth, 1000);
+            sort_some(pool, smaller_tenth, 1000);
         };
         const auto end = [&] {
-            while (!pool.sort_some(smaller_tenth, 1000).in_order) {
+            while (!sort_some(pool, smaller_tenth, 1000).in_order) {
             }
             return std::vector<int>(pool.items().begin(), pool.items().end());
         };
@@ -131,8 +132,8 @@ TEST(sorting_without_memory, in_parts_leaves_the_store_and_the_order_that_was_be
                 bool moved = true;
                 when.begin();
                 try {
-                    by_threads ? pool.sort_some(smaller_tenth, 700, executor)
-                               : pool.sort_some(smaller_tenth, 700);
+                    by_threads ? sort_some(pool, smaller_tenth, 700, executor)
+                               : sort_some(pool, smaller_tenth, 700);
                 } catch (const std::bad_alloc&) {
                     moved = false;
                 }
@@ -159,11 +160,11 @@ TEST(sorting_without_memory, leaves_rows_as_they_were) {
     for (const bool by_threads : {false, true}) {
         const std::size_t allocations =
             with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
-                rows.sort_by<tag>(&tag::value);
+                sort_by<tag>(rows, &tag::value);
                 bool sorted = true;
                 when.begin();
                 try {
-                    by_threads ? rows.sort_by<int>(itself, executor) : rows.sort_by<int>(itself);
+                    by_threads ? sort_by<int>(rows, itself, executor) : sort_by<int>(rows, itself);
                 } catch (const std::bad_alloc&) {
                     sorted = false;
                 }
@@ -181,8 +182,8 @@ TEST(sorting_without_memory, does_for_objects_in_order) {
     fill(pool, true);
     memory_shortage none(shortage::from_one_allocation_on, 0);
     none.begin();
-    pool.sort(smaller);
-    pool.sort_some(smaller, 10);
+    sort(pool, smaller);
+    sort_some(pool, smaller, 10);
     none.end();
     EXPECT_FALSE(none.came());
 }

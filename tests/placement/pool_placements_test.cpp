@@ -130,10 +130,10 @@ TYPED_TEST(pool_placements, erase_if_sees_all_living_objects) {
     const auto newborn = this->make({"dd", "e"});
     this->pool.erase(newborn[1]);
     const auto is_long = [](const std::string& object) { return object.size() > 1; };
-    EXPECT_EQ(this->pool.erase_if(is_long), 2U);
+    EXPECT_EQ(erase_if(this->pool, is_long), 2U);
     this->pool.compact();
     EXPECT_THAT(this->promoted(), UnorderedElementsAre("a", "c"));
-    EXPECT_EQ(this->pool.erase_if(std::not_fn(is_long)), 2U);
+    EXPECT_EQ(erase_if(this->pool, std::not_fn(is_long)), 2U);
     EXPECT_EQ(this->pool.size(), 0U);
     this->pool.compact();
     expect_consistent(this->pool);
@@ -149,7 +149,8 @@ TYPED_TEST(pool_placements, erase_if_sees_each_object_once_in_any_number_of_thre
     this->make(many); // not yet in the store
     std::atomic<std::size_t> seen = 0;
     thread_executor executor(3);
-    EXPECT_EQ(this->pool.erase_if(
+    EXPECT_EQ(erase_if(
+                  this->pool,
                   [&](const std::string& object) noexcept {
                       seen.fetch_add(1);
                       return object.size() == 3;
@@ -349,7 +350,7 @@ TEST(pool_placements_of_raw_objects, are_handed_out_in_place) {
     int sum = 0;
     const auto add = [&](void* object) { sum += *static_cast<int*>(object); };
     EXPECT_TRUE(pool.extract(a, add));
-    EXPECT_EQ(pool.erase_if([](void* object) { return *static_cast<int*>(object) == 20; }), 1U);
+    EXPECT_EQ(erase_if(pool, [](void* object) { return *static_cast<int*>(object) == 20; }), 1U);
     EXPECT_EQ(pool.drain([&](auto, void* object) { add(object); }), 1U);
     EXPECT_EQ(sum, 301);
 }

@@ -133,7 +133,7 @@ protected:
                       living_.size());
             break;
         default:
-            EXPECT_EQ(pool_->erase_if([](const recycled_object&) { return true; }), living_.size());
+            EXPECT_EQ(erase_if(*pool_, [](const recycled_object&) { return true; }), living_.size());
         }
         living_.clear();
     }

@@ -4,6 +4,7 @@
 
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/sort.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/threads.hpp>
@@ -43,20 +44,20 @@ protected:
 constexpr auto itself = [](int value) noexcept { return value; };
 
 TEST_F(sorted_in_service, routed_handles_find_the_objects_where_they_are) {
-    ints.sort_by(itself);
+    sort_by(ints, itself);
     expect_order();
 }
 
 TEST_F(sorted_in_service, a_compaction_by_the_service_keeps_sorts_off) {
     const scoped_hook hook = ints.on_destroy([this](auto, int&) {
-        EXPECT_THROW(ints.sort_by(itself), compaction_conflict);
-        EXPECT_THROW(ints.sort_some_by(itself, 10), compaction_conflict);
+        EXPECT_THROW(sort_by(ints, itself), compaction_conflict);
+        EXPECT_THROW(sort_some_by(ints, itself, 10), compaction_conflict);
         ++refused;
     });
     world.erase(ints.emplace(0));
     world.compact();
     EXPECT_EQ(refused, 1U);
-    ints.sort_by(itself);
+    sort_by(ints, itself);
     expect_order();
 }
 
@@ -65,7 +66,7 @@ TEST_F(sorted_in_service, a_sort_keeps_compactions_by_the_service_off) {
     std::atomic<int> state = nothing;
     in_threads(2, [&](std::size_t thread) {
         if (thread == 0) {
-            ints.sort([&](int a, int b) {
+            sort(ints, [&](int a, int b) {
                 if (state == nothing) {
                     state = comparing;
                     state.notify_all();

@@ -51,7 +51,8 @@ TYPED_TEST(loops_by_threads, pass_on_what_visitors_and_predicates_throw) {
         pool.emplace(1);
     }
     const auto erase_if = [&](auto visit) {
-        pool.erase_if(
+        erase_if(
+            pool,
             [&](int) {
                 visit();
                 return false;
@@ -66,7 +67,8 @@ TYPED_TEST(loops_by_threads, pass_on_what_visitors_and_predicates_throw) {
 
     // What was erased before the exception stays erased.
     fuse when(many / 2);
-    EXPECT_THROW(pool.erase_if(
+    EXPECT_THROW(erase_if(
+                     pool,
                      [&](int) {
                          when.burn();
                          return true;
@@ -86,7 +88,8 @@ TEST(loops_over_rows_by_threads, pass_on_what_bodies_throw) {
     rows.compact();
     expect_what_is_thrown([&](auto visit) { rows.for_each<const char>([&](char) { visit(); }, executor); });
     expect_what_is_thrown([&](auto visit) {
-        rows.erase_if(
+        erase_if(
+            rows,
             [&](auto) {
                 visit();
                 return false;

@@ -5,6 +5,7 @@
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -46,29 +47,29 @@ constexpr const char* with_itself = "^handlepool: pool 'numbers': sorted by what
 
 TEST_F(sort_contract_death, less_or_equal_by_every_way_to_sort) {
     fill({0, 1, 2});
-    EXPECT_DEATH(numbers.sort(not_larger), with_itself);
-    EXPECT_DEATH(numbers.sort_some(not_larger, 2), with_itself);
-    EXPECT_DEATH(numbers.sort_some(not_larger, 0), with_itself);
+    EXPECT_DEATH(sort(numbers, not_larger), with_itself);
+    EXPECT_DEATH(sort_some(numbers, not_larger, 2), with_itself);
+    EXPECT_DEATH(sort_some(numbers, not_larger, 0), with_itself);
     EXPECT_DEATH(
         {
             thread_executor executor(2);
-            numbers.sort(not_larger, executor);
+            sort(numbers, not_larger, executor);
         },
         with_itself);
     fill({7, 7});
-    EXPECT_DEATH(numbers.sort(not_larger), with_itself);
-    EXPECT_DEATH(numbers.sort_some(not_larger, 2), with_itself);
+    EXPECT_DEATH(sort(numbers, not_larger), with_itself);
+    EXPECT_DEATH(sort_some(numbers, not_larger, 2), with_itself);
 }
 
 TEST_F(sort_contract_death, two_that_are_less_than_each_other) {
-    EXPECT_DEATH(numbers.sort(different),
+    EXPECT_DEATH(sort(numbers, different),
                  "^handlepool: pool 'numbers': sorted by what is no strict weak order: compare\\(b, a\\) is "
                  "true, and compare\\(a, b\\) is true, for the objects a at position 0 and b at position "
                  "1\n$");
 }
 
 TEST_F(sort_contract_death, a_circle) {
-    EXPECT_DEATH(numbers.sort(next_in_circle),
+    EXPECT_DEATH(sort(numbers, next_in_circle),
                  "^handlepool: pool 'numbers': sorted by what is no strict weak order: compare\\(b, a\\) is "
                  "true, and others put a before b, for the objects a at position 0 and b at position 2\n$");
 }
@@ -86,16 +87,16 @@ struct large_unordered_key : unordered_key {
 TEST_F(sort_contract_death, keys_that_are_less_than_themselves) {
     constexpr const char* message = "^handlepool: pool 'numbers': sorted by what is no strict weak order: "
                                     "key\\(a\\) < key\\(a\\) is true for the object at position 1\n$";
-    EXPECT_DEATH(numbers.sort_by([](int value) { return unordered_key{value}; }), message);
-    EXPECT_DEATH(numbers.sort_some_by([](int value) { return unordered_key{value}; }, 2), message);
-    EXPECT_DEATH(numbers.sort_by([](int value) { return large_unordered_key(value); }), message);
+    EXPECT_DEATH(sort_by(numbers, [](int value) { return unordered_key{value}; }), message);
+    EXPECT_DEATH(sort_some_by(numbers, [](int value) { return unordered_key{value}; }, 2), message);
+    EXPECT_DEATH(sort_by(numbers, [](int value) { return large_unordered_key(value); }), message);
 }
 
 TEST_F(sort_contract_death, keys_that_are_no_numbers) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     fill({2, 1, 0}); // the one in the middle equals the others
     EXPECT_DEATH(
-        numbers.sort_by([](int value) { return value == 1 ? nan : value; }),
+        sort_by(numbers, [](int value) { return value == 1 ? nan : value; }),
         "^handlepool: pool 'numbers': sorted by what is no strict weak order: key\\(b\\) < key\\(a\\) "
         "is true, and others put a before b, for the objects a at position 0 and b at position 2\n$");
 }
@@ -109,12 +110,13 @@ TEST_F(sort_contract_death, rows_and_raw_memory) {
     }
     rows.compact();
     memory.compact();
-    EXPECT_DEATH(rows.sort([](auto a, auto b) { return a.template get<0>() <= b.template get<0>(); }),
+    EXPECT_DEATH(sort(rows, [](auto a, auto b) { return a.template get<0>() <= b.template get<0>(); }),
                  "pool 'rows': sorted by what is no strict weak order: compare\\(a, a\\) is true for the "
                  "object at position 1\n$");
-    EXPECT_DEATH(memory.sort([](const void* a, const void* b) {
-        return *static_cast<const int*>(a) <= *static_cast<const int*>(b);
-    }),
+    EXPECT_DEATH(sort(memory,
+                      [](const void* a, const void* b) {
+                          return *static_cast<const int*>(a) <= *static_cast<const int*>(b);
+                      }),
                  "pool 'memory': sorted by what is no strict weak order: compare\\(a, a\\) is true for the "
                  "object at position 1\n$");
 }

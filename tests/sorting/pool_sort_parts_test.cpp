@@ -6,6 +6,7 @@
 #include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -142,16 +143,17 @@ INSTANTIATE_TEST_SUITE_P(
     ways, parts_of_a_sort,
     testing::Values(std::pair<std::string_view, part_sort>("by_comparison",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some(smaller_key, budget);
+                                                               return sort_some(pool, smaller_key, budget);
                                                            }),
                     std::pair<std::string_view, part_sort>("by_number",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some_by(&part_item::key,
-                                                                                        budget);
+                                                               return sort_some_by(pool, &part_item::key,
+                                                                                   budget);
                                                            }),
                     std::pair<std::string_view, part_sort>("by_small_key",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some_by(
+                                                               return sort_some_by(
+                                                                   pool,
                                                                    [](const part_item& one) {
                                                                        return std::int64_t{one.key} << 20;
                                                                    },
@@ -159,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
                                                            }),
                     std::pair<std::string_view, part_sort>("by_text",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some_by(
+                                                               return sort_some_by(
+                                                                   pool,
                                                                    [](const part_item& one) {
                                                                        return std::to_string(one.key +
                                                                                              1'000'000);
@@ -168,13 +171,13 @@ INSTANTIATE_TEST_SUITE_P(
                                                            }),
                     std::pair<std::string_view, part_sort>("by_comparison_in_threads",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some(smaller_key, budget,
-                                                                                     three_threads());
+                                                               return sort_some(pool, smaller_key, budget,
+                                                                                three_threads());
                                                            }),
                     std::pair<std::string_view, part_sort>("by_number_in_threads",
                                                            [](part_items& pool, std::size_t budget) {
-                                                               return pool.sort_some_by(
-                                                                   &part_item::key, budget, three_threads());
+                                                               return sort_some_by(pool, &part_item::key,
+                                                                                   budget, three_threads());
                                                            })),
     [](const auto& way) { return std::string(way.param.first); });
 
@@ -211,7 +214,9 @@ TEST(parts_of_sorts, of_a_few_objects_are_right_for_all_keys_and_budgets) {
                 fill_parts(pool, keys);
                 ASSERT_NO_FATAL_FAILURE(expect_parts_of_a_stable_sort(
                     pool,
-                    [](part_items& of, std::size_t moves) { return of.sort_some_by(&part_item::key, moves); },
+                    [](part_items& of, std::size_t moves) {
+                        return sort_some_by(of, &part_item::key, moves);
+                    },
                     budget, "all keys"));
             }
         }
@@ -226,7 +231,7 @@ TEST(parts_of_sorts, without_moves_say_whether_the_store_is_in_order) {
             fill_parts(pool, keys);
             const std::vector<part_item> before = part_content(pool);
             for (const std::size_t budget : {0U, 1U, 0U}) {
-                const sort_stats done = pool.sort_some(smaller_key, budget);
+                const sort_stats done = sort_some(pool, smaller_key, budget);
                 EXPECT_EQ(done.moved, 0U);
                 EXPECT_EQ(done.size, count);
                 EXPECT_EQ(done.in_order, std::ranges::is_sorted(before, smaller_key)) << shape;
@@ -275,7 +280,7 @@ public:
                 order_.push_back(pool_.handle_at(i));
             }
         }
-        const sort_stats done = pool_.sort_some(before, budget);
+        const sort_stats done = sort_some(pool_, before, budget);
         EXPECT_LE(done.moved, budget);
         sort_stably(order_, [&](part_handle a, part_handle b) { return before(pool_.at(a), pool_.at(b)); });
         finished_ = is_reached();
@@ -321,15 +326,15 @@ TEST(parts_of_sorts, stay_stable_while_objects_come_and_go_and_comparisons_chang
             }
             const std::size_t budget = random.below(12);
             if (one_comparison || random.one_in(2)) {
-                model.sort_some(smaller_key, budget);
+                sort_some(model, smaller_key, budget);
             } else {
-                model.sort_some(smaller_other_key, budget);
+                sort_some(model, smaller_other_key, budget);
             }
             ASSERT_FALSE(testing::Test::HasFailure());
         }
         const std::size_t bound = most_calls(model.pool().items().size(), 6);
         std::size_t calls = 1;
-        while (!model.sort_some(smaller_key, 6).in_order) {
+        while (!sort_some(model, smaller_key, 6).in_order) {
             ASSERT_LE(++calls, bound);
         }
         expect_consistent(model.pool());
@@ -347,22 +352,22 @@ std::vector<int> numbers_in(const part_items& pool) {
 TEST(parts_of_sorts, are_not_in_order_before_equal_objects_are_whatever_was_compared_before) {
     part_items pool({.name = "items", .capacity = 10});
     fill_parts(pool, {6, 5, 4, 3, 2, 1});
-    EXPECT_FALSE(pool.sort_some(smaller_key, 2).in_order);
+    EXPECT_FALSE(sort_some(pool, smaller_key, 2).in_order);
     EXPECT_EQ(numbers_in(pool), (std::vector<int>{5, 1, 2, 3, 4, 0}));
     // All are equal by the other key, so each order of them is one by that, but not theirs.
-    sort_stats done = pool.sort_some(smaller_other_key, 0);
+    sort_stats done = sort_some(pool, smaller_other_key, 0);
     EXPECT_FALSE(done.in_order);
     EXPECT_EQ(done.moved, 0U);
     // What has begun is remembered: 5 4 3 2 1 0.
-    done = pool.sort_some(smaller_other_key, 2);
+    done = sort_some(pool, smaller_other_key, 2);
     EXPECT_FALSE(done.in_order);
     EXPECT_EQ(done.moved, 2U);
     EXPECT_EQ(numbers_in(pool), (std::vector<int>{5, 4, 2, 3, 1, 0}));
-    done = pool.sort_some(smaller_other_key, 2);
+    done = sort_some(pool, smaller_other_key, 2);
     EXPECT_TRUE(done.in_order);
     EXPECT_EQ(done.moved, 2U);
     EXPECT_EQ(numbers_in(pool), (std::vector<int>{5, 4, 3, 2, 1, 0}));
-    EXPECT_TRUE(pool.sort_some(smaller_other_key, 0).in_order);
+    EXPECT_TRUE(sort_some(pool, smaller_other_key, 0).in_order);
 }
 
 TEST(parts_of_sorts, are_counted_in_the_memory_of_the_pool_until_they_are_forgotten) {
@@ -379,12 +384,12 @@ TEST(parts_of_sorts, are_counted_in_the_memory_of_the_pool_until_they_are_forgot
         EXPECT_EQ(after.bytes_resident - before.bytes_resident, after.bytes_reserved - before.bytes_reserved);
         return static_cast<std::ptrdiff_t>(after.bytes_reserved - before.bytes_reserved);
     };
-    const auto begin = [&] { EXPECT_FALSE(pool.sort_some(smaller_key, 10).in_order); };
+    const auto begin = [&] { EXPECT_FALSE(sort_some(pool, smaller_key, 10).in_order); };
     constexpr std::ptrdiff_t remembered = 4 * count;
     fill_parts(pool, keys);
     EXPECT_EQ(bytes_more(begin), remembered);
     EXPECT_EQ(bytes_more(begin), 0);
-    EXPECT_EQ(bytes_more([&] { EXPECT_TRUE(pool.sort_some(smaller_key, count).in_order); }), -remembered);
+    EXPECT_EQ(bytes_more([&] { EXPECT_TRUE(sort_some(pool, smaller_key, count).in_order); }), -remembered);
 
     fill_parts(pool, keys);
     begin();
@@ -405,38 +410,38 @@ TEST(parts_of_sorts, are_forgotten_by_a_whole_sort_by_reset_and_when_the_pool_sh
     part_items pool({.name = "items", .capacity = 10});
     const auto numbers_in_pool = [&] { return numbers_in(pool); };
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
-    EXPECT_FALSE(pool.sort_some(smaller_key, 2).in_order);
+    EXPECT_FALSE(sort_some(pool, smaller_key, 2).in_order);
     const std::vector<int> begun = numbers_in_pool();
     EXPECT_EQ(begun, (std::vector<int>{3, 1, 2, 0, 4, 5}));
     // All are equal by this: they stay where they are, and so they do from then on.
-    pool.sort([](const part_item&, const part_item&) noexcept { return false; });
+    sort(pool, [](const part_item&, const part_item&) noexcept { return false; });
     EXPECT_EQ(numbers_in_pool(), begun);
-    pool.sort_some([](const part_item&, const part_item&) noexcept { return false; }, 10);
+    sort_some(pool, [](const part_item&, const part_item&) noexcept { return false; }, 10);
     EXPECT_EQ(numbers_in_pool(), begun);
-    pool.sort_some(smaller_key, 10);
+    sort_some(pool, smaller_key, 10);
     EXPECT_EQ(numbers_in_pool(), (std::vector<int>{3, 4, 5, 1, 2, 0}));
 
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
-    pool.sort_some(smaller_key, 2);
+    sort_some(pool, smaller_key, 2);
     fill_parts(pool, {1, 1, 0, 0});
-    EXPECT_TRUE(pool.sort_some(smaller_key, 4).in_order);
+    EXPECT_TRUE(sort_some(pool, smaller_key, 4).in_order);
     EXPECT_EQ(numbers_in_pool(), (std::vector<int>{2, 3, 0, 1}));
 
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
-    pool.sort_some(smaller_key, 2);
+    sort_some(pool, smaller_key, 2);
     pool.shrink_to_fit();
-    EXPECT_TRUE(pool.sort_some(smaller_other_key, 0).in_order);
+    EXPECT_TRUE(sort_some(pool, smaller_other_key, 0).in_order);
     EXPECT_EQ(numbers_in_pool(), begun);
 }
 
 TEST(parts_of_sorts, keep_the_order_of_objects_whose_handles_were_revoked) {
     part_items pool({.name = "items", .capacity = 10});
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
-    pool.sort_some(smaller_key, 2); // 3 1 2 0 4 5
+    sort_some(pool, smaller_key, 2); // 3 1 2 0 4 5
     EXPECT_EQ(pool.items()[1].number, 1);
     pool.revoke(pool.handle_at(1));
     pool.compact();
-    EXPECT_TRUE(pool.sort_some(smaller_key, 10).in_order);
+    EXPECT_TRUE(sort_some(pool, smaller_key, 10).in_order);
     std::vector<int> found;
     for (const part_item& each : pool.items()) {
         found.push_back(each.number);
@@ -451,7 +456,7 @@ TEST(parts_of_sorts, put_an_object_in_the_slot_of_an_erased_one_after_its_equals
         part_items pool({.name = "items", .capacity = 10, .keep_order = true});
         const auto compact = [&] { by_threads ? pool.compact(executor) : pool.compact(); };
         fill_parts(pool, {4, 4, 4, 1, 1, 1});
-        pool.sort_some(smaller_key, 2); // 3 1 2 0 4 5
+        sort_some(pool, smaller_key, 2); // 3 1 2 0 4 5
         const auto erased = pool.handle_at(4);
         pool.erase(erased);
         compact();
@@ -465,7 +470,7 @@ TEST(parts_of_sorts, put_an_object_in_the_slot_of_an_erased_one_after_its_equals
             pool.erase(made);
             compact();
         }
-        EXPECT_TRUE(pool.sort_some(smaller_key, 10).in_order);
+        EXPECT_TRUE(sort_some(pool, smaller_key, 10).in_order);
         std::vector<int> found;
         for (const part_item& each : pool.items()) {
             found.push_back(each.number);
@@ -493,11 +498,11 @@ TEST(parts_of_sorts, of_rows_and_of_raw_memory_are_stable) {
         return static_cast<const part_item*>(object)->key;
     };
     std::size_t calls = 1;
-    while (!rows.sort_some_by<int>([](int key) noexcept { return key; }, 6).in_order) {
+    while (!sort_some_by<int>(rows, [](int key) noexcept { return key; }, 6).in_order) {
         ASSERT_LE(++calls, most_calls(count, 6));
     }
     calls = 1;
-    while (!memory.sort_some_by(key_of, 6).in_order) {
+    while (!sort_some_by(memory, key_of, 6).in_order) {
         ASSERT_LE(++calls, most_calls(count, 6));
     }
     for (std::size_t i = 0; i != count; ++i) {
@@ -537,7 +542,7 @@ TEST(parts_of_sorts_death, comes_before_the_end_where_the_comparison_is_checked)
         {"mixed up", "compare\\(a, a\\) is true for the object at position 0"}};
     for (const auto& [name, compare] : hostile_comparisons()) {
         EXPECT_DEATH(
-            pool.sort_some(compare, 2),
+            sort_some(pool, compare, 2),
             "^handlepool: pool 'items': sorted by what is no strict weak order: " + reasons.at(name) + "\n$")
             << name;
     }
@@ -558,7 +563,7 @@ TEST(parts_of_sorts, come_to_an_end_whatever_the_comparison_says) {
             }
             fill_parts(pool, keys);
             std::size_t calls = 1;
-            while (!pool.sort_some(compare, budget).in_order) {
+            while (!sort_some(pool, compare, budget).in_order) {
                 ASSERT_LE(++calls, most_calls(count, budget)) << name << ", " << count << ", " << budget;
             }
             expect_consistent(pool);

@@ -3,6 +3,7 @@
 // Sorts of many shapes against std::sort, by keys of many types, in one thread and in several.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -110,28 +111,30 @@ INSTANTIATE_TEST_SUITE_P(sizes, shapes, testing::Values(2, 3, 8, 13, 100, 511, 2
 
 TEST_P(shapes, sort_agrees_with_a_stable_sort) {
     for (const auto& [name, keys] : all()) {
-        expect_sorted_like(name, keys, [&](items& pool) { return pool.sort(by_key); }, by_key);
+        expect_sorted_like(name, keys, [&](items& pool) { return sort(pool, by_key); }, by_key);
     }
 }
 
 TEST_P(shapes, sort_by_agrees_with_a_stable_sort_for_keys_of_any_type) {
     const auto larger = [](const item& a, const item& b) { return b.key < a.key; };
     for (const auto& [name, keys] : all()) {
-        expect_sorted_like(name, keys, [](items& pool) { return pool.sort_by(&item::key); }, by_key);
+        expect_sorted_like(name, keys, [](items& pool) { return sort_by(pool, &item::key); }, by_key);
         expect_sorted_like(
             name, keys,
             [](items& pool) {
-                return pool.sort_by([](const item& i) { return -static_cast<float>(i.key); });
+                return sort_by(pool, [](const item& i) { return -static_cast<float>(i.key); });
             },
             larger);
         expect_sorted_like(
             name, keys,
-            [](items& pool) { return pool.sort_by([](const item& i) { return std::int64_t{i.key} << 20; }); },
+            [](items& pool) {
+                return sort_by(pool, [](const item& i) { return std::int64_t{i.key} << 20; });
+            },
             by_key);
         expect_sorted_like(
             name, keys,
             [](items& pool) {
-                return pool.sort_by([](const item& i) { return std::make_pair(i.key, std::string("x")); });
+                return sort_by(pool, [](const item& i) { return std::make_pair(i.key, std::string("x")); });
             },
             by_key);
     }
@@ -140,14 +143,14 @@ TEST_P(shapes, sort_by_agrees_with_a_stable_sort_for_keys_of_any_type) {
 TEST_P(shapes, threads_sort_like_one_thread) {
     thread_executor executor(3);
     for (const auto& [name, keys] : all()) {
-        expect_sorted_like(name, keys, [&](items& pool) { return pool.sort(by_key, executor); }, by_key);
+        expect_sorted_like(name, keys, [&](items& pool) { return sort(pool, by_key, executor); }, by_key);
         expect_sorted_like(
-            name, keys, [&](items& pool) { return pool.sort_by(&item::key, executor); }, by_key);
+            name, keys, [&](items& pool) { return sort_by(pool, &item::key, executor); }, by_key);
         expect_sorted_like(
             name, keys,
             [&](items& pool) {
-                return pool.sort_by([](const item& i) { return std::to_string(i.key + 5'000'000); },
-                                    executor);
+                return sort_by(
+                    pool, [](const item& i) { return std::to_string(i.key + 5'000'000); }, executor);
             },
             by_key);
     }
@@ -160,16 +163,16 @@ TEST(sorting_by_threads, agrees_for_many_objects_in_any_number_of_blocks) {
         for (const std::uint64_t values : {3U, 1'000'000U}) {
             const numbers keys = random_keys(random, count, values);
             expect_sorted_like(
-                "large", keys, [&](items& pool) { return pool.sort(by_key, executor); }, by_key);
+                "large", keys, [&](items& pool) { return sort(pool, by_key, executor); }, by_key);
             expect_sorted_like(
-                "large", keys, [&](items& pool) { return pool.sort_by(&item::key, executor); }, by_key);
+                "large", keys, [&](items& pool) { return sort_by(pool, &item::key, executor); }, by_key);
         }
         numbers rotated(count);
         for (std::size_t i = 0; i != count; ++i) {
             rotated[i] = static_cast<int>((i + 1) % count);
         }
         expect_sorted_like(
-            "rotated", rotated, [&](items& pool) { return pool.sort(by_key, executor); }, by_key);
+            "rotated", rotated, [&](items& pool) { return sort(pool, by_key, executor); }, by_key);
     }
 }
 
@@ -199,7 +202,7 @@ TEST(sorting_by_numbers, knows_signs_zeros_and_infinities) {
         }
         const std::vector<float> before(floats.items().begin(), floats.items().end());
         std::ranges::sort(expected);
-        floats.sort_by([](float value) { return value; });
+        sort_by(floats, [](float value) { return value; });
         for (std::size_t i = 0; i != expected.size(); ++i) {
             const float value = before[expected[i].second];
             ASSERT_EQ(floats.items()[i], value) << i;
@@ -218,7 +221,7 @@ TEST(sorting_by_numbers, knows_signs_zeros_and_infinities) {
         all.compact();
         std::vector<number> expected(all.items().begin(), all.items().end());
         std::ranges::sort(expected);
-        all.sort_by([](number value) { return value; });
+        sort_by(all, [](number value) { return value; });
         EXPECT_TRUE(std::ranges::equal(all.items(), expected));
     };
     expect_same(std::numeric_limits<std::int8_t>::min(), std::numeric_limits<std::int8_t>::max());
@@ -235,7 +238,7 @@ TEST(sorting_by_numbers, puts_nan_at_an_end) {
         floats.emplace(value);
     }
     floats.compact();
-    floats.sort_by([](float value) { return value; });
+    sort_by(floats, [](float value) { return value; });
     EXPECT_EQ(floats.items()[1], 0.0F);
     EXPECT_EQ(floats.items()[3], 2.0F);
     EXPECT_TRUE(std::isnan(floats.items()[0]) && std::isnan(floats.items()[4]));

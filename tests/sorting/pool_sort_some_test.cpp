@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -60,10 +61,11 @@ numbers shuffled(random_source& random, std::size_t count) {
 
 TEST(sorting_some, of_a_sorted_store_moves_nothing) {
     ints pool({.name = "ints", .capacity = 100});
-    EXPECT_TRUE(pool.sort_some(smaller, 10).in_order);
+    EXPECT_TRUE(sort_some(pool, smaller, 10).in_order);
     fill(pool, {1, 2, 2, 5});
     std::size_t comparisons = 0;
-    const sort_stats done = pool.sort_some(
+    const sort_stats done = sort_some(
+        pool,
         [&](std::uint64_t a, std::uint64_t b) {
             ++comparisons;
             return a < b;
@@ -80,7 +82,7 @@ TEST(sorting_some, with_fewer_than_two_moves_changes_nothing) {
     const numbers values{3, 2, 1};
     fill(pool, values);
     for (const std::size_t budget : {0U, 1U}) {
-        const sort_stats done = pool.sort_some(smaller, budget);
+        const sort_stats done = sort_some(pool, smaller, budget);
         EXPECT_EQ(done.moved, 0U);
         EXPECT_FALSE(done.in_order);
         EXPECT_EQ(content(pool), values);
@@ -90,11 +92,11 @@ TEST(sorting_some, with_fewer_than_two_moves_changes_nothing) {
 TEST(sorting_some, brings_a_window_in_order_and_keeps_the_order_of_what_leaves_it) {
     ints pool({.name = "ints", .capacity = 100});
     fill(pool, {5, 4, 3, 2, 1, 0});
-    sort_stats done = pool.sort_some(smaller, 4);
+    sort_stats done = sort_some(pool, smaller, 4);
     EXPECT_EQ(content(pool), (numbers{0, 1, 3, 2, 4, 5}));
     EXPECT_EQ(done.moved, 4U);
     EXPECT_FALSE(done.in_order);
-    done = pool.sort_some(smaller, 4);
+    done = sort_some(pool, smaller, 4);
     EXPECT_EQ(content(pool), (numbers{0, 1, 2, 3, 4, 5}));
     EXPECT_EQ(done.moved, 2U);
     EXPECT_TRUE(done.in_order);
@@ -104,7 +106,7 @@ TEST(sorting_some, begins_at_the_front_after_a_reset) {
     ints pool({.name = "ints", .capacity = 100});
     for (int i = 0; i != 3; ++i) {
         fill(pool, {5, 4, 3, 2, 1, 0});
-        pool.sort_some(smaller, 4);
+        sort_some(pool, smaller, 4);
         EXPECT_EQ(content(pool), (numbers{0, 1, 3, 2, 4, 5}));
     }
 }
@@ -114,11 +116,11 @@ TEST(sorting_some, with_a_budget_for_all_is_a_sort) {
     ints pool({.name = "ints", .capacity = 1000});
     const numbers values = shuffled(random, 1000);
     fill(pool, values);
-    const sort_stats part = pool.sort_some(smaller, 1000);
+    const sort_stats part = sort_some(pool, smaller, 1000);
     EXPECT_TRUE(part.in_order);
     EXPECT_EQ(neighbours_out_of_order(pool), 0U);
     fill(pool, values);
-    EXPECT_EQ(pool.sort(smaller).moved, part.moved);
+    EXPECT_EQ(sort(pool, smaller).moved, part.moved);
 }
 
 // Of a store that nobody changes: each call moves at most as many as it may, and puts more places in order,
@@ -138,7 +140,7 @@ TEST(sorting_some, reaches_the_order_within_twice_the_moves) {
         while (!in_order) {
             const std::size_t budget = fixed_budget != 0 ? fixed_budget : random.below(count) + 2;
             const numbers before = content(pool);
-            const sort_stats done = pool.sort_some(smaller, budget);
+            const sort_stats done = sort_some(pool, smaller, budget);
             ASSERT_LE(done.moved, budget);
             ASSERT_EQ(done.moved, different(before, content(pool)));
             ASSERT_LT(different(content(pool), sorted), different(before, sorted) + (before == sorted));
@@ -211,7 +213,7 @@ TEST(sorting_some, chooses_the_longest_window_that_the_moves_allow) {
                 longest = size;
                 expected = window.after;
             }
-            const sort_stats done = pool.sort_some(smaller, budget);
+            const sort_stats done = sort_some(pool, smaller, budget);
             ASSERT_EQ(content(pool), expected) << "from " << first << ", budget " << budget;
             ASSERT_EQ(done.in_order, std::ranges::is_sorted(expected));
             first = (first + longest) % count;
@@ -225,12 +227,12 @@ TEST(sorting_some, goes_on_after_the_store_became_smaller_or_empty) {
     fill(pool, shuffled(random, 1000));
     const auto expect_order_in = [&](std::size_t calls) {
         for (std::size_t i = 0; i != calls; ++i) {
-            pool.sort_some(smaller, 500);
+            sort_some(pool, smaller, 500);
         }
-        EXPECT_TRUE(pool.sort_some(smaller, 0).in_order);
+        EXPECT_TRUE(sort_some(pool, smaller, 0).in_order);
         expect_consistent(pool);
     };
-    pool.sort_some(smaller, 1800); // now it goes on near the end
+    sort_some(pool, smaller, 1800); // now it goes on near the end
     for (std::size_t i = 0; i != 900; ++i) {
         pool.erase(pool.handle_at(i));
     }
@@ -249,7 +251,7 @@ TEST(sorting_some, goes_on_after_the_store_became_smaller_or_empty) {
     for (const std::uint64_t value : shuffled(random, 900)) {
         pool.emplace(value);
     }
-    pool.sort_some(smaller, 500);
+    sort_some(pool, smaller, 500);
     pool.compact();
     expect_order_in(4);
 }
@@ -268,9 +270,9 @@ TEST(sorting_some, by_threads_and_by_keys_makes_the_same_moves) {
     const auto key = [](std::uint64_t value) noexcept { return static_cast<float>(value); };
     for (bool in_order = false; !in_order;) {
         const std::size_t budget = random.below(count / 2) + 2;
-        in_order = one.sort_some(smaller, budget).in_order;
-        EXPECT_EQ(other.sort_some(smaller, budget, executor).in_order, in_order);
-        EXPECT_EQ(by_key.sort_some_by(key, budget).in_order, in_order);
+        in_order = sort_some(one, smaller, budget).in_order;
+        EXPECT_EQ(sort_some(other, smaller, budget, executor).in_order, in_order);
+        EXPECT_EQ(sort_some_by(by_key, key, budget).in_order, in_order);
         ASSERT_EQ(content(one), content(other));
         ASSERT_EQ(content(one), content(by_key));
         EXPECT_EQ(in_order, neighbours_out_of_order(one) == 0);
@@ -295,7 +297,7 @@ TEST(sorting_some, keeps_a_changing_store_nearly_in_order) {
             pool.emplace(random.bits());
         }
         pool.compact();
-        ASSERT_LE(pool.sort_some_by([](std::uint64_t value) { return value; }, count / 4).moved, count / 4);
+        ASSERT_LE(sort_some_by(pool, [](std::uint64_t value) { return value; }, count / 4).moved, count / 4);
     }
     ASSERT_EQ(pool.items().size(), count);
     const double part = static_cast<double>(neighbours_out_of_order(pool)) / count;

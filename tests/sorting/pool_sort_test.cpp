@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -69,12 +70,12 @@ TEST(sorting, of_none_and_of_one_is_nothing) {
     items pool({.name = "items", .capacity = 10});
     for (std::size_t size = 0; size != 2; ++size) {
         bool asked = false;
-        const sort_stats done = pool.sort([&](const item&, const item&) { return asked = true; });
+        const sort_stats done = sort(pool, [&](const item&, const item&) { return asked = true; });
         EXPECT_FALSE(asked);
         EXPECT_TRUE(done.in_order);
         EXPECT_EQ(done.moved, 0U);
         EXPECT_EQ(done.size, size);
-        pool.sort_by(&item::key);
+        sort_by(pool, &item::key);
         pool.emplace(1, 0);
         pool.compact();
     }
@@ -83,7 +84,7 @@ TEST(sorting, of_none_and_of_one_is_nothing) {
 TEST(sorting, puts_objects_in_order_and_equal_ones_stay_in_theirs) {
     items pool({.name = "items", .capacity = 10});
     fill(pool, {3, 1, 2, 1, 3, 0});
-    const sort_stats done = pool.sort(by_key);
+    const sort_stats done = sort(pool, by_key);
     EXPECT_EQ(content(pool),
               (std::vector<std::pair<int, int>>{{0, 5}, {1, 1}, {1, 3}, {2, 2}, {3, 0}, {3, 4}}));
     EXPECT_EQ(done.moved, 5U); // all but the first 1
@@ -95,11 +96,11 @@ TEST(sorting, puts_objects_in_order_and_equal_ones_stay_in_theirs) {
 TEST(sorting, takes_pointers_to_members) {
     items pool({.name = "items", .capacity = 10});
     fill(pool, {3, 1, 2});
-    pool.sort(&item::is_before);
+    sort(pool, &item::is_before);
     EXPECT_EQ(content(pool), (std::vector<std::pair<int, int>>{{1, 1}, {2, 2}, {3, 0}}));
-    pool.sort_by(&item::negative);
+    sort_by(pool, &item::negative);
     EXPECT_EQ(content(pool), (std::vector<std::pair<int, int>>{{3, 0}, {2, 2}, {1, 1}}));
-    pool.sort_by(&item::key);
+    sort_by(pool, &item::key);
     EXPECT_EQ(content(pool), (std::vector<std::pair<int, int>>{{1, 1}, {2, 2}, {3, 0}}));
 }
 
@@ -116,11 +117,11 @@ TEST(sorting, of_objects_in_order_asks_once_for_each_pair_of_neighbours) {
         ++comparisons;
         return a.key < b.key;
     };
-    EXPECT_EQ(pool.sort(counting).moved, 0U);
+    EXPECT_EQ(sort(pool, counting).moved, 0U);
     EXPECT_EQ(comparisons, count - 1 + comparisons_to_check(count));
     thread_executor executor(3);
     comparisons = 0;
-    EXPECT_EQ(pool.sort(counting, executor).moved, 0U);
+    EXPECT_EQ(sort(pool, counting, executor).moved, 0U);
     EXPECT_EQ(comparisons, count - 1 + comparisons_to_check(count));
 }
 
@@ -135,7 +136,7 @@ TEST(sorting, of_objects_nearly_in_order_is_linear) {
     keys[1] = static_cast<int>(count) * 2; // all that follow are below it
     fill(pool, keys);
     std::size_t comparisons = 0;
-    pool.sort([&](const item& a, const item& b) {
+    sort(pool, [&](const item& a, const item& b) {
         ++comparisons;
         return a.key < b.key;
     });
@@ -153,14 +154,14 @@ TEST(sorting, reads_each_key_once) {
         ++reads;
         return object.key;
     };
-    pool.sort_by(key);
+    sort_by(pool, key);
     EXPECT_EQ(reads, count);
     reads = 0;
-    pool.sort_by([&](const item& object) { return std::to_string(key(object)); });
+    sort_by(pool, [&](const item& object) { return std::to_string(key(object)); });
     EXPECT_EQ(reads, count);
     thread_executor executor(2);
     reads = 0;
-    pool.sort_by(key, executor);
+    sort_by(pool, key, executor);
     EXPECT_EQ(reads, count);
 }
 
@@ -172,7 +173,7 @@ TEST(sorting_death, by_nonsense_is_refused) {
     fill(pool, {2, 1, 0});
     const auto sort_by_threads = [&](auto compare) {
         thread_executor executor(3);
-        pool.sort(compare, executor);
+        sort(pool, compare, executor);
     };
     const auto always = [](const item&, const item&) noexcept { return true; };
     const auto hostile = [](const item& a, const item& b) noexcept {
@@ -182,12 +183,12 @@ TEST(sorting_death, by_nonsense_is_refused) {
     const std::string of_always = refusal + "compare\\(a, a\\) is true for the object at position 0\n$";
     const std::string of_hostile = refusal + "compare\\(b, a\\) is true, and others put a before b, for the "
                                              "objects a at position 0 and b at position 2\n$";
-    EXPECT_DEATH(pool.sort(always), of_always);
+    EXPECT_DEATH(sort(pool, always), of_always);
     EXPECT_DEATH(sort_by_threads(always), of_always);
-    EXPECT_DEATH(pool.sort_some(always, 2), of_always);
-    EXPECT_DEATH(pool.sort(hostile), of_hostile);
+    EXPECT_DEATH(sort_some(pool, always, 2), of_always);
+    EXPECT_DEATH(sort(pool, hostile), of_hostile);
     EXPECT_DEATH(sort_by_threads(hostile), of_hostile);
-    EXPECT_DEATH(pool.sort_some(hostile, 2), of_hostile);
+    EXPECT_DEATH(sort_some(pool, hostile, 2), of_hostile);
 }
 
 #else
@@ -212,12 +213,12 @@ TEST(sorting, by_nonsense_keeps_all_objects) {
             return (a.value() * 31 + b.value() * 17) % 3 == 1;
         };
         for (int round = 0; round != 3; ++round) {
-            pool.sort(any);
-            pool.sort(any, executor);
-            pool.sort(hostile);
-            pool.sort(hostile, executor);
-            pool.sort([](const counted&, const counted&) { return true; });
-            pool.sort_some(any, count / 2);
+            sort(pool, any);
+            sort(pool, any, executor);
+            sort(pool, hostile);
+            sort(pool, hostile, executor);
+            sort(pool, [](const counted&, const counted&) { return true; });
+            sort_some(pool, any, count / 2);
         }
         for (const auto& [handle, value] : all) {
             ASSERT_EQ(pool.at(handle).value(), value);
@@ -251,7 +252,7 @@ TEST(sorting, that_throws_changes_nothing) {
         }
         EXPECT_GT(passes, count);
         EXPECT_NE(content(pool), before);
-        pool.sort_by(&item::number);
+        sort_by(pool, &item::number);
         ASSERT_EQ(content(pool), before);
         expect_consistent(pool);
     };
@@ -261,10 +262,10 @@ TEST(sorting, that_throws_changes_nothing) {
             return a.key < b.key;
         };
     };
-    expect_unchanged([&](fuse& when) { pool.sort(compare(when)); });
-    expect_unchanged([&](fuse& when) { pool.sort_some(compare(when), count); });
+    expect_unchanged([&](fuse& when) { sort(pool, compare(when)); });
+    expect_unchanged([&](fuse& when) { sort_some(pool, compare(when), count); });
     expect_unchanged([&](fuse& when) {
-        pool.sort_by([&](const item& object) {
+        sort_by(pool, [&](const item& object) {
             when.burn();
             return object.key;
         });
@@ -275,10 +276,10 @@ TEST(sorting, that_throws_changes_nothing) {
             return std::to_string(object.key + 1000) + " is too long to be kept in place";
         };
     };
-    expect_unchanged([&](fuse& when) { pool.sort_by(text_of(when)); });
-    expect_unchanged([&](fuse& when) { pool.sort(compare(when), executor); });
-    expect_unchanged([&](fuse& when) { pool.sort_some(compare(when), count, executor); });
-    expect_unchanged([&](fuse& when) { pool.sort_by(text_of(when), executor); });
+    expect_unchanged([&](fuse& when) { sort_by(pool, text_of(when)); });
+    expect_unchanged([&](fuse& when) { sort(pool, compare(when), executor); });
+    expect_unchanged([&](fuse& when) { sort_some(pool, compare(when), count, executor); });
+    expect_unchanged([&](fuse& when) { sort_by(pool, text_of(when), executor); });
 }
 
 TEST(sorting, lets_comparisons_look_up_objects_and_create_some) {
@@ -289,13 +290,13 @@ TEST(sorting, lets_comparisons_look_up_objects_and_create_some) {
     }
     pool.compact();
     std::size_t created = 0;
-    pool.sort([&](const item& a, const item& b) {
+    sort(pool, [&](const item& a, const item& b) {
         EXPECT_EQ(&pool.at(pool.handle_of(a)), &a);
         EXPECT_EQ(pool.at(handles[2]).key, 9);
         pool.emplace(0, 0);
         ++created;
         EXPECT_THROW(pool.compact(), compaction_conflict);
-        EXPECT_THROW(pool.sort_by(&item::key), compaction_conflict);
+        EXPECT_THROW(sort_by(pool, &item::key), compaction_conflict);
         EXPECT_THROW(static_cast<void>(pool.access()), compaction_conflict);
         EXPECT_FALSE(pool.try_access());
         return a.key < b.key;
@@ -315,7 +316,7 @@ TEST(sorting, moves_erased_objects_too_and_leaves_newborns_where_they_are) {
     pool.erase(handles[1]);
     const auto young = pool.emplace(0, 0);
     const item* const place = pool.find(young);
-    EXPECT_EQ(pool.sort_by(&item::key).moved, 4U);
+    EXPECT_EQ(sort_by(pool, &item::key).moved, 4U);
     EXPECT_EQ(pool.items()[2].key, 3);
     EXPECT_FALSE(pool.contains(pool.handle_at(2)));
     EXPECT_EQ(pool.find(young), place);
@@ -330,16 +331,16 @@ TEST(sorting, is_refused_where_a_compaction_is) {
     fill(pool, {2, 1});
     {
         const auto guard = pool.access();
-        EXPECT_THROW(pool.sort_by(&item::key), compaction_conflict);
-        EXPECT_THROW(pool.sort_some(by_key, 10), compaction_conflict);
+        EXPECT_THROW(sort_by(pool, &item::key), compaction_conflict);
+        EXPECT_THROW(sort_some(pool, by_key, 10), compaction_conflict);
     }
-    EXPECT_EQ(pool.sort_by(&item::key).moved, 2U);
+    EXPECT_EQ(sort_by(pool, &item::key).moved, 2U);
 
     handlepool::pool<re_entrant> callers({.name = "callers", .capacity = 10});
     std::size_t refused = 0;
     callers.erase(callers.emplace(re_entrant::callback{}, [&] {
         try {
-            callers.sort([](const re_entrant& a, const re_entrant& b) { return &a < &b; });
+            sort(callers, [](const re_entrant& a, const re_entrant& b) { return &a < &b; });
         } catch (const compaction_conflict&) {
             ++refused;
         }
@@ -365,7 +366,7 @@ TEST(sorting, waits_for_guards_of_other_threads) {
         } else {
             while (!held) {
             }
-            pool.sort_by(&item::key);
+            sort_by(pool, &item::key);
             sorted = true;
         }
     });
@@ -395,9 +396,10 @@ void sort_beside_handle_operations(std::optional<unsigned> sorters) {
                 if (thread == thread_count) {
                     const auto key = [](const counted& object) noexcept { return object.value(); };
                     for (int i = 0; i != 4; ++i) {
-                        sorters ? pool.sort_by(key, executor) : pool.sort_by(key);
-                        pool.sort_some(
-                            [](const counted& a, const counted& b) { return a.value() > b.value(); }, each);
+                        sorters ? sort_by(pool, key, executor) : sort_by(pool, key);
+                        sort_some(
+                            pool, [](const counted& a, const counted& b) { return a.value() > b.value(); },
+                            each);
                         if (i == 2) {
                             pool.compact();
                         }
@@ -428,7 +430,7 @@ void sort_beside_handle_operations(std::optional<unsigned> sorters) {
             }
         }
         expect_consistent(pool);
-        pool.sort_by([](const counted& object) { return object.value(); });
+        sort_by(pool, [](const counted& object) { return object.value(); });
         EXPECT_TRUE(std::ranges::is_sorted(pool.items(), {}, &counted::value));
     }
     EXPECT_EQ(counts.misused(), 0);
@@ -451,19 +453,19 @@ TEST(sorting, by_views_of_the_objects) {
         names.emplace(name);
     }
     names.compact();
-    names.sort_by([](const std::string& name) { return std::string_view(name); });
+    sort_by(names, [](const std::string& name) { return std::string_view(name); });
     EXPECT_EQ(names.items()[0], "a name too long for the string itself");
     EXPECT_EQ(names.items()[3], "delta");
-    names.sort(std::greater<>());
+    sort(names, std::greater<>());
     EXPECT_EQ(names.items()[0], "delta");
-    names.sort_by(&std::string::size);
+    sort_by(names, &std::string::size);
     EXPECT_EQ(names.items()[0], "beta");
 }
 
 template <class Pool, class Function>
-concept sortable_by = requires(Pool& pool, Function function) { pool.sort_by(function); };
+concept sortable_by = requires(Pool& pool, Function function) { sort_by(pool, function); };
 template <class Pool, class Function>
-concept sortable = requires(Pool& pool, Function function) { pool.sort(function); };
+concept sortable = requires(Pool& pool, Function function) { sort(pool, function); };
 
 TEST(sorting, refuses_what_orders_nothing_when_it_is_compiled) {
     struct no_order {};

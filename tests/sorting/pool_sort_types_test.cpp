@@ -4,6 +4,7 @@
 
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
@@ -59,11 +60,12 @@ TYPED_TEST(sorted_type, is_moved_whole_by_one_thread_and_by_several) {
             expect_consistent(pool);
         };
         std::ranges::sort(values);
-        pool.sort_by(value_of);
+        sort_by(pool, value_of);
         expect_values();
         std::ranges::reverse(values);
-        pool.sort([&](const TypeParam& a, const TypeParam& b) noexcept { return value_of(b) < value_of(a); },
-                  executor);
+        sort(
+            pool, [&](const TypeParam& a, const TypeParam& b) noexcept { return value_of(b) < value_of(a); },
+            executor);
         expect_values();
     }
     EXPECT_EQ(counts.misused(), 0);
@@ -83,11 +85,11 @@ TEST(sorting, by_keys_that_can_not_be_assigned) {
         pool.emplace(each);
     }
     pool.compact();
-    EXPECT_EQ(pool.sort_by([](int each) { return constant_key{each}; }).moved, 3U);
+    EXPECT_EQ(sort_by(pool, [](int each) { return constant_key{each}; }).moved, 3U);
     EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{1, 2, 3}));
-    EXPECT_EQ(pool.sort_by([](int each) { return constant_key{-each}; }, executor).moved, 2U);
+    EXPECT_EQ(sort_by(pool, [](int each) { return constant_key{-each}; }, executor).moved, 2U);
     EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{3, 2, 1}));
-    EXPECT_TRUE(pool.sort_some_by([](int each) { return constant_key{each}; }, 2).in_order);
+    EXPECT_TRUE(sort_some_by(pool, [](int each) { return constant_key{each}; }, 2).in_order);
     EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{1, 2, 3}));
 }
 
@@ -103,7 +105,7 @@ TEST(sorting, by_threads_touches_no_object_that_is_in_its_place) {
         names.emplace(expected[i == 1 ? 2 : i == 2 ? 1 : i]);
     }
     names.compact();
-    EXPECT_EQ(names.sort(std::less<>(), executor).moved, 2U);
+    EXPECT_EQ(sort(names, std::less<>(), executor).moved, 2U);
     EXPECT_TRUE(std::ranges::equal(names.items(), expected));
 }
 
@@ -120,9 +122,9 @@ void sort_bytes() {
     const auto larger = [](const sized<Bytes>& a, const sized<Bytes>& b) noexcept {
         return b.value() < a.value();
     };
-    pool.sort_by(&sized<Bytes>::value);
+    sort_by(pool, &sized<Bytes>::value);
     EXPECT_TRUE(std::ranges::is_sorted(pool.items(), {}, &sized<Bytes>::value));
-    pool.sort(larger, executor);
+    sort(pool, larger, executor);
     EXPECT_TRUE(std::ranges::is_sorted(pool.items(), larger));
     EXPECT_TRUE(std::ranges::all_of(pool.items(), &sized<Bytes>::is_whole));
     expect_consistent(pool);
@@ -164,16 +166,16 @@ TEST(sorting_raw_pools, orders_objects_by_what_their_memory_holds) {
             ASSERT_EQ(pool.handle_of(pool.at(handle)), handle);
         }
     };
-    pool.sort(smaller);
+    sort(pool, smaller);
     expect_order(smaller);
-    pool.sort(larger, executor);
+    sort(pool, larger, executor);
     expect_order(larger);
-    pool.sort_by(key_of);
+    sort_by(pool, key_of);
     expect_order(smaller);
-    while (!pool.sort_some(larger, count / 2).in_order) {
+    while (!sort_some(pool, larger, count / 2).in_order) {
     }
     expect_order(larger);
-    while (!pool.sort_some_by(key_of, count / 2, executor).in_order) {
+    while (!sort_some_by(pool, key_of, count / 2, executor).in_order) {
     }
     expect_order(smaller);
 }
@@ -194,7 +196,8 @@ TEST(sorting_raw_pools, moves_objects_by_their_own_function) {
     }
     pool.compact();
     relocated = 0;
-    const sort_stats done = pool.sort_by([](const void* object) { return *static_cast<const int*>(object); });
+    const sort_stats done =
+        sort_by(pool, [](const void* object) { return *static_cast<const int*>(object); });
     EXPECT_EQ(done.moved, 6U);
     EXPECT_EQ(relocated, done.moved + 2) << "one more for each of the two cycles";
 }

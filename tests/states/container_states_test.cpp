@@ -242,7 +242,7 @@ TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
     const std::function<void(ship_pool&, ship)> each_end[] = {
         [](ship_pool& ships, ship which) { ships.erase(which); },
         [](ship_pool& ships, ship which) { ships.extract(which, [](int&&) {}); },
-        [](ship_pool& ships, ship) { ships.erase_if([](int number) { return number == 20; }); },
+        [](ship_pool& ships, ship) { erase_if(ships, [](int number) { return number == 20; }); },
         [](ship_pool& ships, ship) { ships.drain([](ship, int&&) {}); },
         [](ship_pool& ships, ship) { ships.clear(); },
         [](ship_pool& ships, ship) { ships.reset(); },

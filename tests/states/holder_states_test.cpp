@@ -69,7 +69,7 @@ struct holding<scoped_hook> {
         in.pool.emplace(1);
         in.pool.compact();
         EXPECT_EQ(in.calls, before + 1) << "once, for the one that lives";
-        in.pool.erase_if([](int value) { return value == 1; });
+        erase_if(in.pool, [](int value) { return value == 1; });
         in.pool.compact();
     }
     static void expect_empty(scoped_hook& hook, held_world&) { EXPECT_FALSE(hook.connected()); }

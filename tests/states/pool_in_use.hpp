@@ -4,6 +4,7 @@
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/scoped_hook.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/stats.hpp>
 
 #include <support/threads/thread_team.hpp>
@@ -197,8 +198,8 @@ public:
     /// Descending, at most `budget` moves; nothing where objects never move.
     std::optional<sort_stats> sort_some(std::size_t budget) {
         const auto key = [](auto&& object) { return -number_in(object); };
-        if constexpr (requires { made->sort_some_by(key, budget); }) {
-            return made->sort_some_by(key, budget);
+        if constexpr (requires { sort_some_by(*made, key, budget); }) {
+            return sort_some_by(*made, key, budget);
         } else {
             return std::nullopt;
         }

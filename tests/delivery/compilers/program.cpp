@@ -6,6 +6,7 @@
 #include <handlepool/property_json.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -53,14 +54,14 @@ void sort_ships(handlepool::pool<ship>& ships, handlepool::thread_executor& exec
     const auto last_first = [](const ship& a, const ship& b) noexcept { return b.owner < a.owner; };
     const auto owner_at = [&](std::size_t position) { return ships.items()[position].owner; };
     const std::size_t last = ships.items().size() - 1;
-    ships.sort_by(&ship::owner);
+    sort_by(ships, &ship::owner);
     require(owner_at(0) == 0 && owner_at(last) == 2, "sort_by");
-    ships.sort(last_first, executor);
+    sort(ships, last_first, executor);
     require(owner_at(0) == 2 && owner_at(last) == 0, "sort");
-    while (!ships.sort_some_by(&ship::owner, 500).in_order) {
+    while (!sort_some_by(ships, &ship::owner, 500).in_order) {
     }
     require(owner_at(0) == 0 && owner_at(last) == 2, "sort_some_by");
-    require(ships.sort_some(last_first, 2, executor).moved == 2, "sort_some");
+    require(sort_some(ships, last_first, 2, executor).moved == 2, "sort_some");
 }
 
 void use_pool() {
@@ -128,9 +129,10 @@ void use_columns() {
     require(pool.try_fulfill(late, position{3}) && !pool.cancel(late), "try_fulfill of a row");
     handlepool::thread_executor executor(2);
     pool.compact(executor);
-    pool.sort_by<position>(&position::x);
+    sort_by<position>(pool, &position::x);
     require(pool.handle_at(0) == whole && pool.handle_at(2) == late, "sort_by of a column");
-    pool.sort(
+    sort(
+        pool,
         [](movers::const_reference a, movers::const_reference b) noexcept {
             return a.get<health>().points < b.get<health>().points;
         },

@@ -236,7 +236,7 @@ TEST(reserved_handle, is_stale_after_a_reset_and_never_given_out_again) {
         pool.erase(made);
         reserved.insert(reserved.end(), made.begin(), made.end());
         expect_consistent(pool);
-        if (pool.lifetime() == 0 || !pool.try_emplace(1)) {
+        if (pool.stats().handle_limit == 0 || !pool.try_emplace(1)) {
             break;
         }
         if (layout::generation_of(reserved.back().tag()) + 6 > layout::last_generation) {
@@ -291,7 +291,7 @@ TEST(reserved_handle, retires_its_slot_when_the_last_one_is_cancelled) {
     using layout = handle_layout<32, 3, 29>;
     pool<int, with_layout<layout, with_policy<support::tiny_policy<1>>>> pool(
         {.name = "narrow", .capacity = 1, .reuse_delay = 0, .slot_limit = 3});
-    EXPECT_EQ(pool.lifetime(), 9U);
+    EXPECT_EQ(pool.stats().handle_limit, 9U);
     std::vector<handle<int, layout>> cancelled;
     while (const auto handle = pool.try_reserve_handle()) {
         ASSERT_EQ(pool.state(handle), handle_state::reserved);

@@ -49,14 +49,14 @@ std::vector<handle<int>> fill(ints& pool, std::size_t dense, std::size_t newborn
 TEST(erase_if, erases_what_the_predicate_names_in_the_dense_store_and_among_newborns) {
     ints pool({.name = "ints", .capacity = 100});
     const auto handles = fill(pool, 7, 4);
-    EXPECT_EQ(pool.erase_if(odd), 5U);
+    EXPECT_EQ(erase_if(pool, odd), 5U);
     for (std::size_t i = 0; i != handles.size(); ++i) {
         EXPECT_EQ(pool.contains(handles[i]), i % 2 == 0) << i;
     }
     EXPECT_EQ(pool.size(), 6U);
-    EXPECT_EQ(pool.erase_if(odd), 0U);
+    EXPECT_EQ(erase_if(pool, odd), 0U);
     EXPECT_EQ(pool.compact().removed, 5U);
-    EXPECT_EQ(pool.erase_if(odd), 0U);
+    EXPECT_EQ(erase_if(pool, odd), 0U);
     expect_consistent(pool);
 }
 
@@ -67,13 +67,13 @@ TEST(erase_if, of_an_empty_pool_calls_nothing_and_of_all_leaves_none) {
         ++calls;
         return true;
     };
-    EXPECT_EQ(pool.erase_if(all), 0U);
+    EXPECT_EQ(erase_if(pool, all), 0U);
     EXPECT_EQ(calls, 0);
     fill(pool, 50, 50);
-    EXPECT_EQ(pool.erase_if(all), 100U);
+    EXPECT_EQ(erase_if(pool, all), 100U);
     EXPECT_EQ(calls, 100);
     EXPECT_TRUE(pool.empty());
-    EXPECT_EQ(pool.erase_if(all), 0U) << "the dead are not asked about";
+    EXPECT_EQ(erase_if(pool, all), 0U) << "the dead are not asked about";
     EXPECT_EQ(calls, 100);
     expect_consistent(pool);
 }
@@ -82,7 +82,7 @@ TEST(erase_if, goes_in_the_order_of_the_dense_store_and_may_change_objects) {
     ints pool({.name = "ints", .capacity = 100});
     fill(pool, 4, 1);
     std::vector<int> seen;
-    pool.erase_if([&](int& object) {
+    erase_if(pool, [&](int& object) {
         seen.push_back(object);
         object += 10;
         return false;
@@ -102,10 +102,11 @@ TEST(erase_if, leaves_out_what_was_erased_and_objects_of_reused_slots_are_asked_
     fill(pool, 0, 5);
     pool.erase(handles[9]);
     std::map<int*, int> asked;
-    EXPECT_EQ(pool.erase_if([&](int& object) {
-        ++asked[&object];
-        return false;
-    }),
+    EXPECT_EQ(erase_if(pool,
+                       [&](int& object) {
+                           ++asked[&object];
+                           return false;
+                       }),
               0U);
     EXPECT_EQ(asked.size(), 9U);
     for (const auto& [object, times] : asked) {
@@ -117,26 +118,29 @@ TEST(erase_if, leaves_out_what_was_erased_and_objects_of_reused_slots_are_asked_
 TEST(erase_if, passes_on_what_the_predicate_throws_and_has_erased_some) {
     ints pool({.name = "ints", .capacity = 100});
     fill(pool, 6, 0);
-    EXPECT_THROW(pool.erase_if([](int& object) {
-        if (object == 3) {
-            throw std::runtime_error("thrown by a predicate");
-        }
-        return true;
-    }),
+    EXPECT_THROW(erase_if(pool,
+                          [](int& object) {
+                              if (object == 3) {
+                                  throw std::runtime_error("thrown by a predicate");
+                              }
+                              return true;
+                          }),
                  std::runtime_error);
     EXPECT_EQ(pool.size(), 3U);
     expect_consistent(pool);
-    EXPECT_THROW(fill(pool, 0, 1); pool.erase_if([](int& object) -> bool {
-        return object == 0 ? throw std::runtime_error("thrown for a newborn") : false;
-    }),
-                                   std::runtime_error);
+    EXPECT_THROW(fill(pool, 0, 1);
+                 erase_if(pool,
+                          [](int& object) -> bool {
+                              return object == 0 ? throw std::runtime_error("thrown for a newborn") : false;
+                          }),
+                 std::runtime_error);
 }
 
 TEST(erase_if, lets_the_predicate_create_and_erase) {
     ints pool({.name = "ints", .capacity = 1000});
     const auto handles = fill(pool, 10, 10);
     int created = 0;
-    const std::size_t erased = pool.erase_if([&](int& object) {
+    const std::size_t erased = erase_if(pool, [&](int& object) {
         if (object >= 0 && object < 10) {
             pool.emplace(-1);
             ++created;
@@ -158,7 +162,8 @@ TEST(erase_if, erases_in_parallel_what_it_erases_in_one_thread) {
     ints pool({.name = "ints", .capacity = dense + newborn});
     const auto handles = fill(pool, dense, newborn);
     std::atomic<std::size_t> asked = 0;
-    EXPECT_EQ(pool.erase_if(
+    EXPECT_EQ(erase_if(
+                  pool,
                   [&](int& object) {
                       ++asked;
                       return odd(object);
@@ -169,7 +174,7 @@ TEST(erase_if, erases_in_parallel_what_it_erases_in_one_thread) {
     for (std::size_t i = 0; i != handles.size(); ++i) {
         ASSERT_EQ(pool.contains(handles[i]), i % 2 == 0);
     }
-    EXPECT_EQ(pool.erase_if(std::not_fn(odd), threads), (dense + newborn) / 2);
+    EXPECT_EQ(erase_if(pool, std::not_fn(odd), threads), (dense + newborn) / 2);
     EXPECT_TRUE(pool.empty());
     expect_consistent(pool);
 }
@@ -188,7 +193,7 @@ TEST(erase_if, counts_only_its_own_among_threads_that_erase_and_create) {
     std::atomic<std::size_t> erased = 0;
     in_threads(4, [&](std::size_t thread) {
         if (thread < 2) {
-            erased += pool.erase_if([](counted& object) { return object.value() < count; });
+            erased += erase_if(pool, [](counted& object) { return object.value() < count; });
         } else if (thread == 2) {
             erased += pool.erase(handles);
         } else {
@@ -215,9 +220,9 @@ TEST(erase_if, of_a_raw_pool_takes_pointers) {
     pool.compact();
     const auto two = add(2);
     add(3);
-    EXPECT_EQ(pool.erase_if([](const void* object) { return *static_cast<const int*>(object) == 1; }), 1U);
+    EXPECT_EQ(erase_if(pool, [](const void* object) { return *static_cast<const int*>(object) == 1; }), 1U);
     EXPECT_FALSE(pool.contains(one));
-    EXPECT_EQ(pool.erase_if([](void* object) { return *static_cast<int*>(object) != 2; }), 1U);
+    EXPECT_EQ(erase_if(pool, [](void* object) { return *static_cast<int*>(object) != 2; }), 1U);
     EXPECT_TRUE(pool.contains(two));
     EXPECT_EQ(pool.size(), 1U);
 }
