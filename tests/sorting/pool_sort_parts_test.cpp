@@ -326,15 +326,15 @@ TEST(parts_of_sorts, stay_stable_while_objects_come_and_go_and_comparisons_chang
             }
             const std::size_t budget = random.below(12);
             if (one_comparison || random.one_in(2)) {
-                sort_some(model, smaller_key, budget);
+                model.sort_some(smaller_key, budget);
             } else {
-                sort_some(model, smaller_other_key, budget);
+                model.sort_some(smaller_other_key, budget);
             }
             ASSERT_FALSE(testing::Test::HasFailure());
         }
         const std::size_t bound = most_calls(model.pool().items().size(), 6);
         std::size_t calls = 1;
-        while (!sort_some(model, smaller_key, 6).in_order) {
+        while (!model.sort_some(smaller_key, 6).in_order) {
             ASSERT_LE(++calls, bound);
         }
         expect_consistent(model.pool());
