@@ -315,9 +315,9 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
     const std::string name = "a\nb\x1b[2J\xff";
     const std::string shown = "a\ufffdb\ufffd[2J\ufffd";
     service world;
-    auto& pool = world.add<handlepool::pool<int>>(name, {.capacity = 1, .pool_id = 9});
-    const auto one = pool.emplace(1);
-    EXPECT_EQ(pool.name(), name) << "which stays as it is";
+    auto& ints = world.add<pool<int>>(name, {.capacity = 1, .pool_id = 9});
+    const auto one = ints.emplace(1);
+    EXPECT_EQ(ints.name(), name) << "which stays as it is";
     // The generation is 1, unless an earlier pool of the program had this id.
     const std::string alive = shown + " #0 generation " + std::to_string(one.generation()) + ": alive";
     EXPECT_EQ(world.describe(one), alive);
@@ -331,13 +331,13 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
                   "layout");
     EXPECT_EQ(refusal_of([&] {
                   for (int i = 0; i != 10'000; ++i) {
-                      pool.emplace(i);
+                      ints.emplace(i);
                   }
               }),
               "pool '" + shown +
                   "' is exhausted: its capacity is 1 objects (places of erased objects come "
                   "back with the next compaction)");
-    EXPECT_EQ(refusal_of([&] { static_cast<void>(pool.at({})); }),
+    EXPECT_EQ(refusal_of([&] { static_cast<void>(ints.at({})); }),
               "pool '" + shown + "': the null handle names no object");
 }
 

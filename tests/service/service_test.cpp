@@ -74,7 +74,7 @@ TEST(service_test, pools_whose_objects_never_move_are_pools_like_others) {
     auto& raw = world.add<raw_stable_pool<>>("raw", small, three_bytes);
     EXPECT_EQ(world.find_pool<stable_pool<pinned>>("pins"), &pins);
     EXPECT_EQ(world.find_pool<stable_pool<pinned>>("raw"), nullptr);
-    EXPECT_EQ(world.find_any_pool("raw")->as<service::raw_stable_pool_type>(), &raw);
+    EXPECT_EQ(world.find_any_pool("raw")->as<raw_stable_pool<>>(), &raw);
     std::string error;
     EXPECT_EQ(world.try_add<stable_pool<pinned>>("pins", small, error), nullptr);
     EXPECT_THAT(error, HasSubstr("pins"));

@@ -23,7 +23,7 @@ struct two_neighbours : testing::Test {
     two_neighbours() {
         for (const char* const name : {"one", "other"}) {
             others.pools.push_back(
-                &world.add<pool<tracked_object>>(name, {.capacity = 100, .reuse_delay = 0}));
+                &world.add<neighbours<default_layout>::pool_type>(name, {.capacity = 100, .reuse_delay = 0}));
         }
     }
 
