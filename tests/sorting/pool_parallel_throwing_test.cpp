@@ -50,7 +50,7 @@ TYPED_TEST(loops_by_threads, pass_on_what_visitors_and_predicates_throw) {
     for (std::size_t i = 0; i != many; ++i) {
         pool.emplace(1);
     }
-    const auto erase_if = [&](auto visit) {
+    const auto erase_by = [&](auto visit) {
         erase_if(
             pool,
             [&](int) {
@@ -59,9 +59,9 @@ TYPED_TEST(loops_by_threads, pass_on_what_visitors_and_predicates_throw) {
             },
             executor);
     };
-    expect_what_is_thrown(erase_if); // newborns
+    expect_what_is_thrown(erase_by); // newborns
     pool.compact();
-    expect_what_is_thrown(erase_if);
+    expect_what_is_thrown(erase_by);
     expect_what_is_thrown([&](auto visit) { pool.for_each([&](int&) { visit(); }, executor); });
     EXPECT_EQ(pool.size(), many);
 

@@ -280,7 +280,7 @@ public:
                 order_.push_back(pool_.handle_at(i));
             }
         }
-        const sort_stats done = sort_some(pool_, before, budget);
+        const sort_stats done = handlepool::sort_some(pool_, before, budget);
         EXPECT_LE(done.moved, budget);
         sort_stably(order_, [&](part_handle a, part_handle b) { return before(pool_.at(a), pool_.at(b)); });
         finished_ = is_reached();
