@@ -113,7 +113,7 @@ const std::vector<listed_class> listed = {
     {"detail/slots/slot_history.hpp", "slot_history", {"lives_"}},
     {"detail/compaction/extractions.hpp", "extractions", {"announced_", "unresolved_", "waiting_"}},
     {"detail/sorting/sorter.hpp", "sorter", {"parts_", "pool_"}},
-    {"detail/parts/begun_order.hpp", "begun_order", {"numbers_", "size_", "bytes_"}},
+    {"detail/parts/begun_order.hpp", "begun_order", {"numbers_", "size_", "next_position_", "bytes_"}},
     {"detail/pool/eraser.hpp", "eraser", {"parts_", "compactor_"}},
     {"detail/parts/reservations.hpp", "reservations", {"parts_", "closed_without_shard_"}},
     {"detail/slots/slot_table.hpp", "slot_table", {"slots_"}},
