@@ -36,7 +36,7 @@ public:
         return *this;
     }
 
-    /// Does it hold compaction off?
+    /// Returns whether it holds compactions off.
     explicit operator bool() const noexcept { return pin_ != nullptr; }
 
     /// Ends the guard early. Any thread.

@@ -50,10 +50,10 @@ public:
     /// The number of objects whose handles resolve.
     virtual std::size_t size() const noexcept = 0;
 
-    /// Is the handle's object alive?
+    /// Returns whether the handle's object is alive.
     virtual bool contains(handle_type handle) const noexcept = 0;
 
-    /// Is the handle stale, reserved, or that of a living object?
+    /// Returns whether the handle is stale, reserved, or names a living object.
     virtual handle_state state(handle_type handle) const noexcept = 0;
 
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle.
@@ -71,7 +71,8 @@ public:
     /// The handle's object, within the frame contract, or null when the handle is stale. A row is represented
     /// by its element of the first column.
     virtual void* find(handle_type handle) noexcept = 0;
-    /// The same with its type, and for rows a row_pointer; null also when the objects are not of type `T`.
+    /// Like find(), but returns a `T*`, or a row_pointer for rows; null also when the objects are not of type
+    /// `T`.
     template <class T>
     typename detail::object_access<T>::pointer find(handle_type handle) noexcept {
         if (!holds<T>()) {
@@ -84,7 +85,7 @@ public:
         }
     }
 
-    /// What is known of a handle, for people.
+    /// Describes a handle in readable text.
     virtual std::string describe(handle_type handle) const = 0;
 
     /// Handles of at most `most` living objects, the oldest first.
@@ -93,11 +94,10 @@ public:
     /// A moment's view of the pool.
     virtual pool_stats stats() const = 0;
 
-    /// From here on, `hook(handle, object)` is called for each object just before it is destroyed, with what
-    /// find() returned for it. What pool::on_destroy says of the pool's end holds here.
+    /// Calls `hook(handle, object)` from now on for each object just before it is destroyed, with the pointer
+    /// that find() returned for it. Follows the rules of pool::on_destroy().
     virtual scoped_hook on_destroy(hook called, hook_order order = hook_order::early) = 0;
-    /// From here on, `hook(handle, object)` is called for each object that a compaction takes into the dense
-    /// store.
+    /// Calls `hook(handle, object)` from now on for each object that a compaction takes into the store.
     virtual scoped_hook on_birth(hook called) = 0;
 
     /// Compacts the pool; try_compact() returns nothing when it can't start at once.
@@ -111,15 +111,15 @@ public:
     virtual void shrink_to_fit() = 0;
     virtual bool try_shrink_to_fit() noexcept = 0;
 
-    /// Is an access guard of the pool held at this moment?
+    /// Returns whether an access guard of the pool is held at this moment.
     virtual bool has_guards() const noexcept = 0;
-    /// Does a compaction of the pool run at this moment, or wait for guards?
+    /// Returns whether a compaction of the pool runs at this moment, or waits for guards.
     virtual bool is_compacting() const noexcept = 0;
 
-    /// Would a compaction find nothing to do?
+    /// Returns whether a compaction would find nothing to do.
     virtual bool idle() const noexcept = 0;
 
-    /// In place of a compaction, when the pool is idle: only counts the frame.
+    /// Counts a frame without a compaction; for a pool that is idle.
     virtual void skip_frame() noexcept = 0;
 
     /// The pool if it is a `Pool`, else null. Any thread, at any time; wait-free, constant.
@@ -128,14 +128,15 @@ public:
         return static_cast<Pool*>(type() == detail::type_id::of<Pool>() ? address() : nullptr);
     }
 
-    /// Are its objects of type `T`, whatever its policy and freelist? Any thread, at any time; wait-free,
-    /// constant.
+    /// Returns whether its objects are of type `T`, whatever its policy and freelist are. Any thread, at any
+    /// time; wait-free, constant.
     template <class T>
     bool holds() const noexcept {
         return object_type() == detail::type_id::of<std::remove_cv_t<T>>();
     }
 
-    /// Are its handles, with type and key, `Handle`s? Any thread, at any time; wait-free, constant.
+    /// Returns whether its handles, with type and key, are `Handle`s. Any thread, at any time; wait-free,
+    /// constant.
     template <class Handle>
     bool gives() const noexcept {
         return type_of_handles() == detail::type_id::of<Handle>();
@@ -152,13 +153,13 @@ protected:
     /// refusal instead of throwing it.
     virtual detail::compaction_attempt compact_inside(detail::parent_gate* outer, executor_ref executor,
                                                       std::size_t budget) = 0;
-    /// The same of shrink_to_fit().
+    /// Like shrink_to_fit(), but lets guards pass `outer` and returns a refusal, as compact_inside() does.
     virtual detail::gate_refusal shrink_inside(detail::parent_gate* outer) noexcept = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
     virtual detail::row_address find_row(handle_type handle) noexcept = 0;
 
-    /// What as(), holds() and gives() compare, and what as() returns.
+    /// Identifies the pool's type, for as(), holds() and gives(); the pool itself, for as().
     virtual detail::type_id type() const noexcept = 0;
     virtual detail::type_id object_type() const noexcept = 0;
     virtual detail::type_id type_of_handles() const noexcept = 0;

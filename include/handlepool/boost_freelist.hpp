@@ -37,16 +37,18 @@ public:
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
                       std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
-        return counters_.claim(
-            out, wanted, in_use_limit, tries, [](std::uint64_t, std::size_t most) { return most; },
-            [&](std::size_t count) {
-                // As many entries as were just taken off the count are in the queue, or more: no pop fails.
-                for (std::size_t i = 0; i < count; ++i) {
-                    while (!queue_->pop(out[i])) {
-                        Policy::wait();
-                    }
+        for (; tries != 0; --tries) {
+            const auto seen = counters_.see(wanted, in_use_limit);
+            if (seen.freed_count != 0) {
+                if (counters_.try_take_freed(seen, seen.freed_count)) {
+                    pop(out, seen.freed_count);
+                    return seen.freed_count;
                 }
-            });
+            } else if (seen.fresh_count == 0 || counters_.try_take_fresh(seen, out)) {
+                return seen.fresh_count;
+            }
+        }
+        return 0;
     }
 
     /// Producer: gives an index back, for claims after the next publish().
@@ -78,6 +80,16 @@ public:
     memory_use memory() const noexcept { return {}; }
 
 private:
+    /// Takes entries that the calling thread has claimed. As many are in the queue, or more: at worst another
+    /// thread still takes out one of its own.
+    void pop(std::uint32_t* out, std::size_t count) noexcept {
+        for (std::size_t i = 0; i < count; ++i) {
+            while (!queue_->pop(out[i])) {
+                Policy::wait();
+            }
+        }
+    }
+
     detail::freelist_counters<Policy> counters_;
     std::optional<boost::lockfree::queue<std::uint32_t>> queue_; // always there
     std::uint64_t freed_ = 0;                                    // of the producer alone

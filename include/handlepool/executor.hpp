@@ -12,11 +12,11 @@ namespace handlepool {
 
 /// Runs the loops of a compaction. `for_ranges(count, grain, body)` calls `body(first, last)` for ranges that
 /// cover 0 to `count` exactly once, in any order, on any threads, at the same time or not, and returns when
-/// all calls have returned; whatever came before for_ranges happens before the calls, and they before what
-/// follows it. Ranges shorter than `grain` are not worth a thread of their own. The bodies are noexcept and
-/// for_ranges must not throw: a compaction can't stop half-way, and ends the program instead. While
-/// for_ranges waits, its thread must not run other work that takes an access guard: that would wait for the
-/// compaction.
+/// all calls have returned; everything sequenced before for_ranges happens before the calls of `body`, and
+/// these happen before for_ranges returns. Ranges shorter than `grain` are not worth a thread of their own.
+/// The bodies are noexcept and for_ranges must not throw: a compaction can't stop half-way, and ends the
+/// program instead. While for_ranges waits, its thread must not run other work that takes an access guard:
+/// that would wait for the compaction.
 ///
 /// An executor can also follow what the compacting thread does: see phase_listener.
 template <class Executor>
@@ -39,7 +39,7 @@ enum class compaction_phase : std::uint8_t {
     give_back,        ///< lets slots and nursery be used again
 };
 
-/// The phase's name, for people: "collect removals". Constant.
+/// The readable name of a phase: "collect removals". Constant.
 constexpr std::string_view name_of(compaction_phase phase) noexcept {
     constexpr std::string_view names[] = {"collect removals", "destroy",        "sweep",
                                           "collect newborns", "place newborns", "fill holes",

@@ -41,17 +41,23 @@ public:
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
                       std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
-        std::size_t block = 0;
-        std::size_t offset = 0;
-        return counters_.claim(
-            out, wanted, in_use_limit, tries,
-            [&](std::uint64_t head, std::size_t most) {
+        for (; tries != 0; --tries) {
+            const auto seen = counters_.see(wanted, in_use_limit);
+            if (seen.freed_count != 0) {
                 // Of an earlier round of the ring if others have claimed meanwhile; then the exchange fails.
-                block = place_of(head / block_size).load(std::memory_order::relaxed); // carried by (13)
-                offset = head % block_size;
-                return detail::least(most, block_size - offset);
-            },
-            [&](std::size_t count) { read(block, offset, count, out); });
+                const std::size_t block =
+                    place_of(seen.head / block_size).load(std::memory_order::relaxed); // carried by (13)
+                const std::size_t offset = seen.head % block_size;
+                const std::size_t count = detail::least(seen.freed_count, block_size - offset);
+                if (counters_.try_take_freed(seen, count)) {
+                    read(block, offset, count, out);
+                    return count;
+                }
+            } else if (seen.fresh_count == 0 || counters_.try_take_fresh(seen, out)) {
+                return seen.fresh_count;
+            }
+        }
+        return 0;
     }
 
     /// Producer: gives an index back, for claims after the next publish().

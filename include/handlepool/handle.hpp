@@ -43,7 +43,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
     using value_type = std::conditional_t<(bits > 32), std::uint64_t, std::uint32_t>;
     using tag_type = std::uint32_t;
 
-    /// The same bits without a key; see keyed_layout.
+    /// This layout without a key; see keyed_layout.
     using unkeyed = handle_layout;
 
     /// Widths of the parts.
@@ -64,8 +64,8 @@ struct HANDLEPOOL_EXPORT handle_layout {
     /// The last generation that an object can have; after it, the slot is used up.
     static constexpr tag_type last_generation = generation_mask - 2;
 
-    /// What the widths allow: slots that a handle can name, pools that it can tell apart, and objects that
-    /// one slot can have, one after the other, before it is used up.
+    /// The limits that follow from the widths: slots that a handle can name, pools that it can distinguish,
+    /// and objects that one slot can have, one after the other, before it is used up.
     static constexpr std::uint64_t slot_count = std::uint64_t{1} << index_bits;
     static constexpr std::uint64_t pool_count = std::uint64_t{1} << pool_id_bits;
     static constexpr std::uint64_t objects_per_slot = (std::uint64_t{last_generation} + 1) / 2;
@@ -108,7 +108,7 @@ struct HANDLEPOOL_EXPORT handle_layout {
         }
     }
 
-    /// Are the bits 0 that the layout doesn't use?
+    /// Returns whether all bits that the layout doesn't use are 0.
     static constexpr bool fits(value_type value) noexcept {
         if constexpr (bits == std::numeric_limits<value_type>::digits) {
             return true;
@@ -136,15 +136,15 @@ struct HANDLEPOOL_EXPORT handle_layout {
         return generation > last_generation ? 0 : (std::uint64_t{last_generation} - generation + 1) / 2;
     }
 
-    /// Is it the tag of a living object?
+    /// Returns whether it is the tag of a living object.
     static constexpr bool is_alive(tag_type tag) noexcept { return (tag & 1U) != 0; }
-    /// Is it a tag that an object can have had?
+    /// Returns whether it is a tag that an object can have had.
     static constexpr bool can_be_alive(tag_type tag) noexcept {
         return is_alive(tag) && generation_of(tag) <= last_generation;
     }
 };
 
-/// What a pool says of a handle.
+/// The state of a handle in its pool.
 enum class handle_state {
     stale,    ///< names no object, and never will again
     reserved, ///< names the object that will be made for it
@@ -160,16 +160,16 @@ enum class handle_state {
 /// It costs nothing at run time, and the code of the pool is shared with that of other keys.
 template <class Key, class Layout>
 struct keyed_layout : Layout {
-    /// What tells it from others.
+    /// The tag type that makes this layout distinct.
     using key = Key;
 };
 
-/// Names an object of a pool for ever: a plain value that can be copied, stored and sent, and that resolves
+/// Names one object of a pool forever: a plain value that can be copied, stored and sent, and that resolves
 /// to that object or to nothing. `handle{}` is null and never resolves.
 template <class T, class Layout>
 class handle {
 public:
-    /// What it names, how its bits are divided, and the word that holds them.
+    /// The type of the object, the layout of the bits, and the word that holds them.
     using element_type = T;
     using layout = Layout;
     using value_type = typename Layout::value_type;
@@ -182,7 +182,7 @@ public:
         requires(std::is_void_v<T> && !std::is_void_v<Object>)
     constexpr handle(handle<Object, Layout> typed) noexcept : value_(typed.value()) {}
 
-    /// The same without the key of its layout, if it has one.
+    /// This handle without the key of its layout, if that has one.
     template <class Object, class Keyed>
         requires(std::is_void_v<T> && !std::is_same_v<Keyed, Layout> &&
                  std::is_same_v<typename Keyed::unkeyed, Layout>)
@@ -202,7 +202,7 @@ public:
     /// The bits that the layout gives to the program; 0 when it gives none.
     constexpr std::uint64_t user() const noexcept { return Layout::user_of(value_); }
 
-    /// The same handle with these user bits, or with none. They must fit: larger values don't compile in
+    /// This handle with other user bits, or with none. They must fit: larger values don't compile in
     /// constant expressions and end a checked program; elsewhere the bits that don't fit are dropped.
     constexpr handle with_user(std::uint64_t bits) const noexcept
         requires(Layout::user_bits != 0)
@@ -214,8 +214,8 @@ public:
     }
     constexpr handle without_user() const noexcept { return handle(Layout::without_user(value_)); }
 
-    /// Is it other than null? Whether the object is alive, only its pool can say. User bits alone make no
-    /// handle: the null handle with them is null too.
+    /// Returns whether the handle is not null. Only its pool can say whether the object is alive. User bits
+    /// don't count: the null handle with user bits is null too.
     constexpr explicit operator bool() const noexcept { return Layout::without_user(value_) != 0; }
 
     /// Compare all bits; the order has no meaning beyond that. Handles of one object that may differ in user

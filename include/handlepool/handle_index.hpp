@@ -20,14 +20,14 @@
 
 namespace handlepool {
 
-/// May several objects have one key?
+/// Whether several objects may have equal keys.
 enum class duplicate_keys {
-    refuse, ///< no: the first one keeps it
-    allow,  ///< yes
+    refuse, ///< the first object keeps the key, others are refused
+    allow,  ///< each object gets its key
 };
 
-/// From a key of an object, such as a name or a network id, to its handle; kept up to date by the pool's
-/// compactions where it is attached to one.
+/// Finds handles by a key of their objects, such as a name or a network id. While it is attached to a pool,
+/// compactions keep it up to date.
 ///
 ///     handlepool::handle_index<ship, std::string> by_name;
 ///     by_name.attach(ships, [](const ship& one) { return one.name; });
@@ -35,9 +35,9 @@ enum class duplicate_keys {
 ///     auto titan = by_name.find("Titan");
 ///
 /// A std::unordered_multimap beside the members of a handle_set. Which handles can be in it, and what threads
-/// may do: as handle_set says. An object has one key at a time, which the index holds a copy of. Keys end
-/// when the index has changed: their destructors may use it, give and take keys. Hash and Equal must not
-/// change it.
+/// may do, is the same as for a handle_set. An object has one key at a time, of which the index holds a copy.
+/// Keys are destroyed after the index has changed, so their destructors may use and change it. Hash and Equal
+/// must not change it.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam Hash and Equal of the keys. If both have `is_transparent`, as for std::unordered_map, keys may be
 ///         looked up by what compares with them
@@ -59,9 +59,9 @@ public:
     explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) noexcept
         : duplicates_(duplicates) {}
 
-    /// Takes keys, handles and attachment; the other one is empty then.
+    /// Takes over keys, handles and attachment; the other index is empty and detached afterwards.
     handle_index(handle_index&& other) noexcept : handle_index(other.duplicates_) { swap(other); }
-    /// The same, and detaches from the pool before.
+    /// Moves like the constructor; the former attachment ends.
     handle_index& operator=(handle_index&& other) noexcept {
         handle_index taken(std::move(other));
         swap(taken);
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// Exchanges all. Constant.
+    /// Exchanges keys, handles and attachments. Constant.
     void swap(handle_index& other) noexcept {
         std::swap(duplicates_, other.duplicates_);
         entries_.swap(other.entries_);
@@ -89,8 +89,9 @@ public:
 
     // ---- Look-ups
 
-    /// The object with this key; if there are several, any of them; null if there is none. Between the erase
-    /// of an object and the next compaction, its handle is still found. Constant, on average.
+    /// The handle of an object with this key, of any of them if there are several; null if there is none.
+    /// Between the erase of an object and the next compaction, its handle is still found. Constant, on
+    /// average.
     handle_type find(const Key& key) const { return first_of(key); }
     template <class Like>
         requires transparent
@@ -112,10 +113,10 @@ public:
         const detail::found_position position = members_.find(handle);
         return position ? keys_[*position] : nullptr;
     }
-    /// Has the object a key? Constant.
+    /// Returns whether the object has a key. Constant.
     bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
-    /// How many objects have a key.
+    /// The number of objects that have a key.
     std::size_t size() const noexcept { return members_.size(); }
     bool empty() const noexcept { return size() == 0; }
     /// Their handles, in no order, valid until the index changes.
@@ -123,12 +124,12 @@ public:
 
     // ---- Changes
 
-    /// Gives an object that has no key this one. False if it has one, if the handle is stale because a later
-    /// one of its slot has one, or if another object has this key and duplicates are refused. An earlier
-    /// handle of the slot is stale, and loses its key. Constant, on average. Throws std::invalid_argument as
-    /// handle_set::insert() does, and for a key that does not equal itself; std::bad_alloc, and what copying,
-    /// hashing and comparing keys throws. Then nothing has changed, except that a stale handle may have lost
-    /// its key.
+    /// Gives a key to an object that has none. Returns false if it has one, if the handle is stale because a
+    /// later one of its slot has one, or if another object has this key and duplicates are refused. An
+    /// earlier handle of the slot is stale, and loses its key. Constant, on average. Throws
+    /// std::invalid_argument for handles that handle_set::insert() refuses, and for a key that does not equal
+    /// itself; std::bad_alloc, and what copying, hashing and comparing keys throws. Then nothing has changed,
+    /// except that a stale handle may have lost its key.
     bool insert(handle_type handle, Key key) {
         const bool admitted = link_.admits(handle, members_.pool_id(), "handle_index");
         if (entries_ == nullptr) {
@@ -158,8 +159,8 @@ public:
         return true;
     }
 
-    /// Gives an object another key. False if it has none, or if another object has this key and duplicates
-    /// are refused. Constant, on average, but for the objects that share the old key. Throws
+    /// Gives an object another key. Returns false if it has none, or if another object has this key and
+    /// duplicates are refused. Constant, on average, but for the objects that share the old key. Throws
     /// std::invalid_argument for a key that does not equal itself, std::bad_alloc, and what copying, hashing
     /// and comparing keys throws; then nothing has changed.
     bool rekey(handle_type handle, Key key) {
@@ -186,8 +187,8 @@ public:
         return true;
     }
 
-    /// Takes its key from an object. False if it has none. Constant, on average, but for the objects that
-    /// share the key. Throws what hashing and comparing keys throws; then nothing has changed.
+    /// Removes the key of an object. Returns whether it had one. Constant, on average, but for the objects
+    /// that share the key. Throws what hashing and comparing keys throws; then nothing has changed.
     bool erase(handle_type handle) {
         const detail::found_position position = members_.find(handle);
         if (position) {
@@ -196,7 +197,7 @@ public:
         return bool(position);
     }
 
-    /// Takes the keys of all. Linear in them.
+    /// Removes all keys. Linear in them.
     void clear() noexcept {
         if (std::unique_ptr<entries> ended = std::exchange(entries_, nullptr)) {
             keys_.clear();
@@ -210,12 +211,13 @@ public:
 
     // ---- A pool's objects
 
-    /// Gives all objects of the pool that a compaction has taken in the keys that `make_key(object)` returns,
-    /// and from here on those that compactions take in; and takes the keys of those that they destroy.
-    /// Replaces an attachment; keys that were given before stay, if their objects are alive. Either may end
-    /// first. Objects whose key is taken, or for whose key there is no memory, are refused(). Hooks of
-    /// on_birth find the keys if they were added after the index was attached, and can set what a key is made
-    /// of if they were added before; those of on_destroy always find them. Like on_destroy() of the pool;
+    /// Attaches the index to a pool: every object that compactions have taken into the store gets the key
+    /// that `make_key(object)` returns, as do those that they take in later, and objects that the pool
+    /// destroys lose their keys. Replaces an earlier attachment; keys that were given before stay, if their
+    /// objects are alive. The index and the pool may be destroyed in either order. Objects whose key another
+    /// object has, or for whose key there is no memory, are refused(). Hooks of on_birth find the keys if
+    /// they were added after the index was attached, and can set what a key is made of if they were added
+    /// before; those of on_destroy always find them. Subject to the same rules as on_destroy() of the pool;
     /// linear in its objects and those in the index. Hashing and comparing keys must not throw while it is
     /// attached. Throws std::invalid_argument if there are objects of another pool in the index, or reserved
     /// handles, and what on_destroy() and on_birth() throw; then nothing has changed.
@@ -231,9 +233,9 @@ public:
             }
         }
     }
-    /// From here on, keys stay until they are taken.
+    /// Ends the attachment: keys stay until they are removed.
     void detach() noexcept { link_.detach(); }
-    /// Is it attached to a pool that still exists?
+    /// Returns whether it is attached to a pool that still exists.
     bool attached() const noexcept { return link_.attached(); }
 
     /// The objects of the pool that got no key, because another one has it or memory was short: in the order
@@ -242,8 +244,8 @@ public:
     std::span<const handle_type> refused() const noexcept { return refused_; }
     void clear_refused() noexcept { refused_.clear(); }
 
-    /// Takes the keys of those that are stale in the pool. Returns how many. Linear in the objects that
-    /// have one. Throws what hashing and comparing keys throws.
+    /// Removes the keys of the objects that are stale in the pool, and returns how many it removed. Linear in
+    /// the objects that have one. Throws what hashing and comparing keys throws.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) {
@@ -290,7 +292,7 @@ private:
         }
     }
 
-    /// A number that is none, for example, would never be found again.
+    /// A NaN, for example, would never be found again.
     void require_findable(const Key& key) const {
         if (!entries_->key_eq()(key, key)) {
             detail::throw_exception(std::invalid_argument("handle_index: a key must equal itself"));
@@ -306,7 +308,7 @@ private:
         return entry;
     }
 
-    /// Takes the key of a member, and returns it: it ends when the index is whole.
+    /// Removes the key of a member, and returns it, so that it is destroyed after the index is whole.
     typename entries::node_type take(std::size_t position) {
         auto taken = entries_->extract(entry_of(*keys_[position]));
         members_.remove(position);

@@ -28,10 +28,10 @@ namespace handlepool {
 ///     cargoes.try_emplace(ship, 300, "ore");
 ///     if (cargo* loaded = cargoes.find(ship)) ...
 ///
-/// Which handles are members, and what threads may do: as handle_set says. Pointers to values hold until a
-/// member is added or removed. Values are made before the map changes, and end when it has changed: their
-/// constructors and destructors may use it, add and remove members. Whether a handle can be a member, the map
-/// also asks after its value was made.
+/// Which handles can be members, and what threads may do, is the same as for a handle_set. Pointers to values
+/// hold until a member is added or removed. Values are made before the map changes, and end when it has
+/// changed: their constructors and destructors may use it, add and remove members. A constructor may
+/// therefore change whether the handle can be a member, so the map asks again once the value is made.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam V value type, which can be moved and assigned. Not bool: a set says as much
 template <class T, class V, class Layout = default_layout>
@@ -50,19 +50,20 @@ public:
     /// An empty map.
     handle_map() noexcept = default;
 
-    /// The same members with copies of the values, not attached. Throws std::bad_alloc, and what a copy
-    /// throws.
+    /// A map with the same members and copies of their values that is not attached to a pool. Throws
+    /// std::bad_alloc, and what copying a value throws.
     handle_map(const handle_map& other)
         requires std::copy_constructible<V>
         : members_(other.members_), values_(other.values_) {}
-    /// Takes members, values and attachment.
+    /// Takes over members, values and attachment; the other map is empty and detached afterwards.
     handle_map(handle_map&& other) noexcept
         : members_(std::move(other.members_)),
           values_(std::exchange(other.values_, {})),
           link_(std::move(other.link_)) {
         link_.follow(*this);
     }
-    /// Of either kind; detaches from the pool before. Throws like a copy; then nothing has changed.
+    /// Copies or moves like the constructors; the former attachment ends. Throws what the copy constructor
+    /// throws; then nothing has changed.
     handle_map& operator=(const handle_map& other)
         requires std::copy_constructible<V>
     {
@@ -100,8 +101,9 @@ public:
         bool inserted; ///< by this call
     };
 
-    /// Makes the object a member, with a value made of the arguments, unless it is one. A member whose slot
-    /// it has is replaced, because that one is stale. Constant, amortized, as for handle_set. Throws
+    /// Makes the object a member, with a value made from the arguments, unless it is one already. A member
+    /// with an earlier handle of the same slot is stale, and is replaced. Constant, amortized, like
+    /// handle_set::insert(). Throws
     /// std::invalid_argument for a handle that handle_set::insert() refuses; std::bad_alloc, and what the
     /// constructor throws. Then nothing has changed, but for what the constructor did.
     template <class... Args>
@@ -114,7 +116,7 @@ public:
         return can_join(handle) ? add(handle, std::move(value)) : insertion{find(handle), false};
     }
 
-    /// The same, and gives a new value to a member, too.
+    /// Like try_emplace(), but an object that is a member already gets the new value in place of its own.
     template <class Value>
         requires std::constructible_from<V, Value>
     insertion insert_or_assign(handle_type handle, Value&& value) {
@@ -129,8 +131,8 @@ public:
         return try_emplace(handle, std::move(made));
     }
 
-    /// Removes a member with its value; the last one takes its place in the order. False if it is none.
-    /// Constant.
+    /// Removes a member with its value; the last member takes its place in the order. Returns whether it was
+    /// one. Constant.
     bool erase(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         if (position) {
@@ -139,10 +141,10 @@ public:
         return bool(position);
     }
 
-    /// Is it a member? Constant.
+    /// Returns whether the object is a member. Constant.
     bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
-    /// The member's value; null if the handle is none. Constant.
+    /// The member's value; null if the object is no member. Constant.
     V* find(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         return position ? &values_[*position] : nullptr;
@@ -152,7 +154,7 @@ public:
         return position ? &values_[*position] : nullptr;
     }
 
-    /// The member's value. Constant. Throws std::out_of_range if the handle is none.
+    /// The member's value. Constant. Throws std::out_of_range if the object is no member.
     V& at(handle_type handle) {
         require_member(handle);
         return *find(handle);
@@ -172,7 +174,7 @@ public:
         }
     }
 
-    /// How many members there are.
+    /// The number of members.
     std::size_t size() const noexcept { return members_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
@@ -196,7 +198,8 @@ public:
         }
     }
 
-    /// Memory for as many members, their pages excepted. Throws std::bad_alloc, std::length_error.
+    /// Allocates memory for `count` members, except for the pages by which they are found. Throws
+    /// std::bad_alloc, std::length_error.
     void reserve(std::size_t count) {
         members_.reserve(count);
         values_.reserve(count);
@@ -210,10 +213,11 @@ public:
     /// Bytes that the map has allocated, without those of its values. Linear in its pages.
     std::size_t memory() const noexcept { return members_.memory() + values_.capacity() * sizeof(V); }
 
-    // ---- The dead
+    // ---- Following a pool
 
-    /// As handle_set::attach(), detach(), attached() and prune(). Values end in the compaction, after the
-    /// hooks of on_destroy that were called for their object; their destructors must not throw.
+    /// These do for members what handle_set::attach(), detach(), attached() and prune() do. Values are
+    /// destroyed by the compaction, after the hooks of on_destroy were called for their object; their
+    /// destructors must not throw.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -230,9 +234,9 @@ public:
             *this, [&pool](handle_type each, const V&) { return pool.state(each) == handle_state::stale; });
     }
 
-    /// Removes the members for which `predicate(handle, value)` is true. Returns how many. Linear in the
-    /// members. What the predicate throws passes through; the members that it was not asked about stay. It
-    /// may change the map, as for handle_set.
+    /// Removes the members for which `predicate(handle, value)` is true. Returns how many it removed.
+    /// Linear in the members. What the predicate throws passes through; the members that it was not asked
+    /// about stay. The predicate may change the map, as erase_if of a handle_set allows.
     template <class Predicate>
     friend std::size_t erase_if(handle_map& map, Predicate predicate) {
         return detail::erase_members_if(

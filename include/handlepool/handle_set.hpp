@@ -22,7 +22,7 @@ namespace handlepool {
 /// slot, without hashing, for 8 bytes a slot in pages of 1,024 slots, which exist where members are.
 ///
 ///     handlepool::handle_set<ship> burning;
-///     burning.attach(ships);       // compactions take out whom they destroy
+///     burning.attach(ships);       // compactions remove the objects that they destroy
 ///     burning.insert(ship);
 ///     for (handlepool::handle<ship> each : burning) ...
 ///
@@ -52,14 +52,15 @@ public:
     /// An empty set.
     handle_set() noexcept = default;
 
-    /// The same members, not attached. Throws std::bad_alloc.
+    /// A set with the same members that is not attached to a pool. Throws std::bad_alloc.
     handle_set(const handle_set& other) : members_(other.members_) {}
-    /// Takes the members and the attachment.
+    /// Takes over the members and the attachment; the other set is empty and detached afterwards.
     handle_set(handle_set&& other) noexcept
         : members_(std::move(other.members_)), link_(std::move(other.link_)) {
         link_.follow(*this);
     }
-    /// Of either kind; detaches from the pool before. Throws std::bad_alloc; then nothing has changed.
+    /// Copies or moves like the constructors; the former attachment ends. Throws std::bad_alloc when it
+    /// copies; then nothing has changed.
     handle_set& operator=(handle_set other) noexcept {
         swap(other);
         return *this;
@@ -78,12 +79,12 @@ public:
 
     // ---- Members
 
-    /// Makes the object a member; a member whose slot it has is replaced, because that one is stale. False if
-    /// it is a member already, or is stale itself: a later handle of its slot is a member, or the set is
-    /// attached to a pool in which it is dead. Constant, amortized, but for the list of pages, which reaches
-    /// to the highest slot. Throws std::invalid_argument for a null handle, any other that never names an
-    /// object, one of another pool, and one that is reserved in the pool that the set is attached to; and
-    /// std::bad_alloc. Then nothing has changed.
+    /// Makes the object a member. A member with an earlier handle of the same slot is stale, and is replaced.
+    /// Returns false if the object is a member already, or is stale itself: a later handle of its slot is a
+    /// member, or the set is attached to a pool in which it is dead. Constant, amortized, but for the list of
+    /// pages, which reaches to the highest slot. Throws std::invalid_argument for a null handle, any other
+    /// that never names an object, one of another pool, and one that is reserved in the pool that the set is
+    /// attached to; and std::bad_alloc. Then nothing has changed.
     bool insert(handle_type handle) {
         if (!link_.admits(handle, members_.pool_id(), "handle_set")) {
             return false;
@@ -100,7 +101,8 @@ public:
         return true;
     }
 
-    /// Removes a member; the last one takes its place in the order. False if it is none. Constant.
+    /// Removes a member, whose place in the order the last member takes. Returns whether it was one.
+    /// Constant.
     bool erase(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         if (position) {
@@ -109,13 +111,13 @@ public:
         return bool(position);
     }
 
-    /// Is it a member? Constant.
+    /// Returns whether the object is a member. Constant.
     bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
 
     /// Removes all members. Linear in them.
     void clear() noexcept { members_.clear(); }
 
-    /// How many members there are.
+    /// The number of members.
     std::size_t size() const noexcept { return members_.size(); }
     bool empty() const noexcept { return size() == 0; }
 
@@ -124,7 +126,8 @@ public:
     const_iterator begin() const noexcept { return members_.handles().begin(); }
     const_iterator end() const noexcept { return members_.handles().end(); }
 
-    /// Memory for as many members, their pages excepted. Throws std::bad_alloc, std::length_error.
+    /// Allocates memory for `count` members, except for the pages by which they are found. Throws
+    /// std::bad_alloc, std::length_error.
     void reserve(std::size_t count) { members_.reserve(count); }
     /// Frees the memory that the members don't need. Linear in pages and members. Throws std::bad_alloc; then
     /// less may be freed.
@@ -132,14 +135,15 @@ public:
     /// Bytes that the set has allocated. Linear in its pages.
     std::size_t memory() const noexcept { return members_.memory(); }
 
-    // ---- The dead
+    // ---- Following a pool
 
-    /// From here on, the pool's compactions remove the objects that they destroy, in constant time each, and
-    /// so does what else destroys them: after the hooks of on_destroy, which still find the members, before
-    /// the objects' destructors, and in the order in which containers were attached. Prunes the set now.
-    /// Replaces an attachment. Either may end first. Like on_destroy() of the pool, and linear in the
-    /// members. Throws std::invalid_argument if there are members of another pool, or reserved ones, and what
-    /// on_destroy() throws; then nothing has changed.
+    /// Attaches the set to a pool: objects that the pool destroys, by a compaction or otherwise, leave the
+    /// set in constant time each. They do so after the hooks of on_destroy, which still find them, before
+    /// their destructors, and in the order in which containers were attached. Also prunes the set now.
+    /// Replaces an earlier attachment. The set and the pool may be destroyed in either order. Subject to the
+    /// same rules as on_destroy() of the pool, and linear in the members. Throws std::invalid_argument if
+    /// there are members of another pool, or reserved ones, and what on_destroy() throws; then nothing has
+    /// changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -147,21 +151,23 @@ public:
         link_.attach(pool, *this);
         prune(pool);
     }
-    /// From here on, members stay until they are removed.
+    /// Ends the attachment: members stay until they are removed.
     void detach() noexcept { link_.detach(); }
-    /// Is it attached to a pool that still exists?
+    /// Returns whether it is attached to a pool that still exists.
     bool attached() const noexcept { return link_.attached(); }
 
-    /// Removes the members that are stale in the pool. Returns how many. Linear in the members.
+    /// Removes the members that are stale in the pool, and returns how many it removed. Linear in the
+    /// members.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) noexcept {
         return erase_if(*this, [&pool](handle_type each) { return pool.state(each) == handle_state::stale; });
     }
 
-    /// Removes the members for which `predicate(handle)` is true. Returns how many. Linear in the members.
-    /// What the predicate throws passes through; the members that it was not asked about stay. It may change
-    /// the set: it is asked about all that are members until then, and perhaps twice, or about new ones.
+    /// Removes the members for which `predicate(handle)` is true, and returns how many it removed. Linear in
+    /// the members. What the predicate throws passes through; the members that it was not asked about stay.
+    /// The predicate may change the set: then it is asked about each member at least once, and perhaps about
+    /// new members too.
     template <class Predicate>
     friend std::size_t erase_if(handle_set& set, Predicate predicate) {
         return detail::erase_members_if(set, [&](std::size_t i) { return predicate(set.handles()[i]); });
@@ -169,12 +175,12 @@ public:
 
     // ---- Many at once
 
-    /// Makes members of what tasks find: calls `find(i, add)` for each i below `count`, by the executor, and
+    /// Inserts what parallel tasks find: calls `find(i, add)` for each i below `count`, by the executor, and
     /// inserts the handles that were passed to `add(handle)` in the order of i and of the calls, whatever the
-    /// scheduler did. Returns how many were new. An i is a piece of work, such as a thousand objects, and has
-    /// a list of its own.
-    /// Throws std::bad_alloc and what `find` throws, that of the lowest i; then nothing has changed. And what
-    /// insert() throws; then the handles before that one are members.
+    /// scheduler did. Returns how many were new. Each i should be a piece of work, such as a thousand
+    /// objects, because it has a list of its own.
+    /// Throws std::bad_alloc and what `find` throws, that of the lowest i; then nothing has changed. Also
+    /// throws what insert() throws; then the handles before that one are members.
     template <class Find, executor Executor = inline_executor>
     std::size_t collect(std::size_t count, Find find, Executor&& executor = Executor()) {
         std::vector<part> parts(count);

@@ -24,7 +24,7 @@
 
 namespace handlepool {
 
-/// What becomes of an object's children when it ends.
+/// Determines what becomes of an object's children when it ends.
 enum class orphans {
     become_roots, ///< they live on without a parent
     /// They are erased from the pool, with all that is below them. A child whose handle was revoked lives on,
@@ -57,7 +57,7 @@ public:
     explicit hierarchy(orphans when_parent_ends = orphans::become_roots) noexcept
         : when_parent_ends_(when_parent_ends) {}
 
-    /// The same nodes, not attached. Throws std::bad_alloc.
+    /// A hierarchy with the same nodes that is not attached to a pool. Throws std::bad_alloc.
     hierarchy(const hierarchy& other)
         : when_parent_ends_(other.when_parent_ends_), members_(other.members_), nodes_(other.nodes_) {
         roots_.reserve(nodes_.size()); // as make_room_for_node() says
@@ -65,7 +65,8 @@ public:
     }
     /// Takes the nodes and the attachment.
     hierarchy(hierarchy&& other) noexcept : hierarchy(other.when_parent_ends_) { swap(other); }
-    /// Of either kind; detaches from the pool before. Throws std::bad_alloc; then nothing has changed.
+    /// Copies or moves like the constructors; the former attachment ends. Throws std::bad_alloc when it
+    /// copies; then nothing has changed.
     hierarchy& operator=(hierarchy other) noexcept {
         swap(other);
         return *this;
@@ -87,11 +88,11 @@ public:
 
     // ---- Relations
 
-    /// Makes the object a root. False if it is a node already, or is stale itself: a later handle of its slot
-    /// is a node, or the hierarchy is attached to a pool in which it is dead. An earlier one is stale: it is
-    /// removed, and its children become roots. Constant, amortized. Throws std::invalid_argument for a handle
-    /// that handle_set::insert() refuses; and std::bad_alloc. Then nothing has changed, except that a stale
-    /// node may be gone.
+    /// Makes the object a root. Returns false if it is a node already, or is stale itself: a later handle of
+    /// its slot is a node, or the hierarchy is attached to a pool in which it is dead. A node with an earlier
+    /// handle of the same slot is stale: it is removed, and its children become roots. Constant, amortized.
+    /// Throws std::invalid_argument for a handle that handle_set::insert() refuses; and std::bad_alloc. Then
+    /// nothing has changed, except that a stale node may be gone.
     bool insert(handle_type handle) {
         if (!is_current(handle) || contains(handle)) {
             return false;
@@ -107,13 +108,14 @@ public:
         return true;
     }
 
-    /// Makes one object the last child of another; both become nodes if they are none, and a parent before
-    /// loses the child, as clear_parent() does. Does nothing where it is so already. Constant, amortized; for
-    /// a child that has children, which could be above its new parent, linear in the ancestors of that.
-    /// Throws std::invalid_argument like insert(), also for stale handles, such as those of nodes that were
-    /// erased from the pool that it is attached to; if there is no reason for that, hierarchy_cycle, which
-    /// names both handles, if the parent is the child or below it; and std::bad_alloc. Then neither has
-    /// another place, except that what was no node may be a root, and a stale node may be gone.
+    /// Makes one object the last child of another. Both become nodes if they aren't yet, and the former
+    /// parent loses the child, as by clear_parent(). Does nothing if that is its parent already. Constant,
+    /// amortized; for a child that has children, which could be above its new parent, linear in the ancestors
+    /// of that. Throws std::invalid_argument like insert(), also for stale handles, such as those of nodes
+    /// that were erased from the pool that it is attached to; if there is no reason for that,
+    /// hierarchy_cycle, which names both handles, if the parent is the child or below it; and std::bad_alloc.
+    /// On failure neither node moves; an object that was no node may have become a root, and a stale node may
+    /// have been removed.
     void set_parent(handle_type child, handle_type parent) {
         if (!try_set_parent(child, parent)) {
             detail::throw_exception(
@@ -121,7 +123,7 @@ public:
                                 (same(child, parent) ? "itself" : name_of(parent) + ", which is below it")));
         }
     }
-    /// The same, but returns false where there would be a cycle. Throws the other exceptions.
+    /// Like set_parent(), but returns false instead of throwing hierarchy_cycle.
     bool try_set_parent(handle_type child, handle_type parent) {
         require_current(parent);
         require_current(child);
@@ -145,8 +147,8 @@ public:
         return true;
     }
 
-    /// Makes a child a root, with all that is below it. The last of its siblings takes its place among them.
-    /// False if it has no parent. Constant.
+    /// Makes a child a root, with all that is below it; its last sibling takes its place among them. Returns
+    /// false if it has no parent. Constant.
     bool clear_parent(handle_type child) noexcept {
         if (!parent(child)) {
             return false;
@@ -156,7 +158,7 @@ public:
         return true;
     }
 
-    /// Removes a node; its children become roots. False if it is none. Linear in its children.
+    /// Removes a node, whose children become roots. Returns whether it was one. Linear in its children.
     bool erase(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         if (position) {
@@ -165,8 +167,8 @@ public:
         return bool(position);
     }
 
-    /// Erases an object from the pool with all that is below it, and removes their nodes. Returns how many
-    /// objects were alive; 0 if it is no node. Linear in the nodes removed.
+    /// Erases an object from the pool with all that is below it, and removes their nodes. Returns how
+    /// many of the objects were alive; 0 if the object is no node. Linear in the nodes removed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t erase_subtree(Pool& pool, handle_type root) noexcept {
@@ -180,36 +182,36 @@ public:
         roots_.clear();
     }
 
-    // ---- Questions
+    // ---- Reading
 
-    /// Is it a node? Constant.
+    /// Returns whether the object is a node. Constant.
     bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
-    /// How many nodes there are.
+    /// The number of nodes.
     std::size_t size() const noexcept { return members_.size(); }
     bool empty() const noexcept { return size() == 0; }
     /// All nodes, in no order.
     std::span<const handle_type> handles() const noexcept { return members_.handles(); }
-    /// Those without a parent, in no order.
+    /// The nodes without a parent, in no order.
     std::span<const handle_type> roots() const noexcept { return roots_; }
 
-    /// The parent; null for roots and what is no node. Constant.
+    /// The parent; null for roots and for objects that are no nodes. Constant.
     handle_type parent(handle_type child) const noexcept {
         const node* const found = find(child);
         return found == nullptr ? handle_type() : found->parent;
     }
-    /// The children, in the order in which they came as long as none has left; none for what is no node.
-    /// Constant.
+    /// The children, in the order in which they came as long as none has left; empty for an object that is no
+    /// node. Constant.
     std::span<const handle_type> children(handle_type parent) const noexcept {
         const node* const found = find(parent);
         return found == nullptr ? std::span<const handle_type>() : std::span(found->children);
     }
-    /// The place among the siblings, or among the roots; nothing for what is no node. Constant.
+    /// The position among the siblings, or among the roots; nothing for an object that is no node. Constant.
     std::optional<std::size_t> place(handle_type handle) const noexcept {
         const node* const found = find(handle);
         return found == nullptr ? std::nullopt : std::optional(found->place);
     }
 
-    /// How many ancestors it has. Linear in them.
+    /// The number of ancestors. Linear in them.
     std::size_t depth(handle_type handle) const noexcept {
         std::size_t ancestors = 0;
         for (handle_type up = parent(handle); up; up = parent(up)) {
@@ -217,7 +219,7 @@ public:
         }
         return ancestors;
     }
-    /// The root that it is below, or itself; null for what is no node. Linear in its ancestors.
+    /// The root of the tree that the node is in; null for an object that is no node. Linear in its ancestors.
     handle_type root_of(handle_type handle) const noexcept {
         handle_type root = contains(handle) ? handle.without_user() : handle_type();
         for (handle_type up = parent(root); up; up = parent(up)) {
@@ -225,7 +227,8 @@ public:
         }
         return root;
     }
-    /// Is it a child of the other, or of one of those below? Not below itself. Linear in its ancestors.
+    /// Returns whether `ancestor` is an ancestor of the node; no node is below itself. Linear in the
+    /// ancestors.
     bool is_below(handle_type handle, handle_type ancestor) const noexcept {
         for (handle_type up = parent(handle); up; up = parent(up)) {
             if (same(up, ancestor)) {
@@ -242,11 +245,11 @@ public:
     auto depth_first(handle_type root) const noexcept {
         return walk_of<detail::parents_first<hierarchy>>(root);
     }
-    /// The same, each after its children.
+    /// Like depth_first(), but each node comes after its children.
     auto post_order(handle_type root) const noexcept {
         return walk_of<detail::children_first<hierarchy>>(root);
     }
-    /// The same, each after all that are nearer to the root. Throws std::bad_alloc.
+    /// Like depth_first(), but each node comes after all that are nearer to the root. Throws std::bad_alloc.
     std::vector<handle_type> breadth_first(handle_type root) const {
         std::vector<handle_type> order;
         if (contains(root)) {
@@ -276,7 +279,7 @@ public:
     }
     /// From here on, nodes stay until they are removed.
     void detach() noexcept { link_.detach(); }
-    /// Is it attached to a pool that still exists?
+    /// Returns whether it is attached to a pool that still exists.
     bool attached() const noexcept { return link_.attached(); }
 
     /// Removes the nodes that are stale in the pool, as a compaction does. Returns how many. Linear.
@@ -340,8 +343,8 @@ private:
         return position ? &nodes_[*position] : nullptr;
     }
 
-    /// Is it a node, or can become one, and is not known to be stale? Throws std::invalid_argument for a
-    /// handle that is refused.
+    /// Returns whether the object is a node or can become one, and is not known to be stale. Throws
+    /// std::invalid_argument for a handle that is refused.
     bool is_current(handle_type handle) const {
         return link_.admits(handle, members_.pool_id(), "hierarchy") && !members_.has_later(handle);
     }

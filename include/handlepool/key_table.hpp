@@ -42,7 +42,8 @@ public:
     /// Knows all that another table knows. Throws path_collision and std::bad_alloc.
     void add(const key_table& other);
 
-    /// The same, but return nothing or false instead of path_collision, and put the message into `error`.
+    /// Like add(), but return nothing or false instead of throwing path_collision, and put the message into
+    /// `error`.
     std::optional<property_path> try_add(std::span<const std::string_view> keys, std::string& error);
     bool try_add(property_path path, std::string& error);
     bool try_add(const key_table& other, std::string& error);

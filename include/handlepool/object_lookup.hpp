@@ -32,7 +32,7 @@ class object_lookup {
     using places = detail::object_addresses<std::remove_const_t<Object>>;
 
 public:
-    /// What its functions take and return.
+    /// The types that its functions take and return.
     using handle_type = Handle;
     using pointer = typename detail::object_access<Object>::pointer;
     using reference = typename detail::object_access<Object>::reference;
@@ -41,7 +41,7 @@ public:
     object_lookup(detail::slot_lookup<Config> table, places objects) noexcept
         : slots_(table), objects_(objects) {}
 
-    /// Does the handle's object live? Any thread, at any time. Progress: wait-free, constant.
+    /// Returns whether the handle's object is alive. Any thread, at any time. Progress: wait-free, constant.
     bool contains(Handle handle) const noexcept { return slots_.is_alive(handle.value()); }
 
     /// The handle's object, or null when the handle is stale. Any thread, within the frame contract.

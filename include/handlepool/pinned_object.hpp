@@ -27,7 +27,7 @@ public:
     /// Takes over what `other` has.
     pinned_object(pinned_object&& other) noexcept
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
-    /// The same from an object that is not const.
+    /// A pin of a const object, from one that may be changed.
     template <class Other>
         requires std::convertible_to<typename detail::object_access<Other>::pointer,
                                      typename detail::object_access<T>::pointer>
@@ -40,7 +40,7 @@ public:
         return *this;
     }
 
-    /// Does it hold an object?
+    /// Returns whether it holds an object.
     explicit operator bool() const noexcept { return object_ != nullptr; }
 
     /// The object; null when empty.

@@ -10,7 +10,7 @@ struct dense_placement {};
 /// those at the front first.
 struct stable_placement {};
 
-/// The same, but an erased object is cleared, and kept for the next one in its place.
+/// Objects never move, and an erased object is cleared and kept for the next one in its place.
 struct recycling_placement {};
 
 } // namespace handlepool

@@ -18,8 +18,8 @@ class mutex;
 
 } // namespace detail
 
-/// What the shared parts are made of: their atomics, their memory, their threads and their batch sizes. A
-/// checker substitutes its own, so that it checks the text that ships. Derive from it to change one thing:
+/// Gives the concurrent parts of a pool their atomics, memory, thread numbers and batch sizes. A checker
+/// substitutes its own, and so checks the code that ships. Derive from it to change one thing:
 ///
 ///     struct tiny_policy : default_policy { static constexpr std::size_t claim_size = 2; };
 struct HANDLEPOOL_EXPORT default_policy {
@@ -64,11 +64,10 @@ struct HANDLEPOOL_EXPORT default_policy {
 
     /// How long a guard waits, from when it first sees a compaction that itself waits for guards, before it
     /// passes. Longer than guards are usually held: else the guards of many threads together could hold a
-    /// compaction off for ever.
+    /// compaction off forever.
     static constexpr std::uint64_t guard_patience = 50'000'000; // nanoseconds
 
-    /// How often a compaction waits for guards that the last one kept waiting, before it goes first again.
-    /// They are awake, and need the time of a look at the gate, or a processor.
+    /// How many times a compaction yields to guards that the previous compaction delayed, before it proceeds.
     static constexpr std::size_t turns_for_guards = 100;
 
     /// For checkers: the numbering of the process's threads that the calling code uses.

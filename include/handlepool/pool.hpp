@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/objects/bulk.hpp>
 #include <handlepool/detail/objects/emplaceable_from.hpp>
-#include <handlepool/detail/objects/factory_of.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>

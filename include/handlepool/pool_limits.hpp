@@ -14,7 +14,7 @@
 
 namespace handlepool {
 
-/// What a configuration says about a pool; what it leaves out stays as the program has it.
+/// The limits that a configuration sets for a pool; a value that it leaves out stays as the program has it.
 struct HANDLEPOOL_EXPORT pool_limits {
     /// For the options of the same names.
     std::optional<std::size_t> capacity;
@@ -46,7 +46,8 @@ using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 HANDLEPOOL_EXPORT limits_by_pool read_pool_limits(const std::filesystem::path& file);
 HANDLEPOOL_EXPORT limits_by_pool parse_pool_limits(std::string_view json, std::string_view where);
 
-/// The same, but return nothing instead of throwing those errors, and put the message into `error`.
+/// Like read_pool_limits() and parse_pool_limits(), but return nothing instead of throwing these errors, and
+/// put the message into `error`.
 HANDLEPOOL_EXPORT std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file,
                                                                      std::string& error);
 HANDLEPOOL_EXPORT std::optional<limits_by_pool>

@@ -8,7 +8,7 @@
 
 namespace handlepool {
 
-/// What a pool is made with. Only `capacity` has no useful default.
+/// The options of a pool. Only `capacity` has no useful default.
 struct pool_options {
     /// Lets the pool choose an option's value; the option's comment says which it takes.
     static constexpr std::size_t automatic = (std::numeric_limits<std::size_t>::max)();

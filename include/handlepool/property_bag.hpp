@@ -19,7 +19,7 @@
 
 namespace handlepool {
 
-/// What merge does where the later bag removes something, as diff makes it.
+/// Determines what merge() does where the later bag removes a property, as those that diff() returns do.
 enum class removals {
     apply, ///< what is removed is gone
     keep   ///< the result removes it too, so that two changes become one
@@ -43,27 +43,27 @@ HANDLEPOOL_EXPORT property_bag diff(property_view before, property_view after);
 ///     float health = sheet.at<float>("stats"_key / "health");
 ///
 /// Values are read as property_reader says. Changing: one thread at a time, while no other thread reads the
-/// bag; linear in the bag. What throws changes nothing. A moved-from bag is empty, and attached to nothing.
+/// bag; linear in the bag. What throws changes nothing. A moved-from bag is empty, and has no table of names.
 /// Destroying one and moving one is constant and never throws.
 class HANDLEPOOL_EXPORT property_bag : public property_reader {
 public:
-    /// Without properties, and without an allocation.
+    /// A bag without properties; allocates nothing.
     property_bag() noexcept = default;
-    /// The same; attached to a table.
+    /// A bag without properties, whose paths are named by a table.
     explicit property_bag(key_table& names) noexcept { set_names(names); }
     /// A bag of its own with these properties, and nothing unused. Throws std::bad_alloc. Linear.
     explicit property_bag(property_view properties);
 
-    /// Copies are attached to the same table, as is what is moved. Copying throws std::bad_alloc.
+    /// Copies use the same table of names, as does the target of a move. Copying throws std::bad_alloc.
     property_bag(const property_bag& other) : property_bag(property_view(other)) {}
     property_bag(property_bag&& other) noexcept { swap(other); }
     property_bag& operator=(const property_bag& other) { return *this = property_bag(other); }
     property_bag& operator=(property_bag&& other) noexcept;
     ~property_bag() = default;
 
-    /// From here on names of paths are those of the table, and set refuses a path that another one collides
-    /// with. What the bag has already is known by half of its bits only, and not checked. The table must
-    /// outlive the bag and its copies. Constant.
+    /// Makes this the table that names the paths: from here on set() refuses a path that collides with
+    /// another one of the table. Properties that the bag has already are not checked, because it stores half
+    /// of the bits of their hashes only. The table must outlive the bag and its copies. Constant.
     void set_names(key_table& names) noexcept { property_reader::set_names(&names); }
 
     /// Sets a value; a former one may be of another kind. A string or an array may be a part of this bag.
@@ -76,7 +76,8 @@ public:
         set(path, std::span(value.begin(), value.size()));
     }
 
-    /// Makes of the bag a change, whose merge removes the property. Throws as set does.
+    /// Marks a property as removed: merging this bag into another one removes it there. Throws what set()
+    /// throws.
     void set_removed(property_path path) {
         set_entry(path, {.key = detail::bag_key_of(path), .kind = property_kind::removed});
     }
@@ -91,17 +92,17 @@ public:
     /// Erases the property. Returns whether there was one; false also changes nothing. Never throws.
     bool erase(property_hash path) noexcept;
 
-    /// Erases all, and keeps the memory. Never throws; linear in the memory.
+    /// Erases all properties, and keeps the memory. Never throws; linear in the memory.
     void clear() noexcept;
 
-    /// Makes room: the bag does not allocate again before it has this many bytes. Throws bag_too_large and
-    /// std::bad_alloc.
+    /// Allocates memory so that the bag does not allocate again before it needs more than `bytes`. Throws
+    /// bag_too_large and std::bad_alloc.
     void reserve(std::size_t bytes);
 
-    /// Gives back what is unused, in a buffer as small as it can be. Throws std::bad_alloc.
+    /// Moves the properties into the smallest buffer that has room for them. Throws std::bad_alloc.
     void shrink_to_fit();
 
-    /// Constant; never throws.
+    /// Exchanges properties and tables. Constant; never throws.
     void swap(property_bag& other) noexcept;
     friend void swap(property_bag& one, property_bag& other) noexcept { one.swap(other); }
 
@@ -112,17 +113,18 @@ public:
     void merge(property_view later, removals how = removals::apply);
 
     /// A copy of the bag whose bytes these are, at any address. Throws invalid_bag unless they are a bag, and
-    /// std::bad_alloc; `where` begins the message. Whatever they are, no other byte is read. Any thread, at
-    /// any time; linear.
+    /// std::bad_alloc; `where` begins the message. No byte outside of them is read, whatever they contain.
+    /// Any thread, at any time; linear.
     static property_bag from_bytes(std::span<const std::byte> bytes, std::string_view where = "bag");
-    /// The same, but returns nothing instead of throwing invalid_bag, and puts the message into `error`.
+    /// Like from_bytes(), but returns nothing instead of throwing invalid_bag, and puts the message into
+    /// `error`.
     static std::optional<property_bag> try_from_bytes(std::span<const std::byte> bytes, std::string& error,
                                                       std::string_view where = "bag");
 
 private:
     friend property_bag diff(property_view before, property_view after);
 
-    /// Of a buffer that was joined of others; with the names of one of them.
+    /// A bag of a buffer that was joined from others, with the table of names of one of them.
     property_bag(property_view other, std::unique_ptr<std::byte[]> memory) noexcept : property_reader(other) {
         adopt(std::move(memory));
     }
@@ -131,9 +133,9 @@ private:
 
     outcome put(property_path path, const detail::bag_entry& entry, std::string& error);
     void set_entry(property_path path, const detail::bag_entry& entry);
-    /// What is wrong with the bytes; if nothing is, a copy of them becomes the bag's.
+    /// Copies the bytes into the bag, or returns what is wrong with them.
     std::optional<detail::bag_flaw> load(std::span<const std::byte> bytes);
-    /// A copy of the properties in a buffer of that size becomes the bag's.
+    /// Moves the properties into a new buffer of that size.
     void move_to(std::size_t bytes);
     void adopt(std::unique_ptr<std::byte[]> memory) noexcept;
     detail::bag_writer writer() noexcept { return detail::bag_writer(memory_.get()); }

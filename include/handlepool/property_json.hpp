@@ -31,8 +31,8 @@ inline constexpr std::size_t deepest_property = 32;
 HANDLEPOOL_EXPORT property_bag bag_from_json(std::string_view json, std::string_view where,
                                              key_table* names = nullptr);
 
-/// The same, but returns nothing instead of throwing invalid_property_json, and puts the message into
-/// `error`.
+/// Like bag_from_json(), but returns nothing instead of throwing invalid_property_json, and puts the message
+/// into `error`.
 HANDLEPOOL_EXPORT std::optional<property_bag> try_bag_from_json(std::string_view json, std::string_view where,
                                                                 std::string& error,
                                                                 key_table* names = nullptr);
@@ -42,7 +42,7 @@ HANDLEPOOL_EXPORT std::optional<property_bag> try_bag_from_json(std::string_view
 /// the sizes of bag and table.
 HANDLEPOOL_EXPORT std::string to_json(property_view bag, int indent = 4);
 
-/// The same, but returns nothing instead of throwing not_printable, and puts the message into `error`.
+/// Like to_json(), but returns nothing instead of throwing not_printable, and puts the message into `error`.
 HANDLEPOOL_EXPORT std::optional<std::string> try_to_json(property_view bag, std::string& error,
                                                          int indent = 4);
 

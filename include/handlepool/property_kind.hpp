@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-/// What values of properties can be.
+/// The kinds of values that a property can have.
 namespace handlepool {
 
 /// The kind of a value. The numbers stand in files.
@@ -43,7 +43,7 @@ concept property_number =
     (std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
      !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
 
-/// What properties can be set to: truths, numbers, strings, and arrays of floats.
+/// The types that a property can be set to: truths, numbers, strings, and arrays of floats.
 template <class T>
 concept property_value =
     !std::same_as<T, std::nullptr_t> &&

@@ -10,7 +10,7 @@
 /// Paths of properties, as hashes.
 namespace handlepool {
 
-/// What a bag stores of a path: 32 bits.
+/// The part of a path that a bag stores: a hash of 32 bits.
 enum class property_hash : std::uint32_t {};
 
 namespace detail {
@@ -56,7 +56,7 @@ public:
         return path;
     }
 
-    /// What bags hold of it.
+    /// The hash that bags store.
     constexpr property_hash hash() const noexcept {
         return static_cast<property_hash>(static_cast<std::uint32_t>(hash_));
     }

@@ -32,7 +32,7 @@
 
 namespace handlepool {
 
-/// What a property_store is made with. Both are address space only, which is reserved at once.
+/// The options of a property_store. Both are address space only, which is reserved at once.
 struct property_store_options {
     /// Objects can have a bag whose slot is below this; a pool's `slot_limit` is enough. 8 bytes each.
     std::size_t slot_limit = std::size_t{1} << 24;
@@ -40,10 +40,10 @@ struct property_store_options {
     std::size_t bytes = std::size_t{16} << 30;
 };
 
-/// What becomes of the names of paths in the file of a property_store.
+/// Whether the file of a property_store contains the names of paths.
 enum class names_in_file {
     left_out, ///< only programs that know the paths can read the values
-    included  ///< as far as the table knows them that the store is attached to
+    included  ///< those that the store's table of names knows
 };
 
 /// The property bags of a pool's objects, by their handles: one for each object that has properties, of any
@@ -58,15 +58,15 @@ enum class names_in_file {
 ///
 /// Of the handles that a slot has had, only the latest that was given properties has a bag. User bits of
 /// handles are ignored. All bags are of objects of one pool: the one that the store is attached to, or that
-/// of the bags that there are. Which handles can have a bag: as handle_set says. A store without bags that is
-/// not attached changes its pool only while no other thread uses it.
+/// of the bags that there are. The handles that a handle_set refuses can't have a bag. A store that has
+/// lost all its bags may be used for another pool, but only while no other thread uses it.
 ///
 /// Threads: different bags are independent. Any number of threads may read a bag at the same time, or one may
 /// change it: as with the objects themselves, and different objects have different slots while they live. The
-/// pool's compactions change the bags of those that they destroy, so a thread keeps a bag from ending as it
-/// keeps the object, by an access_guard or the order of the frame. Functions that concern all bags say so:
-/// those that read may run while others read, and those that change only while no other thread uses the
-/// store.
+/// pool's compactions change the bags of those that they destroy, so keep
+/// a bag alive the way you keep its object alive, by an access_guard or the order of the frame. Functions
+/// under "All bags: reading" may run concurrently with other reads; those under "All bags: changing" need
+/// exclusive access to the store.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 template <class T, class Layout = default_layout>
 class property_store {
@@ -81,7 +81,7 @@ public:
               static_cast<std::size_t>(detail::least<std::uint64_t>(options.slot_limit, Layout::slot_count)),
               options.bytes)) {}
 
-    /// Takes bags and attachments. A moved-from store can only be destroyed and assigned to.
+    /// Takes over bags and attachment. A moved-from store can only be destroyed and assigned to.
     property_store(property_store&& other) noexcept
         : bags_(std::move(other.bags_)), link_(std::move(other.link_)) {
         link_.follow(*this);
@@ -108,16 +108,16 @@ public:
     /// The object's properties; none if it has no bag. Valid until the bag changes. Constant.
     property_view view(handle_type handle) const noexcept { return bags_->find(owner_of(handle)); }
 
-    /// Has the object a bag? It may be without properties. Constant.
+    /// Returns whether the object has a bag, which may be without properties. Constant.
     bool contains(handle_type handle) const noexcept { return bags_->has(owner_of(handle)); }
 
-    /// Sets a value, as property_bag::set; an object that has no bag gets one. A stale bag of its slot ends.
-    /// False, and nothing has changed, if the handle is stale itself: a later object of its slot has a bag,
-    /// or the store is attached to a pool in which the object is dead. Linear in the bag. Throws
-    /// bag_too_large, and path_collision where a table is attached; property_store_full, std::bad_alloc;
-    /// std::length_error for a slot beyond the option `slot_limit`; std::invalid_argument for a null handle,
-    /// any other that never names an object, one of another pool, and one that is reserved in the pool that
-    /// the store is attached to. Then no bag has changed; but the table may know the path.
+    /// Sets a value like property_bag::set(); an object that has no bag gets one, and the bag of an earlier
+    /// object of its slot ends. Returns false, and changes nothing, if the handle is stale itself: a later
+    /// object of its slot has a bag, or the store is attached to a pool in which the object is dead. Linear
+    /// in the bag. Throws bag_too_large, and path_collision where a table is attached; property_store_full,
+    /// std::bad_alloc; std::length_error for a slot beyond the option `slot_limit`; std::invalid_argument for
+    /// a null handle, any other that never names an object, one of another pool, and one that is reserved in
+    /// the pool that the store is attached to. Then no bag has changed; but the table may know the path.
     template <property_value Value>
     bool set(handle_type handle, property_path path, const Value& value) {
         return may_have_bag(handle) && bags_->set(owner_of(handle), path, detail::entry_of(path, value));
@@ -126,7 +126,7 @@ public:
         return set(handle, path, std::span(value.begin(), value.size()));
     }
 
-    /// The same, but also returns false instead of throwing anything but std::invalid_argument, and
+    /// Like set(), but returns false instead of throwing, except for std::invalid_argument, and
     /// std::bad_alloc where a table is attached.
     template <property_value Value>
     bool try_set(handle_type handle, property_path path, const Value& value) {
@@ -135,29 +135,30 @@ public:
                                                   error) == detail::bag_store::outcome::done;
     }
 
-    /// Gives the object these properties instead of those it has; they may be of this store. False like set.
-    /// Throws what set throws. Linear in both bags.
+    /// Replaces the object's properties by these, which may be of this store. Returns false like set(), and
+    /// throws what that throws. Linear in both bags.
     bool assign(handle_type handle, property_view properties) {
         return may_have_bag(handle) && bags_->assign(owner_of(handle), properties);
     }
 
-    /// Merges like property_bag::merge. False like set. Throws what set throws. Linear in both bags.
+    /// Merges like property_bag::merge(). Returns false like set(), and throws what that throws. Linear in
+    /// both bags.
     bool merge(handle_type handle, property_view later, removals how = removals::apply) {
         return may_have_bag(handle) && bags_->merge(owner_of(handle), later, how);
     }
 
-    /// Erases a property. False if there is none. A bag that fits into half of its memory or less moves to
-    /// the smallest block that has room for it. Linear in the bag.
+    /// Erases a property. Returns whether there was one. A bag that fits into half of its memory or less
+    /// moves to the smallest block that has room for it. Linear in the bag.
     bool erase_property(handle_type handle, property_hash path) noexcept {
         return bags_->erase(owner_of(handle), path);
     }
 
-    /// Ends the bag. False if there is none. Constant.
+    /// Ends the bag. Returns whether there was one. Constant.
     bool erase(handle_type handle) noexcept { return bags_->erase(owner_of(handle)); }
 
     // ---- All bags: reading
 
-    /// How many bags there are; while other threads make and end some, about as many. Linear in the
+    /// The number of bags; approximate while other threads make and end some. Linear in the
     /// processors of the machine.
     size_type size() const noexcept { return bags_->size(); }
     bool empty() const noexcept { return size() == 0; }
@@ -183,8 +184,9 @@ public:
     /// Ends all bags, and gives their memory back to the system. Linear in the memory.
     void clear() noexcept { bags_->clear(); }
 
-    /// Ends the bags for which `predicate(handle, property_view)` is true. Returns how many. Like for_each.
-    /// What the predicate throws passes through; the bags that it was not asked about stay.
+    /// Ends the bags for which `predicate(handle, property_view)` is true. Returns how many it ended.
+    /// Costs what for_each() costs. What the predicate throws passes through; the bags that it was not asked
+    /// about stay.
     template <class Predicate>
     friend std::size_t erase_if(property_store& store, Predicate predicate) {
         std::size_t erased = 0;
@@ -195,24 +197,24 @@ public:
     }
 
     /// Moves all bags together, in the order of their slots and without what they don't use, and gives the
-    /// rest of the memory back to the system; both are there meanwhile. Linear in the bags. Throws
-    /// property_store_full, reservation_failed and std::bad_alloc; then nothing has changed.
+    /// rest of the memory back to the system; old and new memory exist at the same time. Linear in the bags.
+    /// Throws property_store_full, reservation_failed and std::bad_alloc; then nothing has changed.
     void shrink_to_fit() { bags_->shrink_to_fit(); }
 
     // ---- Names
 
-    /// As property_bag::set_names, for all bags.
+    /// Sets the table of names of all bags, like property_bag::set_names().
     void set_names(key_table& names) noexcept { bags_->set_names(&names); }
     /// The table that names the paths; null if there is none.
     key_table* names() const noexcept { return bags_->names(); }
 
-    // ---- The dead
+    // ---- Following a pool
 
-    /// From here on, the pool's compactions end the bags of the objects that they destroy, in constant time
-    /// each, and so does what else destroys them; and prunes the store now. Replaces an attachment to a pool.
-    /// Either may end first. Like on_destroy() of the pool, and linear in the slots.
-    /// Throws std::invalid_argument if there are bags of another pool, or of reserved handles, and what
-    /// on_destroy() throws; then nothing has changed.
+    /// Attaches the store to a pool: the bags of objects that the pool destroys, by a compaction or
+    /// otherwise, end in constant time each. Also prunes the store now. Replaces an earlier attachment. The
+    /// store and the pool may be destroyed in either order. Subject to the same rules as on_destroy() of the
+    /// pool, and linear in the slots. Throws std::invalid_argument if there are bags of another pool, or of
+    /// reserved handles, and what on_destroy() throws; then nothing has changed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
@@ -220,12 +222,13 @@ public:
         link_.attach(pool, *this);
         prune(pool);
     }
-    /// From here on, bags stay until they are erased. The names stay, too.
+    /// Ends the attachment: bags stay until they are erased. The table of names stays, too.
     void detach() noexcept { link_.detach(); }
-    /// Is it attached to a pool that still exists?
+    /// Returns whether it is attached to a pool that still exists.
     bool attached() const noexcept { return link_.attached(); }
 
-    /// Ends the bags of objects that are stale in the pool. Returns how many. Linear in the slots.
+    /// Ends the bags of objects that are stale in the pool, and returns how many it ended. Linear in the
+    /// slots.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(const Pool& pool) noexcept {
@@ -237,7 +240,7 @@ public:
     // ---- Files
 
     /// Writes all bags with their handles, and a checksum; and, if they are `included`, the names of paths,
-    /// each once. Linear. Throws std::bad_alloc; whether it was written, the stream knows.
+    /// each once. Linear. Throws std::bad_alloc. Errors of writing are in the state of the stream.
     void write(std::ostream& out, names_in_file paths = names_in_file::left_out) const {
         const key_table no_names;
         detail::bag_file_writer file(out, layout_word, size(),
@@ -248,24 +251,24 @@ public:
         file.end();
     }
 
-    /// The same into a file, which comes whole or not at all. Throws std::system_error, which names the
-    /// file, and std::bad_alloc.
+    /// Writes like write(), into a file, which is replaced as a whole or not at all. Throws
+    /// std::system_error, which names the file, and std::bad_alloc.
     void save(const std::filesystem::path& file, names_in_file paths = names_in_file::left_out) const {
         detail::raise_file_error(try_save(file, paths), file);
     }
-    /// The same, but returns the error instead of throwing std::system_error.
+    /// Like save(), but returns the error instead of throwing std::system_error.
     std::error_code try_save(const std::filesystem::path& file,
                              names_in_file paths = names_in_file::left_out) const {
         return detail::write_bag_file(file, [this, paths](std::ostream& out) { write(out, paths); });
     }
 
-    /// Instead of the bags that there are, those that were written, at any address. Returns how many. Those
-    /// of objects that are dead in a pool that the store is attached to are left out. The table that the
-    /// store is attached to, if there is one, knows afterwards the names that are in the file.
+    /// Replaces all bags by those that write() has written, at any address, and returns how many there are.
+    /// The store leaves out bags of objects that are dead in the pool that it is attached to. Its table of
+    /// names, if it has one, learns the names that are in the file.
     ///
     /// Handles of another run of a program name other objects, or none: `owner_now(handle)` returns the
-    /// handle of the object whose bag it is now, or the null handle for none. Without it, handles are as they
-    /// were.
+    /// handle of the object that gets the bag now, or the null handle to leave it out. By default handles are
+    /// as they were.
     ///
     /// Throws invalid_bag unless these are the bytes of a store with handles of the same layout; `where`
     /// begins the message. What assign throws, path_collision if the table knows another path of the hash of
@@ -279,7 +282,7 @@ public:
         file.raise_flaw(where);
         return *count;
     }
-    /// The same, but returns nothing instead of throwing invalid_bag, and puts the message into `error`.
+    /// Like read(), but returns nothing instead of throwing invalid_bag, and puts the message into `error`.
     template <class OwnerNow = detail::same_owner>
     std::optional<size_type> try_read(std::span<const std::byte> bytes, std::string& error,
                                       std::string_view where = "store", OwnerNow owner_now = {}) {
@@ -291,13 +294,13 @@ public:
         return count;
     }
 
-    /// The same of a file. Throws std::system_error, which names it, and what read throws.
+    /// Reads a file like read(). Throws std::system_error, which names the file, and what read() throws.
     template <class OwnerNow = detail::same_owner>
     size_type load(const std::filesystem::path& file, OwnerNow owner_now = {}) {
         const std::string bytes = detail::bag_file_bytes(file);
         return read(std::as_bytes(std::span(bytes)), file.string(), std::move(owner_now));
     }
-    /// The same, but returns nothing instead of throwing std::system_error and invalid_bag, and puts the
+    /// Like load(), but returns nothing instead of throwing std::system_error and invalid_bag, and puts the
     /// message into `error`.
     template <class OwnerNow = detail::same_owner>
     std::optional<size_type> try_load(const std::filesystem::path& file, std::string& error,
@@ -311,13 +314,13 @@ private:
     friend class detail::pool_subscription<property_store>;
 
     static constexpr const char* container = "property_store";
-    /// What distinguishes the handles of a file.
+    /// Identifies the layout of the handles in a file.
     static constexpr std::uint32_t layout_word = Layout::index_bits | Layout::generation_bits << 8 |
                                                  Layout::pool_id_bits << 16 | Layout::user_bits << 24;
 
     explicit property_store(std::unique_ptr<detail::bag_store> bags) noexcept : bags_(std::move(bags)) {}
 
-    /// Nobody, of bits that are no handle.
+    /// The owner that a handle names; none for bits that are no handle.
     static detail::bag_owner owner_of(handle_type handle) noexcept {
         if (!Layout::fits(handle.value())) {
             return {};
@@ -328,12 +331,12 @@ private:
         return handle_type::from_value(Layout::value_of(slot, bags_->tag_of(slot)));
     }
 
-    /// Has an object of that slot a bag?
+    /// Returns whether any object of the handle's slot has a bag.
     bool has_slot_of(handle_type handle) const noexcept {
         return handle.index() < bags_->slots_end() && bags_->tag_of(handle.index()) != 0;
     }
 
-    /// Raises std::invalid_argument for a handle that no bag can have.
+    /// Returns whether the object can have a bag. Throws std::invalid_argument for a handle that is refused.
     bool may_have_bag(handle_type handle) {
         bags_->leave_other_pool(handle.pool_id());
         return link_.admits(handle, bags_->pool_id(), container);
@@ -348,7 +351,7 @@ private:
         bags_->forget(owner_of(handle));
     }
 
-    /// Nothing if the file has a flaw; then nothing has changed.
+    /// Replaces all bags by those of the file. Returns nothing, and changes nothing, if the file has a flaw.
     template <class OwnerNow>
     std::optional<size_type> take_bags(detail::bag_file_reader& file, OwnerNow& owner_now) {
         property_store loaded(std::make_unique<detail::bag_store>(bags_->slot_limit(), bags_->bytes()));

@@ -29,12 +29,12 @@ class bag_store;
 /// One property of a bag, as iteration gives it. It refers to the bag, and is valid until that changes.
 class property {
 public:
-    /// What the bag knows of its path.
+    /// The hash of its path, which is all that the bag stores of the path.
     property_hash hash() const noexcept { return static_cast<property_hash>(bag_.key(position_)); }
-    /// Not property_kind::none.
+    /// The kind of its value, which is never property_kind::none.
     property_kind kind() const noexcept { return bag_.kind(position_); }
 
-    /// Its value, if it is of that type. Any thread while none changes the bag; wait-free, constant.
+    /// The value, if it is of that type. Any thread while none changes the bag; wait-free, constant.
     template <property_type T>
     std::optional<T> get() const noexcept {
         if (kind() != kind_of<T>) {
@@ -59,7 +59,7 @@ private:
     std::size_t position_;
 };
 
-/// What can be read of properties: the base of those that keep them, and of property_view.
+/// Reads properties: the base of property_bag and property_view.
 ///
 /// All functions: any threads at the same time, while none changes the bag. Look-ups are wait-free, and
 /// linear in the number of properties: one pass over their hashes. Strings and arrays that are returned refer
@@ -98,38 +98,39 @@ public:
         return position != bag.count() ? bag.kind(position) : property_kind::none;
     }
 
-    /// Is there anything under that path? Removals count too, here and below.
+    /// Returns whether there is a property under that path. Removals count too, here and below.
     bool contains(property_hash path) const noexcept { return kind(path) != property_kind::none; }
 
-    /// How many properties there are. Constant.
+    /// The number of properties. Constant.
     std::size_t size() const noexcept { return buffer().count(); }
-    /// Is there none? Constant.
+    /// Returns whether there is none. Constant.
     bool empty() const noexcept { return size() == 0; }
 
     /// All properties, in the order of their hashes. Constant.
     iterator begin() const noexcept;
-    /// Behind the last one. Constant.
+    /// The end of the properties. Constant.
     iterator end() const noexcept;
 
-    /// The whole buffer. A copy of these bytes is a copy of the bag, and a file of them keeps it:
-    /// `from_bytes` reads it. They depend on the byte order of the machine, and tell it. Nothing is in them
-    /// that was erased. Constant.
+    /// The whole buffer. A copy of these bytes is a copy of the bag, which can be written to a file and read
+    /// by `from_bytes`. They record the byte order of the machine, on which they depend, and contain nothing
+    /// of erased properties. Constant.
     std::span<const std::byte> bytes() const noexcept { return {buffer().memory(), buffer().capacity()}; }
-    /// Bytes of the buffer; those of a bag that has never had a value are not its own. Constant.
+    /// The size of the buffer in bytes. A bag that has never had a value owns no buffer, and shares one.
+    /// Constant.
     std::size_t capacity() const noexcept { return buffer().capacity(); }
 
     /// The table that names the paths; null if there is none. Constant.
     key_table* names() const noexcept { return names_; }
 
-    /// Have both the same properties? Numbers are compared bit by bit. Linear.
+    /// Returns whether both have the same properties. Numbers are compared bit by bit. Linear.
     friend bool operator==(const property_reader& one, const property_reader& other) noexcept {
         return equal(one.buffer(), other.buffer());
     }
 
 protected:
-    /// Of no properties.
+    /// A reader of no properties.
     property_reader() noexcept = default;
-    /// Of a sound buffer.
+    /// A reader of a buffer that was validated.
     property_reader(const std::byte* memory, key_table* names) noexcept : memory_(memory), names_(names) {}
     property_reader(const property_reader&) noexcept = default;
     property_reader& operator=(const property_reader&) noexcept = default;
@@ -137,15 +138,15 @@ protected:
 
     /// The buffer that is read.
     detail::bag_reader buffer() const noexcept { return detail::bag_reader(memory_); }
-    /// From here on this one is.
+    /// Makes this the buffer that is read.
     void set_buffer(const std::byte* memory) noexcept { memory_ = memory; }
 
-    /// Exchanges what the two read, and their tables.
+    /// Exchanges buffers and tables.
     void swap(property_reader& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(names_, other.names_);
     }
-    /// From here on this table names the paths.
+    /// Makes this the table that names the paths.
     void set_names(key_table* names) noexcept { names_ = names; }
 
 private:
@@ -159,10 +160,10 @@ private:
     key_table* names_ = nullptr;
 };
 
-/// Goes over the properties of a bag; valid until that changes.
+/// Iterates over the properties of a bag; valid until the bag changes.
 class property_reader::iterator {
 public:
-    /// For the standard library.
+    /// The types of a forward iterator.
     using iterator_concept = std::forward_iterator_tag;
     using iterator_category = std::input_iterator_tag; // it gives values, not references
     using value_type = property;
@@ -170,10 +171,10 @@ public:
     using reference = property;
     using pointer = void;
 
-    /// Of no bag.
+    /// An iterator that belongs to no bag.
     iterator() noexcept = default;
 
-    /// As of any forward iterator.
+    /// The operations of a forward iterator.
     property operator*() const noexcept { return at_position(detail::bag_reader(memory_), position_); }
     iterator& operator++() noexcept {
         ++position_;
@@ -206,20 +207,21 @@ inline property_reader::iterator property_reader::end() const noexcept {
 /// std::string_view, it is small, is passed by value, and must not be used after that bag has changed.
 class HANDLEPOOL_EXPORT property_view : public property_reader {
 public:
-    /// Of no properties.
+    /// A view of no properties.
     property_view() noexcept = default;
-    /// Of all that can be read; with its names.
+    /// A view of the reader's properties, with its table of names.
     property_view(const property_reader& bag) noexcept : property_reader(bag) {}
-    /// The same, with the names of that table.
+    /// A view of the reader's properties, with another table of names.
     property_view(const property_reader& bag, key_table& names) noexcept : property_reader(bag) {
         set_names(&names);
     }
 
-    /// Of the bytes of a bag, which stay where they are, at an address that is a multiple of 4. Throws
-    /// invalid_bag unless they are a bag; `where` begins the message. Whatever they are, no other byte is
-    /// read. Any thread, at any time; linear.
+    /// A view of the bytes of a bag, which stay where they are, at an address that is a multiple of 4. Throws
+    /// invalid_bag unless they are a bag; `where` begins the message. No byte outside of them is read,
+    /// whatever they contain. Any thread, at any time; linear.
     static property_view from_bytes(std::span<const std::byte> bytes, std::string_view where = "bag");
-    /// The same, but returns nothing instead of throwing that, and puts the message into `error`.
+    /// Like from_bytes(), but returns nothing instead of throwing invalid_bag, and puts the message into
+    /// `error`.
     static std::optional<property_view> try_from_bytes(std::span<const std::byte> bytes, std::string& error,
                                                        std::string_view where = "bag");
 
@@ -229,9 +231,9 @@ private:
     property_view(const std::byte* memory, key_table* names) noexcept : property_reader(memory, names) {}
 };
 
-/// The properties as a text for people, one a line, in the order of their hashes: `"stats" / "health": 10`.
-/// Paths without a name are shown as their hash. Throws std::bad_alloc. Any threads while none changes the
-/// bag; linear.
+/// Returns the properties as readable text, one a line, in the order of their hashes: `"stats" / "health":
+/// 10`. Paths without a name are shown as their hash. Throws std::bad_alloc. Any threads while none changes
+/// the bag; linear.
 HANDLEPOOL_EXPORT std::string describe(property_view bag);
 
 } // namespace handlepool

@@ -37,7 +37,7 @@ public:
     /// The row at a place that the pool knows.
     explicit row(detail::row_address place) noexcept : place_(place) {}
 
-    /// The same row, with elements that can't be changed.
+    /// A row of a const pool from a row: its elements can't be changed.
     template <class Other>
         requires(std::same_as<Other, row<std::remove_const_t<Cs>...>> && !std::same_as<Other, row>)
     row(const Other& other) noexcept : place_(other.place_) {}
@@ -80,13 +80,13 @@ public:
     /// The row at a place that the pool knows.
     explicit row_pointer(detail::row_address place) noexcept : row_(place) {}
 
-    /// The same row, with elements that can't be changed.
+    /// A row_pointer of a const pool from a row_pointer: its elements can't be changed.
     template <class Other>
         requires(std::same_as<Other, row_pointer<std::remove_const_t<Cs>...>> &&
                  !std::same_as<Other, row_pointer>)
     row_pointer(const Other& other) noexcept : row_(other.row_) {}
 
-    /// Is there a row?
+    /// Returns whether there is a row.
     explicit operator bool() const noexcept { return place().starts != nullptr; }
 
     /// The row, which must be there.
@@ -96,7 +96,7 @@ public:
     /// Where the row is, for the library.
     detail::row_address place() const noexcept { return row_.place_; }
 
-    /// Do both name the same row, or none?
+    /// Returns whether both name the same row, or both are null.
     friend bool operator==(row_pointer one, row_pointer other) noexcept {
         return one.place() == other.place();
     }
@@ -110,7 +110,7 @@ private:
 
 } // namespace handlepool
 
-/// What structured bindings need.
+/// The protocol of structured bindings.
 template <class... Cs>
 struct std::tuple_size<handlepool::row<Cs...>> : std::integral_constant<std::size_t, sizeof...(Cs)> {};
 template <std::size_t Index, class... Cs>

@@ -18,7 +18,7 @@ struct service_stats {
     std::vector<pool_stats> pools; ///< one for each pool
 };
 
-/// What one compaction of a service did, over all its pools.
+/// The result of one compaction of a service, over all its pools.
 struct service_compaction {
     std::size_t pools = 0;   ///< pools that were compacted; the others had nothing to do
     std::size_t skipped = 0; ///< pools that a guard kept from being compacted; only by try_compact
@@ -33,7 +33,7 @@ struct service_compaction {
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
-/// What one shrink_to_fit() of a service did.
+/// The result of one shrink_to_fit() of a service.
 struct service_shrink {
     std::size_t pools = 0;   ///< pools that returned memory, or had none to return
     std::size_t skipped = 0; ///< pools that a guard, or a compaction, kept from it; only by try_shrink_to_fit
@@ -52,7 +52,7 @@ HANDLEPOOL_EXPORT std::string to_json(const service_stats& stats);
 /// in `_total`.
 HANDLEPOOL_EXPORT std::string to_prometheus(const service_stats& stats);
 
-/// What a pool still holds.
+/// The objects that a pool still holds.
 struct pool_leak {
     std::string pool;                ///< its name
     std::size_t objects = 0;         ///< objects that are alive

@@ -9,7 +9,7 @@
 
 namespace handlepool {
 
-/// What one compaction did.
+/// The result of one compaction.
 struct compaction_stats {
     std::size_t removed = 0; ///< objects destroyed
     std::size_t born = 0;    ///< newborns moved from the nursery into the dense store
@@ -24,11 +24,11 @@ struct compaction_stats {
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 
-/// What one sort, or a part of one, did.
+/// The result of a sort, or of a part of one.
 struct sort_stats {
     std::size_t moved = 0;               ///< objects that changed their place
     std::size_t size = 0;                ///< objects in the dense store
-    bool in_order = true;                ///< is the dense store in order now, equal objects included?
+    bool in_order = true;                ///< whether the dense store is in order now, equal objects included
     std::chrono::nanoseconds duration{}; ///< of the whole
 };
 

@@ -37,7 +37,7 @@ public:
     /// The clock of all times.
     using clock = std::chrono::steady_clock;
 
-    /// What is counted, and how much of it there is.
+    /// The name of a number, and its value.
     using counter = std::pair<std::string_view, std::uint64_t>;
 
     /// Has room for `most_events` events; later ones are only counted.
@@ -72,9 +72,10 @@ public:
     /// Writes all that was recorded, with times since the timeline was made. Linear. Throws std::bad_alloc,
     /// and what the stream throws.
     void write(std::ostream& out) const;
-    /// The same into a file. Throws std::system_error, with the file's name; then there is no new file.
+    /// Writes like write(), into a file. Throws std::system_error, which names the file; then there is no new
+    /// file.
     void save(const std::filesystem::path& file) const;
-    /// The same, but returns the error. Throws std::bad_alloc.
+    /// Like save(), but returns the error instead of throwing std::system_error. Throws std::bad_alloc.
     std::error_code try_save(const std::filesystem::path& file) const;
 
 private:

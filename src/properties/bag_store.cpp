@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "bag_merge.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/member_check.hpp>
-#include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
 #include <handlepool/key_table.hpp>
 #include <handlepool/property_bag.hpp>

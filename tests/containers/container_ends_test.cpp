@@ -176,6 +176,28 @@ TEST_F(map_ends, erase_another_when_a_value_is_assigned) {
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(1, 3, 4));
 }
 
+TEST(map_ends_alone, erase_another_or_itself_when_a_value_is_assigned_wherever_the_two_are) {
+    for (std::uint64_t one = 0; one != 4; ++one) {
+        for (std::uint64_t other = 0; other != 4; ++other) {
+            end_map map;
+            std::vector<int> rest;
+            for (int i = 0; i != 4; ++i) {
+                const auto at = static_cast<std::uint64_t>(i);
+                map.try_emplace(handle_of(at), ends(i));
+                if (at != other) {
+                    rest.push_back(i);
+                }
+            }
+            map.at(handle_of(one))->at_end = [&] { EXPECT_TRUE(map.erase(handle_of(other))); };
+            const auto assigned = map.insert_or_assign(handle_of(one), ends(static_cast<int>(one)));
+            EXPECT_FALSE(assigned.inserted);
+            EXPECT_EQ(assigned.value, map.find(handle_of(one))) << one << " takes out " << other;
+            EXPECT_EQ(assigned.value == nullptr, one == other);
+            EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(rest));
+        }
+    }
+}
+
 TEST_F(map_ends, erase_another_when_a_stale_member_is_replaced) {
     map.at(handle_of(4))->at_end = [&] {
         map.erase(handle_of(1));

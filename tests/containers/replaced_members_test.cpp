@@ -87,12 +87,12 @@ TEST(replaced_members, of_an_index_have_no_bits) {
 TEST(replaced_members, of_a_hierarchy_have_no_bits) {
     const auto other = with_bits(6, 1, 7);
     hierarchy<int, bits_layout> tree;
-    tree.attach(other, stale);
+    tree.set_parent(other, stale);
     EXPECT_TRUE(tree.insert(later));
     EXPECT_THAT(tree.handles(), UnorderedElementsAre(member, other.without_user()));
     EXPECT_THAT(tree.roots(), UnorderedElementsAre(member, other.without_user())) << "without bits";
     EXPECT_FALSE(tree.contains(stale));
-    tree.attach(later, other);
+    tree.set_parent(later, other);
     EXPECT_THAT(tree.children(other), ElementsAre(member));
     EXPECT_EQ(tree.parent(later), other.without_user());
     EXPECT_THAT(tree.breadth_first(other), ElementsAre(other.without_user(), member));

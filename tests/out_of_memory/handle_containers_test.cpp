@@ -298,6 +298,32 @@ TEST(containers_without_memory, hierarchy_relates_or_does_not) {
               2U);
 }
 
+TEST(containers_without_memory, hierarchy_gives_a_child_another_parent_or_leaves_it_where_it_is) {
+    const auto make = [] {
+        hierarchy<int> tree;
+        tree.set_parent(handle_in(1), handle_in(0));
+        tree.set_parent(handle_in(2), handle_in(0));
+        tree.insert(handle_in(3));
+        return tree;
+    };
+    const auto unchanged = [](hierarchy<int>& tree) {
+        EXPECT_EQ(tree.parent(handle_in(1)), handle_in(0));
+        EXPECT_EQ(tree.place(handle_in(1)), 0U);
+        EXPECT_EQ(tree.breadth_first(handle_in(0)), (std::vector{handle_in(0), handle_in(1), handle_in(2)}));
+        EXPECT_TRUE(tree.children(handle_in(3)).empty());
+        EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()),
+                  (std::vector{handle_in(0), handle_in(3)}));
+    };
+    for (const std::uint64_t child : {1U, 3U}) { // of a parent, and a root
+        const std::uint64_t parent = child == 1 ? 3 : 1;
+        EXPECT_EQ(expect_all_or_nothing(
+                      make,
+                      [&](hierarchy<int>& tree) { tree.set_parent(handle_in(child), handle_in(parent)); },
+                      unchanged),
+                  1U);
+    }
+}
+
 TEST(containers_without_memory, hierarchy_that_could_not_insert_knows_whose_children_are_whose) {
     EXPECT_GE(expect_all_or_nothing(
                   [] {

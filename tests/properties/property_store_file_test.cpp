@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
 #include <tests/support/scratch_directory.hpp>
-#include <tests/support/threads.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -232,29 +231,6 @@ TEST(property_store_file_test, one_slot_has_one_bag) {
         object_store store;
         EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), std::invalid_argument);
     }
-}
-
-TEST(property_store_file_test, a_file_comes_whole_though_several_threads_save_it) {
-    const support::scratch_directory directory;
-    const std::filesystem::path file = directory.path() / "bags";
-    object_store large;
-    for (std::uint64_t i = 0; i != 3000; ++i) {
-        large.set(object_in(i), "value"_key, i);
-    }
-    const object_store small = three_bags();
-    small.save(file);
-    in_threads(3, [&](std::size_t thread) {
-        for (int i = 0; i != 50; ++i) {
-            if (thread == 2) {
-                object_store loaded({.slot_limit = 10'000, .bytes = 1'000'000});
-                const std::size_t count = loaded.load(file);
-                EXPECT_TRUE(count == 3 || count == 3000) << count;
-            } else {
-                EXPECT_EQ((thread == 0 ? small : large).try_save(file), std::error_code());
-            }
-        }
-    });
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 #if !defined(_WIN32) // which has no limits of files, and other permissions

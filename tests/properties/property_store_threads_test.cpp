@@ -7,14 +7,18 @@
 
 #include <gtest/gtest.h>
 #include <support/threads/barrier.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace handlepool::test {
@@ -154,6 +158,33 @@ TEST(property_store_threads_test, a_stale_handle_can_be_asked_about_at_any_time)
             EXPECT_FALSE(store.erase(stale));
         }
     });
+}
+
+TEST(property_store_threads_test, a_file_comes_whole_though_several_threads_save_it) {
+    const support::scratch_directory directory;
+    const std::filesystem::path file = directory.path() / "bags";
+    const auto store_of = [](std::uint64_t count) {
+        property_store<int> store({.slot_limit = 10'000, .bytes = 1'000'000});
+        for (std::uint64_t i = 0; i != count; ++i) {
+            store.set(object_in(i), "value"_key, i);
+        }
+        return store;
+    };
+    const property_store<int> small = store_of(3);
+    const property_store<int> large = store_of(3000);
+    small.save(file);
+    in_threads(3, [&](std::size_t thread) {
+        for (int i = 0; i != 50; ++i) {
+            if (thread == 2) {
+                property_store<int> loaded({.slot_limit = 10'000, .bytes = 1'000'000});
+                const std::size_t count = loaded.load(file);
+                EXPECT_TRUE(count == 3 || count == 3000) << count;
+            } else {
+                EXPECT_EQ((thread == 0 ? small : large).try_save(file), std::error_code());
+            }
+        }
+    });
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 // As objects themselves: guards keep what is used from ending, and what is used has not ended.

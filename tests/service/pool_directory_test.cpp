@@ -10,9 +10,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace handlepool::test {
 
@@ -66,6 +69,33 @@ TEST_F(pool_directory_test, says_why_it_refuses_a_pool) {
     EXPECT_THAT(refusal_of("", {}), HasSubstr("needs a name"));
     EXPECT_THAT(refusal_of("rocks", {.capacity = 0}), HasSubstr("capacity"));
     EXPECT_EQ(pools.size(), 1U);
+}
+
+/// Of a pool that calls a function while it is being made, when other threads may do anything.
+struct slow_policy : default_policy {
+    static inline std::function<void()> meanwhile;
+    static std::uint64_t numbering() {
+        if (const auto call = std::exchange(meanwhile, {})) {
+            call();
+        }
+        return default_policy::numbering();
+    }
+};
+
+TEST_F(pool_directory_test, refuses_a_name_that_was_taken_while_the_pool_was_made) {
+    pool_type* first = nullptr;
+    std::string error;
+    slow_policy::meanwhile = [&] { first = &add("ships"); };
+    EXPECT_EQ((pools.try_add<pool<int, default_layout, slow_policy>>(error, "ships", {.capacity = 10})),
+              nullptr);
+    EXPECT_EQ(error, "handlepool: the service has a pool 'ships' already");
+    EXPECT_EQ(pools.size(), 1U);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(pools.find("ships")->as<pool_type>(), first);
+    pools.begin_frame(true);
+    EXPECT_THAT(pools.of_frame(), ElementsAre(pools.find("ships")));
+    EXPECT_TRUE(pools.remove("ships"));
+    EXPECT_EQ(pools.size(), 0U);
 }
 
 TEST_F(pool_directory_test, limits_override_the_options_and_are_unused_until_a_pool_has_their_name) {

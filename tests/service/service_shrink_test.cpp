@@ -69,6 +69,24 @@ TEST_F(service_shrink_test, all_pools_return_their_memory) {
     EXPECT_GE(bytes_of(dense), objects * sizeof(page_sized));
 }
 
+TEST_F(service_shrink_test, pools_that_no_frame_has_seen_return_their_memory_too) {
+    for (const bool try_to : {false, true}) {
+        auto& added = world.add_pool<page_sized>(try_to ? "second" : "first", {.capacity = 1000});
+        for (std::size_t i = 0; i != objects; ++i) {
+            added.emplace();
+        }
+        added.compact();
+        added.clear();
+        added.compact();
+        ASSERT_GE(bytes_of(added), objects * sizeof(page_sized));
+        const service_shrink done = try_to ? world.try_shrink_to_fit().value() : world.shrink_to_fit();
+        EXPECT_EQ(done.pools, world.size());
+        EXPECT_EQ(done.skipped, 0U);
+        EXPECT_EQ(bytes_of(added), 0U);
+    }
+    EXPECT_EQ(bytes(), 0U);
+}
+
 TEST_F(service_shrink_test, a_pool_that_refuses_is_named_after_the_others_have_returned_theirs) {
     {
         const auto guard = dense.access();

@@ -84,8 +84,8 @@ void for_each(Pool& pool, const Body& body) {
         detail::objects_of(pool), [&](std::size_t, auto& object) { body(object); }, tbb::auto_partitioner());
 }
 
-/// The same; each part of the store goes to the thread that had it last time with this partitioner, and may
-/// still have it in its caches. One loop at a time for each partitioner.
+/// Like for_each(pool, body), but each part of the store goes to the thread that had it last time with this
+/// partitioner, and may still have it in its caches. One loop at a time for each partitioner.
 template <class Pool, class Body>
 void for_each(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
     detail::for_each_position(
@@ -101,7 +101,7 @@ void for_each_with_handle(Pool& pool, const Body& body) {
         [&](std::size_t position, auto& object) { body(pool.handle_at(position), object); },
         tbb::auto_partitioner());
 }
-/// The same, with a partitioner as for_each has it.
+/// Like for_each_with_handle(pool, body), with a partitioner as for for_each().
 template <class Pool, class Body>
 void for_each_with_handle(Pool& pool, const Body& body, tbb::affinity_partitioner& placement) {
     detail::for_each_position(

@@ -29,7 +29,7 @@ struct task_times {
     std::chrono::nanoseconds duration{}; ///< of its run
 };
 
-/// What happened in a frame.
+/// The report on one frame.
 struct frame_report {
     std::uint64_t frame = 0;             ///< its number, from 0 on, over all runs of the graph
     std::chrono::nanoseconds duration{}; ///< until its last task had ended
@@ -40,7 +40,7 @@ struct frame_report {
 /// How a run of frames ended.
 struct frame_run {
     std::uint64_t frames = 0;   ///< frames that ran to their ends
-    bool cancelled = false;     ///< did cancel() end it before all were run?
+    bool cancelled = false;     ///< whether cancel() ended it before all frames were run
     std::exception_ptr failure; ///< what a task threw in the frame after those; null if none did
     std::string failed_task;    ///< which task
 

@@ -3,6 +3,9 @@
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/error.hpp>
 
+#include <algorithm>
+#include <tuple>
+
 namespace handlepool::detail {
 
 namespace {
@@ -84,6 +87,15 @@ std::string describe_handle(std::string_view pool, bool alive, const handle_repo
             : handle.frames_since_birth
                 ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
                 : "alive");
+}
+
+void keep_oldest(std::vector<aged_handle>& handles, std::size_t most) noexcept {
+    const std::size_t count = std::min(most, handles.size());
+    const auto age = [](const aged_handle& one) {
+        return std::tuple(~one.frames, one.generation, one.index);
+    };
+    std::ranges::partial_sort(handles, handles.begin() + static_cast<std::ptrdiff_t>(count), {}, age);
+    handles.erase(handles.begin() + static_cast<std::ptrdiff_t>(count), handles.end());
 }
 
 } // namespace handlepool::detail

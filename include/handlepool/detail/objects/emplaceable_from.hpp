@@ -21,17 +21,22 @@ namespace handlepool::detail {
 template <class T, class... Args>
 concept made_by_braces = std::is_aggregate_v<T> && requires { T{std::declval<Args>()...}; };
 
-/// Does the one argument convert to an aggregate T? Constructibility alone would also be that of its first
-/// member.
+/// Whether the one argument converts to an aggregate T. Constructibility alone would also be that of its
+/// first member.
 template <class T, class... Args>
 concept converts_to_aggregate =
     std::is_aggregate_v<T> && sizeof...(Args) == 1 &&
     ((std::convertible_to<Args, T> || requires { std::declval<Args>().operator T(); }) && ...);
 
-/// Can a pool make a T from these arguments?
+/// Whether a pool can make a T from these arguments.
 template <class T, class... Args>
 concept emplaceable_from = made_by_braces<T, Args...> || converts_to_aggregate<T, Args...> ||
                            (!std::is_aggregate_v<T> && std::constructible_from<T, Args...>);
+
+/// A function that makes a T when it is told its handle.
+template <class Make, class T, class Handle>
+concept factory_of =
+    std::invocable<Make, Handle> && std::constructible_from<T, std::invoke_result_t<Make, Handle>>;
 
 template <class T, class... Args>
 consteval bool is_nothrow_emplaceable_from() {
@@ -53,7 +58,7 @@ void make_at(void* memory, Args&&... args) noexcept(is_nothrow_emplaceable_from<
     }
 }
 
-/// The same from what `make()` returns; in place, when that is a T.
+/// Makes a T in raw memory from what `make()` returns, without a move when that is a T.
 template <class T, class Make>
 void make_with(void* memory, Make make) {
     ::new (memory) T(make());

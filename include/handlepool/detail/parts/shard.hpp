@@ -2,9 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
+#include <handlepool/detail/slots/slot_claim.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
 #include <handlepool/policy.hpp>
@@ -15,67 +15,10 @@
 
 namespace handlepool::detail {
 
-/// Slots that a thread has claimed for its next objects. The thread takes them and claims more; any thread
-/// may ask how many are left.
-template <class Policy>
-class slot_claim {
-public:
-    /// Slots that were not used yet. Relaxed: callers that must not miss a claim say what orders it.
-    std::uint32_t left() const noexcept { return left_.load(std::memory_order::relaxed); }
-
-    /// The next slot, or none. Calls `soon(slot)` for one that comes some calls later, or any value, for
-    /// prefetching.
-    template <class Soon>
-    slot_index take(Soon soon) noexcept {
-        const std::uint32_t left = this->left();
-        if (left == 0) [[unlikely]] {
-            return slot_index::none;
-        }
-        left_.store(left - 1, std::memory_order::relaxed);
-        const std::uint32_t next = end_ - left;
-        soon(slot_index{slots_[next + read_ahead]});
-        return slot_index{slots_[next]};
-    }
-
-    /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote. Returns the
-    /// first of them, or none. There must be none left.
-    template <class Claim>
-    slot_index refill(std::size_t wanted, Claim claim) noexcept {
-        // What will be left is counted before the claim, and published by its exchange, (11), (15) or (33):
-        // a thread that finds the pool full because of this claim also sees its unused slots.
-        set_left(wanted);
-        end_ = static_cast<std::uint32_t>(claim(slots_, wanted));
-        if (wanted > 1) {
-            set_left(end_);
-        }
-        return end_ == 0 ? slot_index::none : slot_index{slots_[0]};
-    }
-
-    /// Forgets them. Only while nobody else looks.
-    void reset() noexcept {
-        set_left(0);
-        end_ = 0;
-    }
-
-private:
-    /// Of so many claimed slots all but the first are left.
-    void set_left(std::size_t claimed) noexcept {
-        left_.store(static_cast<std::uint32_t>(claimed == 0 ? 0 : claimed - 1), std::memory_order::relaxed);
-    }
-
-    // Padding after the slots, so that prefetching may read past them.
-    static constexpr std::uint32_t read_ahead = 8;
-
-    // The last `left_` of the first `end_` of `slots_`.
-    typename Policy::template atomic<std::uint32_t> left_{0};
-    typename Policy::template plain<std::uint32_t> end_{0};
-    std::uint32_t slots_[Policy::claim_size + read_ahead]{};
-};
-
-/// What one thread needs in order to work alone. It belongs to a thread index: when its thread ends, the next
-/// thread with that index finds it as it was left. Only its thread writes it, except for the pin, which is
-/// lowered where a guard ends, and the consumer's ends of its queues, which are compaction's. What others
-/// read is atomic.
+/// The part of a pool that one thread needs in order to work alone. It belongs to a thread index: when its
+/// thread ends, the next thread with that index finds it as it was left. Only its thread writes it, except
+/// for the pin, which is lowered where a guard ends, and the consumer's ends of its queues, which are
+/// compaction's. What others read is atomic.
 template <class Policy>
 struct alignas(cache_line) shard : pin<Policy> {
     /// Objects ever published, and ever erased, by the shard's threads.

@@ -18,6 +18,16 @@
 
 namespace handlepool::detail {
 
+/// Where the slots of a pool are. The counters are read one after the other, while other threads go on.
+struct slot_occupancy {
+    returned_totals returned; // given back unused
+    std::size_t in_use = 0;   // taken from the freelist, and not freed since
+    std::size_t retired = 0;  // of those in use
+    std::size_t idle = 0;     // of those in use, held by shards
+
+    friend bool operator==(const slot_occupancy&, const slot_occupancy&) = default;
+};
+
 /// Gives slots to shards: from the shard's claim, which meets other threads once in `claim_size` objects,
 /// then from slots that any shard gave back unused, and at last from the freelist.
 ///
@@ -48,20 +58,9 @@ public:
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
     /// meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) const noexcept {
-        while (true) {
-            const returned_totals returned_before = free_.returned();
-            const std::size_t in_use = list().in_use();
-            const std::size_t retired_before = retired();
-            const std::size_t idle = held();
-            if (count + in_use <= geometry_.capacity + retired_before + idle + returned_before.waiting()) {
-                return true;
-            }
-            // A shard that claimed during the sum may be missing in it.
-            if (list().in_use() == in_use && retired() == retired_before &&
-                free_.returned() == returned_before) {
-                return false;
-            }
-        }
+        return try_on_stable([&](const slot_occupancy& now) {
+            return count + now.in_use <= geometry_.capacity + now.retired + now.idle + now.returned.waiting();
+        });
     }
 
     /// Shard: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
@@ -136,16 +135,33 @@ private:
     /// Takes one slot beyond the capacity, as long as idle shards hold at least as many unused. Returns how
     /// many it took.
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
+        return try_on_stable(
+            [&](const slot_occupancy& now) { return claim(out, 1, least(now.idle, geometry_.shard_slack)); });
+    }
+
+    slot_occupancy occupancy() const noexcept {
+        // The sum comes last, because it takes its time: a shard that claims meanwhile may be missing in it,
+        // and then the counters before it have changed.
+        return {
+            .returned = free_.returned(), .in_use = list().in_use(), .retired = retired(), .idle = held()};
+    }
+
+    /// Returns what `attempt(occupancy)` returns as soon as that is a success. A failure counts only if the
+    /// occupancy is still the same afterwards: then there was a moment at which nothing was left. Lock-free:
+    /// what changes the occupancy is the progress of another thread.
+    template <class Attempt>
+    auto try_on_stable(Attempt attempt) const noexcept {
+        slot_occupancy before = occupancy();
         while (true) {
-            // Before the sum, which takes its time: a shard that claims meanwhile is counted too late.
-            const returned_totals returned_before = free_.returned();
-            const std::size_t idle = held();
-            const std::size_t retired_before = retired();
-            const std::size_t claimed = claim(out, 1, least(idle, geometry_.shard_slack));
-            if (claimed != 0 ||
-                (held() == idle && retired() == retired_before && free_.returned() == returned_before)) {
-                return claimed;
+            const auto got = attempt(before);
+            if (got) {
+                return got;
             }
+            const slot_occupancy now = occupancy();
+            if (now == before) {
+                return got;
+            }
+            before = now;
         }
     }
 

@@ -3,14 +3,16 @@
 
 #include <handlepool/detail/base/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace handlepool::detail {
 
-/// What a pool knows of a handle.
+/// The knowledge of a pool about a handle.
 struct handle_report {
     bool null = false;
     bool fits_layout = true; ///< are the bits zero that the layout leaves out?
@@ -39,5 +41,16 @@ HANDLEPOOL_EXPORT std::string describe_unreserved(std::string_view pool, bool al
 
 /// "ships #1021 generation 7: erased 3 frames ago"
 HANDLEPOOL_EXPORT std::string describe_handle(std::string_view pool, bool alive, const handle_report& handle);
+
+/// A living object's handle, and what its age is judged by.
+struct aged_handle {
+    std::uint32_t frames; // since its birth, as far as that is remembered
+    std::uint32_t generation;
+    std::uint64_t index;
+    std::uint64_t handle;
+};
+
+/// Keeps `most` at the most, the oldest first: by frames, then by generation, then by slot.
+HANDLEPOOL_EXPORT void keep_oldest(std::vector<aged_handle>& handles, std::size_t most) noexcept;
 
 } // namespace handlepool::detail

@@ -4,7 +4,6 @@
 #include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/pool/handle_report.hpp>
-#include <handlepool/detail/pool/oldest.hpp>
 #include <handlepool/stats.hpp>
 
 #include <atomic>

@@ -32,21 +32,91 @@ private:
     typename Policy::template atomic<std::size_t> smallest_{(std::numeric_limits<std::size_t>::max)()};
 };
 
-/// The counters of a freelist, 64 bits wide, which never wrap: how many indices were put in service
-/// (`fresh`), how many freed ones were claimed (`head`), and how many were freed (`tail`, which the producer
-/// moves). They decide how many indices a claim gets, fresh or freed. The freelist stores the freed ones.
+/// Decides how many indices of a freelist a claim gets, fresh or freed. The freelist stores the freed ones.
+///
+/// Three counters of 64 bits, which never wrap, say what became of the indices:
+///
+///     of all indices   0 --- in service --- fresh --- not yet --- limit
+///     of those freed   0 --- claimed again --- head --- waiting --- tail
+///
+///     in use = fresh - (tail - head)
+///
+/// A claim has three steps: see() looks at the counters, the freelist looks at what it stores there, and
+/// try_take_freed() or try_take_fresh() moves `head` or `fresh` by an exchange, which fails where another
+/// claim was faster. Freed indices go out while more than the reuse delay of them wait, fresh ones otherwise.
 template <class Policy>
 class freelist_counters {
 public:
+    /// What a claim may take, as the counters stood when it looked: freed indices, or if there are none fresh
+    /// ones; neither if it is refused.
+    struct view {
+        std::uint64_t head = 0;  // the first of the freed
+        std::uint64_t fresh = 0; // the first of the fresh
+        std::size_t waiting = 0;
+        std::size_t freed_count = 0;
+        std::size_t fresh_count = 0;
+    };
+
     explicit freelist_counters(freelist_options options) : options_(options) {}
 
-    /// Any thread, lock-free; see the concept `freelist`. Of freed indices it calls `look(head, most)`, which
-    /// returns how many are to be claimed, at least one, and when they have been claimed `take(count)`. If
-    /// the exchange between the two fails, what `look` saw may be wrong.
-    template <class Look, class Take>
-    HANDLEPOOL_ALWAYS_INLINE std::size_t claim(std::uint32_t* out, std::size_t wanted,
-                                               std::size_t in_use_limit, std::size_t tries, Look look,
-                                               Take take) noexcept;
+    /// Any thread: what a claim of `wanted` indices may take; see the concept `freelist`. Wait-free.
+    HANDLEPOOL_ALWAYS_INLINE view see(std::size_t wanted, std::size_t in_use_limit) const noexcept {
+        // The order of the three loads makes the number in use a lower bound of the true one at the time of
+        // the last load: a claim is refused only when the limit was reached. (10) acquire: pairs with (11),
+        // so that the tail that let another thread take a fresh index is seen too
+        const std::uint64_t fresh = fresh_.load(std::memory_order::acquire);
+        // (14) acquire: pairs with (15), so that the tail loaded next is not behind this head
+        const std::uint64_t head = head_.load(std::memory_order::acquire);
+        // (13) acquire: pairs with (12)
+        const std::uint64_t tail = tail_.load(std::memory_order::acquire);
+
+        // Signed: another claim may still have moved the head past this tail by the time of the exchange.
+        const auto waiting = static_cast<std::int64_t>(tail - head);
+        const auto room =
+            static_cast<std::int64_t>(in_use_limit) - (static_cast<std::int64_t>(fresh) - waiting);
+        if (room <= 0) {
+            return {};
+        }
+        const std::size_t most = least(wanted, static_cast<std::size_t>(room));
+        const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
+        if (reusable > 0) {
+            return {.head = head,
+                    .waiting = static_cast<std::size_t>(waiting),
+                    .freed_count = least(most, static_cast<std::size_t>(reusable))};
+        }
+        return {.fresh = fresh,
+                .fresh_count = fresh < options_.index_limit
+                                   ? least<std::size_t>(most, options_.index_limit - fresh)
+                                   : 0};
+    }
+
+    /// Any thread: claims the first `count` of the freed indices that it has seen. False if another claim was
+    /// faster; then what the freelist stores there may be something else by now. Wait-free.
+    HANDLEPOOL_ALWAYS_INLINE bool try_take_freed(const view& seen, std::size_t count) noexcept {
+        std::uint64_t head = seen.head;
+        // (15) release: pairs with (14), and with (16): what was looked at is written again after this claim
+        if (!head_.compare_exchange_weak(head, head + count, std::memory_order::release,
+                                         std::memory_order::relaxed)) {
+            return false;
+        }
+        reuse_distance_.observe(seen.waiting - count);
+        return true;
+    }
+
+    /// Any thread: claims the fresh indices that it has seen, and writes them to `out`. False if another
+    /// claim was faster. Wait-free but for the writing.
+    HANDLEPOOL_ALWAYS_INLINE bool try_take_fresh(const view& seen, std::uint32_t* out) noexcept {
+        std::uint64_t fresh = seen.fresh;
+        // (11) release: pairs with (10)
+        if (!fresh_.compare_exchange_weak(fresh, fresh + seen.fresh_count, std::memory_order::release,
+                                          std::memory_order::relaxed)) {
+            return false;
+        }
+        for (std::size_t i = 0; i < seen.fresh_count; ++i) {
+            out[i] = static_cast<std::uint32_t>(seen.fresh + i);
+        }
+        return true;
+    }
 
     /// Producer: lets claims see the first `freed` of all indices ever freed.
     void publish(std::uint64_t freed) noexcept {
@@ -95,58 +165,5 @@ private:
     alignas(cache_line) atomic<std::uint64_t> head_{0};
     alignas(cache_line) atomic<std::uint64_t> tail_{0};
 };
-
-template <class Policy>
-template <class Look, class Take>
-HANDLEPOOL_ALWAYS_INLINE inline std::size_t
-freelist_counters<Policy>::claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                                 std::size_t tries, Look look, Take take) noexcept {
-    for (; tries != 0; --tries) {
-        // The order of the three loads makes the number in use a lower bound of the true one at the time of
-        // the last load: a claim is refused only when the limit was reached. (10) acquire: pairs with (11),
-        // so that the tail that let another thread take a fresh index is seen too
-        std::uint64_t fresh = fresh_.load(std::memory_order::acquire);
-        // (14) acquire: pairs with (15), so that the tail loaded next is not behind this head
-        std::uint64_t head = head_.load(std::memory_order::acquire);
-        // (13) acquire: pairs with (12)
-        const std::uint64_t tail = tail_.load(std::memory_order::acquire);
-
-        // Signed: another claim may still have moved the head past this tail by the time of the exchange.
-        const auto waiting = static_cast<std::int64_t>(tail - head);
-        const auto room =
-            static_cast<std::int64_t>(in_use_limit) - (static_cast<std::int64_t>(fresh) - waiting);
-        if (room <= 0) {
-            return 0;
-        }
-        std::size_t count = least(wanted, static_cast<std::size_t>(room));
-
-        const std::int64_t reusable = waiting - static_cast<std::int64_t>(options_.reuse_delay);
-        if (reusable > 0) {
-            count = look(head, least(count, static_cast<std::size_t>(reusable)));
-            // (15) release: pairs with (14), and with (16): what was looked at is written again after this
-            // claim
-            if (head_.compare_exchange_weak(head, head + count, std::memory_order::release,
-                                            std::memory_order::relaxed)) {
-                take(count);
-                reuse_distance_.observe(static_cast<std::size_t>(waiting) - count);
-                return count;
-            }
-        } else {
-            if (fresh >= options_.index_limit) {
-                return 0;
-            }
-            count = least<std::size_t>(count, options_.index_limit - fresh);
-            // (11) release: pairs with (10)
-            if (fresh_.compare_exchange_weak(fresh, fresh + count, std::memory_order::release,
-                                             std::memory_order::relaxed)) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    out[i] = static_cast<std::uint32_t>(fresh + i);
-                }
-                return count;
-            }
-        }
-    }
-    return 0;
-}
 
 } // namespace handlepool::detail

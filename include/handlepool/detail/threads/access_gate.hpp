@@ -18,10 +18,20 @@
 
 namespace handlepool::detail {
 
-/// Keeps compaction and the holders of access guards apart, by Dekker's protocol: a guard raises its pin and
-/// then looks at the state, compaction sets the state and then looks at the pins, each in the one order of
-/// sequentially consistent accesses, so that one of them sees the other. The state also keeps compactions
-/// apart.
+/// Keeps compaction and the holders of access guards apart: a reader-writer lock whose readers count in their
+/// own threads. It follows Dekker's protocol: a guard raises its pin and then looks at the state, compaction
+/// sets the state and then looks at the pins, each in the one order of sequentially consistent accesses, so
+/// that one of them sees the other. The state also keeps compactions apart.
+///
+///     open     guards pass
+///       |  ^
+///       |  |   the compaction has ended; or try_close() has found a raised pin
+///       v  |
+///     closed   guards wait; the compaction looks at the pins, and runs when none is raised
+///       |  ^
+///       |  |   no pin is raised any more
+///       v  |
+///     wanted   close() has found a raised pin, and waits; so do guards, but not for long
 ///
 /// A compaction that still waits for guards makes new ones wait too, or it might never begin. But only for a
 /// while: a thread that holds a guard of one pool, and waits for one of another, may be what keeps the
@@ -102,7 +112,7 @@ public:
     /// Compaction: lets guards pass while it waits for something else, and then waits for them.
     void step_aside() noexcept override {
         // (27) release: pairs with (23), for what the compaction did so far
-        state_.store(wanted, std::memory_order::release);
+        state_.store(gate_state::wanted, std::memory_order::release);
     }
     void close_again() noexcept override {
         while (!close_unless_pinned()) {
@@ -113,7 +123,7 @@ public:
     void open() noexcept {
         compacting_thread_.store(nobody, std::memory_order::relaxed);
         // (27) release: pairs with (23) and (24), for what the compaction did
-        state_.store(open_to_all, std::memory_order::release);
+        state_.store(gate_state::open, std::memory_order::release);
     }
 
     /// Is any guard held?
@@ -129,18 +139,15 @@ public:
     }
 
     /// Does a compaction run, or wait for guards?
-    bool running() const noexcept { return state_.load(std::memory_order::relaxed) != open_to_all; }
+    bool running() const noexcept { return state_.load(std::memory_order::relaxed) != gate_state::open; }
 
 private:
-    // States. A compaction that wants to close the gate waits for guards.
-    static constexpr std::uint32_t open_to_all = 0;
-    static constexpr std::uint32_t wanted = 1;
-    static constexpr std::uint32_t closed = 2;
+    enum class gate_state : std::uint32_t { open, wanted, closed };
 
     static constexpr std::uint32_t nobody = 0xffff'ffff;
 
-    static bool may_pass(std::uint32_t state, bool impatient) noexcept {
-        return state == open_to_all || (state == wanted && impatient);
+    static bool may_pass(gate_state state, bool impatient) noexcept {
+        return state == gate_state::open || (state == gate_state::wanted && impatient);
     }
 
     /// Raises the pin, unless it would have to wait.
@@ -182,9 +189,9 @@ private:
                 throw_exception(compaction_conflict(
                     "handlepool: an access guard was asked for in a thread that is compacting"));
             }
-            std::uint32_t state = state_.load(std::memory_order::relaxed);
+            gate_state state = state_.load(std::memory_order::relaxed);
             for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
-                if (state == wanted) {
+                if (state == gate_state::wanted) {
                     const std::uint64_t now = policy::now();
                     waits_since = waits_since == 0 ? now : waits_since;
                     impatient = now - waits_since >= policy::guard_patience;
@@ -199,17 +206,17 @@ private:
     void let_waiting_guards_pass() const noexcept {
         for (std::size_t i = 0;
              i != policy::turns_for_guards && waiting_guards_.load(std::memory_order::relaxed) != 0 &&
-             state_.load(std::memory_order::relaxed) == open_to_all;
+             state_.load(std::memory_order::relaxed) == gate_state::open;
              ++i) {
             policy::wait();
         }
     }
 
     bool try_set() noexcept {
-        std::uint32_t state = open_to_all;
+        gate_state state = gate_state::open;
         // (24) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did; a failure reads
         // nothing
-        if (!state_.compare_exchange_strong(state, closed, std::memory_order::seq_cst,
+        if (!state_.compare_exchange_strong(state, gate_state::closed, std::memory_order::seq_cst,
                                             std::memory_order::relaxed)) {
             return false;
         }
@@ -219,7 +226,7 @@ private:
 
     bool close_unless_pinned() noexcept {
         // (24) seq_cst: see (22)
-        state_.store(closed, std::memory_order::seq_cst);
+        state_.store(gate_state::closed, std::memory_order::seq_cst);
         if (!pinned()) {
             return true;
         }
@@ -235,7 +242,7 @@ private:
 
     per_thread_table<Pin>& pins_;
     std::string owner_;
-    alignas(cache_line) typename policy::template atomic<std::uint32_t> state_{open_to_all};
+    alignas(cache_line) typename policy::template atomic<gate_state> state_{gate_state::open};
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
     typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
     typename policy::template atomic<std::uint32_t> waiting_guards_{0};

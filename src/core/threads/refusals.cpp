@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/detail/threads/parent_gate.hpp>
+#include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/error.hpp>
 
 #include <string>
@@ -17,6 +18,13 @@ void throw_refused(std::string_view owner, gate_refusal refusal) {
                 ? ": compaction was asked for while one is running"
                 : ": compaction was asked for by a thread that has made an access guard, which still lives";
     throw_exception(compaction_conflict(text));
+}
+
+void throw_thread_refused(std::string_view owner, bool of_this_module, std::size_t max_threads) {
+    if (!of_this_module) {
+        throw_exception(foreign_module(owner));
+    }
+    throw_exception(too_many_threads(owner, max_threads));
 }
 
 } // namespace handlepool::detail

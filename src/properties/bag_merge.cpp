@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "bag_merge.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/properties/bag_merge.hpp>
 #include <handlepool/property_bag.hpp>
 
 #include <fmt/format.h>
