@@ -86,7 +86,7 @@ TEST_F(pool_directory_test, refuses_a_name_that_was_taken_while_the_pool_was_mad
     pool_type* first = nullptr;
     std::string error;
     slow_policy::meanwhile = [&] { first = &add("ships"); };
-    EXPECT_EQ((pools.try_add<pool<int, default_layout, slow_policy>>(error, "ships", {.capacity = 10})),
+    EXPECT_EQ((pools.try_add<pool<int, with_policy<slow_policy>>>(error, "ships", {.capacity = 10})),
               nullptr);
     EXPECT_EQ(error, "handlepool: the service has a pool 'ships' already");
     EXPECT_EQ(pools.size(), 1U);

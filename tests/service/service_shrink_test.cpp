@@ -71,7 +71,7 @@ TEST_F(service_shrink_test, all_pools_return_their_memory) {
 
 TEST_F(service_shrink_test, pools_that_no_frame_has_seen_return_their_memory_too) {
     for (const bool try_to : {false, true}) {
-        auto& added = world.add_pool<page_sized>(try_to ? "second" : "first", {.capacity = 1000});
+        auto& added = world.add<pool<page_sized>>(try_to ? "second" : "first", {.capacity = 1000});
         for (std::size_t i = 0; i != objects; ++i) {
             added.emplace();
         }
