@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/placement/held_groups.hpp>
+#include <handlepool/detail/queues/chunk_store.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// A shard's part of the nursery.
+template <class Policy>
+struct newborn_chain {
+    /// Tells the shards of a nursery apart.
+    typename Policy::template plain<std::uint32_t> shard{0};
+    /// Head of a linked list of vacated positions.
+    typename Policy::template plain<link> vacant{link::none};
+    /// Positions ever vacated.
+    typename Policy::template atomic<std::uint64_t> vacated{0};
+    /// In stable_places, a bit for each place of the shard's group that is still to be taken.
+    typename Policy::template plain<std::uint64_t> to_take{0};
+    /// In stable_places, the groups after that.
+    held_groups<Policy> held;
+    chunk_chain<Policy> positions;
+    /// Compaction's: the pending positions when it last looked.
+    typename Policy::template plain<std::size_t> pending{0};
+    /// Compaction's: `vacated` when it last looked.
+    typename Policy::template plain<std::uint64_t> vacated_before{0};
+    /// Compaction's: `vacated` when it last left none behind that it could pass.
+    typename Policy::template atomic<std::uint64_t> vacated_seen{0};
+
+    /// Makes it as new. Only while nobody uses it.
+    void reset() noexcept {
+        vacant = link::none;
+        to_take = 0;
+        held.reset();
+        vacated_seen.store(vacated.load(std::memory_order::relaxed), std::memory_order::relaxed);
+        positions.reset();
+    }
+};
+
+} // namespace handlepool::detail
