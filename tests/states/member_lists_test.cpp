@@ -162,7 +162,7 @@ const std::vector<listed_class> listed = {
     {"detail/placement/stable_places.hpp",
      "stable_places",
      {"positions_", "promoted_", "offers_", "consumer_", "memory_", "lifetimes_"}},
-    {"detail/placement/held_groups.hpp", "held_groups", {"next_", "end_", "beside_one_"}},
+    {"detail/placement/newborn_chain.hpp", "held_groups", {"next_", "end_", "beside_one_"}},
     {"detail/queues/removal_queue.hpp", "removal_queue", {"limit_", "chunks_", "records_"}},
     {"detail/queues/chunk_store.hpp",
      "chunk_store",
