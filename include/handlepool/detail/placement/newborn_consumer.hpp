@@ -89,7 +89,7 @@ public:
     }
 
     /// Drains the shard's next `count` positions, which are ready, in runs of neighbours: calls
-    /// `take(first, count)` for each, which clears them.
+    /// `take(first position, count)` for each, which clears them.
     template <class Take>
     void drain(chain& shard, std::size_t count, Take take) {
         while (count != 0) {
@@ -97,7 +97,7 @@ public:
             const std::uint32_t first = shard.positions.get;
             const auto ready =
                 static_cast<std::uint32_t>(least<std::size_t>(count, shard.positions.get_end - first));
-            take(first, ready);
+            take(nursery_position{first}, ready);
             shard.positions.get = first + ready;
             count -= ready;
         }
@@ -118,7 +118,7 @@ public:
             const std::uint32_t last = most == unlimited ? all_positions::end_of(first, end, left)
                                                          : candidates_.end_of(first, end, left);
             const std::uint32_t count = scan(first, last);
-            take(first, count);
+            take(nursery_position{first}, count);
             shard.positions.get = first + count;
             ready = count == last - first;
         }

@@ -239,9 +239,7 @@ public:
     /// `take(first position, count)`, which calls take_out() for each.
     template <class Take>
     void drain(chain& shard, std::size_t count, Take take) {
-        consumer_.drain(shard, count, [&](std::uint32_t first, std::uint32_t ready) {
-            take(nursery_position{first}, ready);
-        });
+        consumer_.drain(shard, count, take);
     }
     /// Compaction: finds out what is ready and drains it in one pass, in the first `most` positions that are
     /// not empty, and in those that were pending when the shard's chain was last looked at. Returns whether
@@ -251,7 +249,7 @@ public:
         return consumer_.drain_ready(
             shard, most,
             [&](std::uint32_t first, std::uint32_t last) { return scan_published(first, last, table); },
-            [&](std::uint32_t first, std::uint32_t ready) { take(nursery_position{first}, ready); });
+            take);
     }
     /// Compaction: leaves a position that is ready empty for its next use. Returns the handle of its newborn,
     /// which is to be moved away; zero when there is none any more.

@@ -64,8 +64,8 @@ public:
     }
     /// Compaction: the object has ended, before the position was drained.
     void mark_gone() noexcept { word_.store(gone, std::memory_order::relaxed); }
-    /// Compaction: leaves a position that is ready empty for its next use, which is ordered by (32).
-    void clear() noexcept { word_.store(empty, std::memory_order::relaxed); }
+    /// Compaction: leaves a position that is ready empty for its next use.
+    void clear() noexcept { word_.store(empty, std::memory_order::relaxed); } // carried by (32)
     /// Compaction: clears a position that is ready. Returns the handle of its newborn, which is to be moved
     /// away; zero when there is none any more.
     value_type take_out() noexcept {

@@ -219,8 +219,9 @@ public:
     /// newborns among them: then it calls `born(place)`.
     template <class Born>
     void drain(chain& shard, std::size_t count, Born born) {
-        consumer_.drain(shard, count,
-                        [&](std::uint32_t first, std::uint32_t ready) { promote_ready(first, ready, born); });
+        consumer_.drain(shard, count, [&](nursery_position first, std::uint32_t ready) {
+            promote_ready(raw(first), ready, born);
+        });
     }
     /// Compaction: finds out what is ready and drains it in one pass; see nursery.
     template <class Born>
@@ -228,7 +229,7 @@ public:
         return consumer_.drain_ready(
             shard, most,
             [&](std::uint32_t first, std::uint32_t last) { return scan_published(first, last, table); },
-            [&](std::uint32_t first, std::uint32_t ready) { promote_ready(first, ready, born); });
+            [&](nursery_position first, std::uint32_t ready) { promote_ready(raw(first), ready, born); });
     }
 
     /// Compaction: the object at the place was destroyed. False when it was a newborn.
