@@ -117,7 +117,7 @@ class Pool:
         closed += self._core["reservations_"]["closed_without_shard_"].number()
         dense = self._objects["size_"].number()
         if self._is_stable():
-            dense += self._newborns["promoted_count_"].number()
+            dense += self._newborns["promoted_"]["count_"].number()
         alive = max(created - erased, 0)
         return {
             "alive": alive,
@@ -134,7 +134,7 @@ class Pool:
         return sum(entries[entries.size - 1 - index][counter].number() for index in range(count))
 
     def _is_stable(self):
-        return self._newborns.type.has("promoted_count_")
+        return self._newborns.type.has("promoted_")
 
     # ---- Slots
 
@@ -175,8 +175,8 @@ class Pool:
 
     def _nursery_owner(self, where):
         position = where - self._objects["capacity_"].number()
-        owners = Array(self._newborns["owners_"])
-        return owners[position].number() if where < FIRST_NO_PLACE and 0 <= position < owners.size else None
+        owners = Array(self._newborns["positions_"]["owners"])
+        return owners[position]["word_"].number() if where < FIRST_NO_PLACE and 0 <= position < owners.size else None
 
     # ---- What it remembers
 
@@ -217,7 +217,7 @@ class Pool:
         """Yields (name, type, address) of each living object, or of each element of rows, in the order of slots."""
         elements = list(self._elements())
         capacity = self._objects["capacity_"].number()
-        promoted = Array(self._newborns["promoted_"]) if self._is_stable() else None
+        promoted = Array(self._newborns["promoted_"]["promoted_"]) if self._is_stable() else None
         for index, tag, where in self._each_slot():
             if tag & 1 == 0 or where >= FIRST_NO_PLACE:
                 continue

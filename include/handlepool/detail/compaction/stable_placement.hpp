@@ -29,7 +29,8 @@ struct placement_parts<Config, stable_placement> {
     using const_iterator = promoted_iterator<const T, Config>;
     template <class Iterator, class Parts>
     static Iterator first(const Parts& parts) noexcept {
-        return Iterator(parts.newborns, parts.objects.at(location{}));
+        return Iterator(parts.newborns.promoted_places(), parts.newborns.groups(),
+                        parts.objects.at(location{}));
     }
     template <class Iterator, class Parts>
     static Iterator last(const Parts&) noexcept {

@@ -6,13 +6,13 @@
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/objects/dense_iterator.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/parts/begun_order.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
-#include <handlepool/detail/placement/dense_iterator.hpp>
 #include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
+#include <handlepool/detail/placement/newborn_chain.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_claim.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>

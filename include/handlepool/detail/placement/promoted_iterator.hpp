@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/placement/stable_places.hpp>
+#include <handlepool/detail/placement/promoted_groups.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace handlepool::detail {
 /// iterator for the same reason as dense_iterator: objects may be changed, but not exchanged.
 template <class T, class Config>
 class promoted_iterator {
-    using places_type = stable_places<Config>;
+    using policy = typename Config::policy;
+    using word = typename promoted_groups<policy>::word;
 
 public:
     using value_type = std::remove_const_t<T>;
@@ -26,9 +27,9 @@ public:
 
     /// After the last object.
     promoted_iterator() noexcept = default;
-    /// The first object; `objects` is the first place.
-    promoted_iterator(const places_type& places, T* objects) noexcept
-        : group_(places.promoted_groups()), last_(group_ + places.groups()), first_(objects) {
+    /// The first object of so many groups; `objects` is the first place.
+    promoted_iterator(const promoted_groups<policy>& promoted, std::size_t groups, T* objects) noexcept
+        : group_(promoted.data()), last_(group_ + groups), first_(objects) {
         if (group_ != last_) {
             left_ = *group_;
             skip_empty_groups();
@@ -58,14 +59,14 @@ private:
     void skip_empty_groups() noexcept {
         while (left_ == 0 && ++group_ != last_) {
             left_ = *group_;
-            first_ += places_type::group_size;
+            first_ += place_bits<policy>::group_size;
         }
     }
 
-    const typename places_type::group_bits* group_ = nullptr; // bits of the current group's objects
-    const typename places_type::group_bits* last_ = nullptr;  // behind those of the last group
-    T* first_ = nullptr;                                      // the first place of the group
-    std::uint64_t left_ = 0;                                  // bits of its objects from the current one on
+    const word* group_ = nullptr; // bits of the current group's objects
+    const word* last_ = nullptr;  // behind those of the last group
+    T* first_ = nullptr;          // the first place of the group
+    std::uint64_t left_ = 0;      // bits of its objects from the current one on
 };
 
 } // namespace handlepool::detail

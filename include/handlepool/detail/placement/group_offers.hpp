@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/placement/bit_runs.hpp>
+#include <handlepool/detail/placement/newborn_positions.hpp>
+#include <handlepool/detail/placement/promoted_groups.hpp>
+#include <handlepool/detail/slots/free_bitmap.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// The places that groups *offer* to the shard that claims them. A group belongs to one side at a time:
+///
+/// ```
+///  unused ──────────┐                                ┌──────────── take_over() ────────────┐
+///                   ▼                                ▼                                     │
+///                 held by a shard ──drained──▶ owned by compaction ──offer(), a hole──▶ offered
+///                   ▲                                                                      │
+///                   └─────────────────────── claimed, with the places offered ─────────────┘
+/// ```
+///
+/// Only while compaction owns a group does it change which places the group offers.
+template <class Config>
+class group_offers {
+    using policy = typename Config::policy;
+    using bits = place_bits<policy>;
+
+public:
+    group_offers(const allocation_label& what_for, newborn_positions<Config>& positions,
+                 const promoted_groups<policy>& promoted, std::size_t groups, std::size_t max_threads)
+        : positions_(positions),
+          promoted_(promoted),
+          taken_(what_for.part(" bits of places taken"), groups, 0),
+          owned_(what_for.part(" groups that are owned"), words_for(groups), 0),
+          touched_(what_for.part(" groups with new holes"), words_for(groups), 0),
+          room_((groups - least(groups, nursery_chunks_of_shard * max_threads)) / 2),
+          most_owned_(greatest<std::size_t>(room_ / 2, 1)) {}
+
+    /// Groups of a word, with a bit for each.
+    static constexpr std::size_t groups_a_word = free_bitmap<policy>::bits_per_word;
+
+    /// Groups beyond those that all objects fill and those that shards sit on. Shards hold less than the half
+    /// of them in advance, and compaction owns no more than the other half at a time.
+    std::size_t room() const noexcept { return room_; }
+    std::size_t most_owned() const noexcept { return most_owned_; }
+
+    /// The places of a group that the shard which has claimed it may use, a bit for each.
+    std::uint64_t offered(std::uint32_t group) const noexcept {
+        // Relaxed: carried by the claim of the group.
+        return ~taken_[group].load(std::memory_order::relaxed) & bits::all;
+    }
+
+    /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
+    template <class Visit>
+    void for_each(std::uint32_t first, std::uint32_t last, Visit visit) const {
+        if (first == last) {
+            return;
+        }
+        const std::uint32_t start = first - first % bits::group_size;
+        std::uint64_t left = offered(bits::group_of(first)) & ~(bits::of(first) - 1);
+        for (; left != 0; left &= left - 1) {
+            const std::uint32_t place = start + static_cast<std::uint32_t>(std::countr_zero(left));
+            if (place >= last || !visit(place)) {
+                return;
+            }
+        }
+    }
+    /// The end of the first `left` offered places of a range of one group, which it counts down.
+    std::uint32_t end_of(std::uint32_t first, std::uint32_t last, std::size_t& left) const noexcept {
+        std::uint32_t end = last;
+        for_each(first, last, [&](std::uint32_t place) {
+            end = left == 0 ? place : last;
+            left -= left == 0 ? 0 : 1;
+            return end == last;
+        });
+        return end;
+    }
+
+    /// Compaction: the group has a new hole.
+    void touch(std::uint32_t group) noexcept {
+        touched_[group / groups_a_word] = touched_[group / groups_a_word] | bit_of_group(group);
+    }
+
+    /// Compaction: offers the groups that have new holes, unless a shard holds them.
+    void recycle() noexcept {
+        positions_.chunks.take_finished([this](std::uint32_t group) {
+            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
+            touch(group);
+        });
+        for (std::size_t word = 0, last = words_in_service(); word != last; ++word) {
+            const std::uint64_t touched = touched_[word];
+            touched_[word] = 0;
+            own_and_offer(word, touched, [](std::uint64_t) {});
+        }
+        positions_.chunks.given_back().rewind();
+    }
+
+    /// Compaction: calls `use(first group, owned)` for those of the groups with holes that no shard holds, a
+    /// bit for each. It owns them during the call, a few at a time, so that shards always find others.
+    template <class Use>
+    void for_owned_with_holes(Use use) noexcept {
+        for (std::size_t word = 0, last = words_in_service(); word != last; ++word) {
+            own_and_offer(word, groups_with_holes(word),
+                          [&](std::uint64_t owned) { use(word * groups_a_word, owned); });
+        }
+        positions_.chunks.given_back().rewind();
+    }
+
+    /// Forgets everything. Only while nobody else uses it.
+    void reset() noexcept {
+        taken_.discard();
+        owned_.discard();
+        touched_.discard();
+    }
+
+    memory_use memory() const noexcept { return memory_of(taken_, owned_, touched_); }
+
+private:
+    static constexpr std::size_t words_for(std::size_t groups) noexcept {
+        return (groups + groups_a_word - 1) / groups_a_word;
+    }
+    static constexpr std::uint64_t bit_of_group(std::size_t group) noexcept {
+        return std::uint64_t{1} << (group % groups_a_word);
+    }
+    std::size_t words_in_service() const noexcept { return words_for(positions_.chunks.chunks_in_service()); }
+
+    /// The groups of a word that are in service and have holes.
+    std::uint64_t groups_with_holes(std::size_t word) const noexcept {
+        std::uint64_t found = 0;
+        const std::size_t first = word * groups_a_word;
+        const std::size_t last = least(positions_.chunks.chunks_in_service(), first + groups_a_word);
+        for (std::size_t group = first; group < last; ++group) {
+            found |= promoted_.has_hole(group) ? bit_of_group(group) : 0;
+        }
+        return found;
+    }
+
+    template <class Use>
+    void own_and_offer(std::size_t word, std::uint64_t groups, Use use) noexcept {
+        while (groups != 0) {
+            const std::uint64_t some = lowest_bits(groups, most_owned_);
+            groups &= ~some;
+            const std::uint64_t owned = take_over(word, some);
+            use(owned);
+            offer(word, owned);
+        }
+    }
+
+    /// Owns those of the groups that no shard holds or is about to hold; returns their bits.
+    std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
+        const std::uint64_t owned = owned_[word] & groups;
+        const std::uint64_t taken = positions_.chunks.given_back().claim_word(word, groups & ~owned);
+        owned_[word] = owned_[word] | taken;
+        return owned | taken;
+    }
+
+    /// Lets shards claim those of the groups, which are owned, that have a hole.
+    void offer(std::size_t word, std::uint64_t groups) noexcept {
+        std::uint64_t offers = 0;
+        for_each_bit(word * groups_a_word, groups, [&](std::uint32_t group) {
+            if (promoted_.has_hole(group)) {
+                // Relaxed: carried by the offer.
+                taken_[group].store(promoted_[group], std::memory_order::relaxed);
+                offers |= bit_of_group(group);
+            }
+        });
+        if (offers != 0) {
+            owned_[word] = owned_[word] & ~offers;
+            positions_.chunks.given_back().give_back_word(word, offers);
+        }
+    }
+
+    newborn_positions<Config>& positions_;
+    const promoted_groups<policy>& promoted_;
+    // The places that a group doesn't offer: none of a group that was never used.
+    typename policy::template array<typename policy::template atomic<std::uint64_t>> taken_;
+    // A bit for each group: compaction owns it; it has holes that it doesn't offer.
+    typename policy::template array<typename policy::template plain<std::uint64_t>> owned_;
+    typename policy::template array<typename policy::template plain<std::uint64_t>> touched_;
+    std::size_t room_;
+    std::size_t most_owned_;
+};
+
+} // namespace handlepool::detail
