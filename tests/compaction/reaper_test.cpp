@@ -38,7 +38,7 @@ protected:
 
     std::vector<value_type> in_dense_store(std::size_t count) {
         alive = parts.emplace_sequence(count);
-        packing.take_newborns(work, unlimited, 0, 0);
+        packing.take_newborns(work, {}, 0);
         return alive;
     }
 
@@ -51,8 +51,9 @@ protected:
     }
 
     reaped reap() {
+        work.look();
         if constexpr (Setup::one_pass) {
-            return work.reap(unlimited, 0, frame++);
+            return work.reap(frame++);
         } else {
             inline_executor executor;
             work.collect();

@@ -97,14 +97,13 @@ public:
         births_.hooks().prune();
         begin(executor, compaction_phase::collect_removals);
         const parts_of_budget most = divide(budget);
-        // Another shard comes first each time, where the budget is smaller than the number of shards.
-        const auto first_shard = static_cast<std::size_t>(frame);
-        if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) ||
+        reaper_.look(most.removals);
+        if (in_one_pass<Executor>(most.removals.most(), [this] { return waiting_records(); }) ||
             has_destroy_hooks()) {
             begin(executor, compaction_phase::destroy);
-            count(reaper_.reap(most.removals, first_shard, frame), stats);
+            count(reaper_.reap(frame), stats);
         } else {
-            reaper_.collect(most.removals, first_shard);
+            reaper_.collect();
             begin(executor, compaction_phase::destroy);
             count(reaper_.reap_collected(executor, frame), stats);
         }
@@ -142,12 +141,12 @@ public:
             stats.moved = promoter_.close_holes_in_order(reaper_);
         }
         begin(executor, compaction_phase::collect_newborns);
-        const std::size_t newborns = promoter_.most_newborns(most.newborns, reaper_);
+        const std::size_t newborns = promoter_.most_newborns(most.newborns.most(), reaper_);
         if (in_one_pass<Executor>(newborns, [this] { return waiting_newborns(); })) {
             begin(executor, compaction_phase::place_newborns);
-            stats.born = promoter_.take_newborns(reaper_, newborns, first_shard, frame);
+            stats.born = promoter_.take_newborns(reaper_, most.newborns.part(newborns), frame);
         } else {
-            stats.born = promoter_.collect_newborns(executor, reaper_, frame, newborns, first_shard);
+            stats.born = promoter_.collect_newborns(executor, reaper_, most.newborns.part(newborns), frame);
             begin(executor, compaction_phase::place_newborns);
             promoter_.place_newborns(executor, reaper_);
         }
@@ -267,19 +266,19 @@ private:
     }
 
     struct parts_of_budget {
-        std::size_t removals;
-        std::size_t newborns;
+        fair_budget removals;
+        fair_budget newborns;
     };
 
     /// Each kind gets half of a budget, and what the other one leaves. The odd one goes to each in turn.
     parts_of_budget divide(std::size_t budget) const noexcept {
         if (budget == unlimited) {
-            return {unlimited, unlimited};
+            return {};
         }
         const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
         const std::size_t removals =
             least(waiting_records(), greatest(half, budget - least(budget, waiting_newborns())));
-        return {removals, budget - removals};
+        return {{removals, runs()}, {budget - removals, runs()}};
     }
 
     /// Is there a sweep to be done, or to go on with? With a budget a demand waits for the end of the one

@@ -11,6 +11,7 @@
 #include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
@@ -56,15 +57,14 @@ public:
         }
     }
 
-    /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
-    /// positions, beginning with those of a shard. Returns how many. One that was erased meanwhile moves like
+    /// Moves the newborns that are ready into the holes and after the last object: those in as many positions
+    /// as the budget allows. Returns how many. One that was erased meanwhile moves like
     /// the others: its removal comes with the next compaction. All in one pass, in this thread.
-    std::size_t take_newborns(const reaper_type& holes, std::size_t budget, std::size_t first_shard,
-                              std::uint64_t frame) {
+    std::size_t take_newborns(const reaper_type& holes, const fair_budget& budget, std::uint64_t frame) {
         births_.begin();
         const bool noted = is_noted();
         std::size_t count = 0;
-        newborns_.drain(budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
+        newborns_.drain(budget, [&](nursery_position first, std::uint32_t ready) {
             std::size_t placed = count;
             for (std::uint32_t i = 0; i != ready; ++i) {
                 const nursery_position position{raw(first) + i};
@@ -90,12 +90,12 @@ public:
 
     /// The same in two steps, for an executor: lists the newborns, and where they go. Returns how many.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame,
-                                 std::size_t budget = unlimited, std::size_t first_shard = 0) {
+    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, const fair_budget& budget,
+                                 std::uint64_t frame) {
         births_.begin();
         const bool noted = is_noted();
         std::size_t count = 0;
-        newborns_.collect(executor, budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
+        newborns_.collect(executor, budget, [&](nursery_position first, std::uint32_t ready) {
             for (std::uint32_t i = 0; i != ready; ++i) {
                 const nursery_position position{raw(first) + i};
                 const value_type handle = parts_.newborns.take_out(position);

@@ -27,18 +27,12 @@ public:
         : parts_(parts),
           pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
-    /// Drains the newborns that are ready, shard by shard, in the order of their creation: those in at most
-    /// `budget` positions that were used, beginning with a shard. `take` is called as the nursery says. All
-    /// in one pass, in this thread.
+    /// Drains the newborns that are ready, shard by shard, in the order of their creation: those in as many
+    /// positions that were used as the budget allows. `take` is called as the nursery says. All in one pass,
+    /// in this thread.
     template <class Take>
-    void drain(std::size_t budget, std::size_t first_shard, Take take) {
-        // All shards first: objects that come while others move wait for the next compaction.
-        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
-            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
-            queue.pending = parts_.newborns.pending(queue);
-        }
-        share_among_shards(budget, first_shard, [&](std::size_t i, std::size_t most) {
+    void drain(const fair_budget& budget, Take take) {
+        divide(budget, [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.shards[i].newborns;
             if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
                 see_vacated(queue);
@@ -48,8 +42,8 @@ public:
 
     /// The same with an executor, which finds out what is ready.
     template <executor Executor, class Take>
-    void collect(Executor& executor, std::size_t budget, std::size_t first_shard, Take take) {
-        const std::size_t ranges = find_pending(budget, first_shard);
+    void collect(Executor& executor, const fair_budget& budget, Take take) {
+        const std::size_t ranges = find_pending(budget);
         pending_.filled(ranges);
         executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
                             [this](std::size_t first, std::size_t last) noexcept {
@@ -99,11 +93,10 @@ private:
     };
 
     /// Lists the positions of shards that were not drained yet.
-    std::size_t find_pending(std::size_t budget, std::size_t first_shard) {
+    std::size_t find_pending(const fair_budget& budget) {
         std::size_t count = 0;
-        const auto list = [&](std::size_t i, std::size_t most) {
+        divide(budget, [&](std::size_t i, std::size_t most) {
             newborn_chain<policy>& queue = parts_.shards[i].newborns;
-            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
             const auto add = [&](std::uint32_t first, std::uint32_t last) {
                 pending_[count++] = {i, first, last, 0};
             };
@@ -116,15 +109,22 @@ private:
             if (all) {
                 see_vacated(queue);
             }
-        };
-        share_among_shards(budget, first_shard, list);
+        });
         return count;
     }
 
+    /// Calls `take(i, share)` for each shard.
     template <class Take>
-    void share_among_shards(std::size_t budget, std::size_t first_shard, Take take) {
-        share_among(
-            parts_.shards.count(), first_shard, budget,
+    void divide(const fair_budget& budget, Take take) {
+        // All shards first: objects that come while others move wait for the next compaction.
+        const std::size_t shards = parts_.shards.count();
+        for (std::size_t i = 0; i != shards; ++i) {
+            newborn_chain<policy>& queue = parts_.shards[i].newborns;
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            queue.pending = parts_.newborns.pending(queue);
+        }
+        budget.divide(
+            shards,
             [this](std::size_t i, std::size_t most) {
                 return parts_.newborns.used(parts_.shards[i].newborns, most);
             },

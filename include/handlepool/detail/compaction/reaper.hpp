@@ -56,14 +56,30 @@ public:
 
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a shard.
-    /// Destroys their objects where they are, and frees the slots in the order of the records. All in one
-    /// pass, and in this thread, as hooks want it.
-    reaped reap(std::size_t budget, std::size_t first_shard, std::uint64_t frame) {
+    /// Takes a snapshot of all removal queues, of no more records than the budget allows. What destructors
+    /// erase waits for the next compaction, in whatever shard.
+    void look(const fair_budget& budget = {}) {
         removal_count_ = 0;
         hole_count_ = 0;
+        const std::size_t shards = parts_.shards.count();
+        for (std::size_t i = 0; i != shards; ++i) {
+            parts_.removals.look(parts_.shards[i].removals);
+        }
+        budget.divide(
+            shards,
+            [this](std::size_t i, std::size_t most) {
+                return least(parts_.removals.seen(parts_.shards[i].removals), most);
+            },
+            [this](std::size_t i, std::size_t most) {
+                parts_.removals.limit(parts_.shards[i].removals, most);
+            });
+    }
+
+    /// Destroys the objects of the records that look() has seen where they are, and frees the slots in the
+    /// order of the records. All in one pass, and in this thread, as hooks want it.
+    reaped reap(std::uint64_t frame) {
         reaped done;
-        for_queues(budget, first_shard, [&](auto record, std::size_t count) {
+        for_queues([&](auto record, std::size_t count) {
             prefetch(record, count);
             done += reap_run(record, count, frame);
         });
@@ -71,11 +87,9 @@ public:
         return done;
     }
 
-    /// The same in two steps, for an executor: takes the snapshot.
-    void collect(std::size_t budget = unlimited, std::size_t first_shard = 0) {
-        removal_count_ = 0;
-        hole_count_ = 0;
-        for_queues(budget, first_shard, [this](auto record, std::size_t count) {
+    /// The same in two steps, for an executor: lists the records.
+    void collect() {
+        for_queues([this](auto record, std::size_t count) {
             for (std::size_t i = 0; i != count; ++i) {
                 add_removal(record(i));
             }
@@ -209,21 +223,13 @@ private:
 
     void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }
 
-    /// Calls `take(record, count)` for runs of the records of all shards; see removal_queue.
+    /// Calls `take(record, count)` for runs of the records of all shards; see removal_queue. Shards that come
+    /// meanwhile have none that were seen.
     template <class Take>
-    void for_queues(std::size_t budget, std::size_t first_shard, Take take) {
-        // All queues first: what destructors erase waits for the next compaction, in whatever shard.
-        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
-            parts_.removals.look(parts_.shards[i].removals);
+    void for_queues(Take take) {
+        for (std::size_t i = 0, last = parts_.shards.count(); i != last; ++i) {
+            parts_.removals.drain(parts_.shards[i].removals, take);
         }
-        share_among(
-            parts_.shards.count(), first_shard, budget,
-            [this](std::size_t i, std::size_t most) {
-                return least(parts_.shards[i].removals.waiting(), most);
-            },
-            [&](std::size_t i, std::size_t most) {
-                parts_.removals.drain(parts_.shards[i].removals, take, most);
-            });
     }
 
     /// Asks for what destroying the objects of some records will read. Two loops: what the first one asks for
