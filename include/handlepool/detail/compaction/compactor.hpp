@@ -123,11 +123,10 @@ public:
             stats.swept = sweep_slots(piece, budget, [&] {
                 // After the search: see extractions.
                 extractions_.collect(deliver);
-                extractions_.for_unresolved([this](value_type handle) {
-                    if (reaper_.spare(handle)) {
-                        demand_sweep(); // it may turn out to have been erased
-                    }
-                });
+                if (reaper_.leave_out(
+                        [this](value_type handle) { return extractions_.may_be_taking(handle); })) {
+                    demand_sweep(); // it may turn out to have been erased
+                }
                 const reaped done =
                     alone ? reaper_.reap_found(frame) : reaper_.reap_collected(executor, frame);
                 count(done, stats);

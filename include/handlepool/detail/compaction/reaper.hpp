@@ -148,16 +148,19 @@ public:
         return index;
     }
 
-    /// Leaves an object out of those. Returns whether it was among them.
-    bool spare(value_type handle) noexcept {
-        for (std::size_t i = 0; i != removal_count_; ++i) {
-            if (removals_[i] == handle) {
-                removal_count_ = removal_count_ - 1;
-                removals_[i] = value_type{removals_[removal_count_]};
-                return true;
+    /// Leaves those of them out for which `left_out(handle)` is true. Returns whether there were any.
+    template <class LeftOut>
+    bool leave_out(LeftOut left_out) noexcept {
+        const std::size_t found = removal_count_;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i != found; ++i) {
+            const value_type handle = removals_[i];
+            if (!left_out(handle)) {
+                removals_[count++] = handle;
             }
         }
-        return false;
+        removal_count_ = count;
+        return count != found;
     }
 
     /// Destroys what find_unrecorded() found, and frees the slots. All in one pass, and in this thread, as
