@@ -50,7 +50,7 @@ protected:
         inline_executor executor;
         if constexpr (Setup::one_pass) {
             graves.look();
-            graves.reap(0);
+            graves.reap_queued(0);
             return finish(executor, work.take_newborns(graves, {}, 0));
         } else {
             return pack(executor);
@@ -59,8 +59,8 @@ protected:
     template <class Executor>
     packed pack(Executor& executor) {
         graves.look();
-        graves.collect();
-        graves.reap_collected(executor, 0);
+        graves.list_queued();
+        graves.reap_listed(executor, 0);
         const std::size_t born = work.collect_newborns(executor, graves, {}, 0);
         work.place_newborns(executor, graves);
         return finish(executor, born);
