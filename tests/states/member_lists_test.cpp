@@ -132,7 +132,7 @@ const std::vector<listed_class> listed = {
     {"detail/queues/removal_queue.hpp", "removal_chain", {"records", "queued", "drained", "seen"}},
     {"detail/memory/high_water_mark.hpp", "high_water_mark", {"spare_", "used_", "frame_", "touched_"}},
     {"detail/memory/frame_list.hpp", "frame_list", {"elements_", "memory_", "used_"}},
-    {"detail/compaction/newborn_collector.hpp", "newborn_collector", {"parts_", "pending_"}},
+    {"detail/compaction/newborn_collector.hpp", "newborn_collector", {"parts_", "runs_"}},
     {"detail/threads/pin.hpp", "pin", {"entered_", "count_"}},
     {"detail/parts/shard.hpp",
      "shard",

@@ -25,47 +25,47 @@ public:
 
     newborn_collector(const allocation_label& what_for, parts_type& parts)
         : parts_(parts),
-          pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
+          runs_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
-    /// Drains the newborns that are ready, shard by shard, in the order of their creation: those in as many
-    /// positions that were used as the budget allows. `take` is called as the nursery says. All in one pass,
-    /// in this thread.
+    /// Takes the newborns that are ready, shard by shard, in the order of their creation: those in as many
+    /// positions that were used as the budget allows. `take` is called for each run as nursery::drain says.
+    /// In this thread, which finds out what is ready in a run, and takes it at once.
     template <class Take>
-    void drain(const fair_budget& budget, Take take) {
+    void collect(const fair_budget& budget, Take take) {
         divide(budget, [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
+            chain& queue = parts_.shards[i].newborns;
             if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
         });
     }
 
-    /// The same with an executor, which finds out what is ready.
+    /// Does the same with an executor, which finds out what is ready in all runs: they are listed first.
     template <executor Executor, class Take>
     void collect(Executor& executor, const fair_budget& budget, Take take) {
-        const std::size_t ranges = find_pending(budget);
-        pending_.filled(ranges);
-        executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
+        const std::size_t runs = list_runs(budget);
+        runs_.filled(runs);
+        executor.for_ranges(runs, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
                             [this](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
-                                    pending_range& one = pending_[i];
+                                    run& one = runs_[i];
                                     one.ready =
                                         parts_.newborns.scan_published(one.first, one.last, parts_.table);
                                 }
                             });
-        for (std::size_t i = 0; i != ranges;) {
-            const std::size_t shard = pending_[i].shard;
+        for (std::size_t i = 0; i != runs;) {
+            const std::size_t shard = runs_[i].shard;
             // Those before the first of the shard that is not ready.
             std::size_t ready = 0;
             bool all = true;
-            for (; i != ranges && pending_[i].shard == shard; ++i) {
+            for (; i != runs && runs_[i].shard == shard; ++i) {
                 if (all) {
-                    ready += pending_[i].ready;
-                    all = pending_[i].ready == pending_[i].last - pending_[i].first;
+                    ready += runs_[i].ready;
+                    all = runs_[i].ready == runs_[i].last - runs_[i].first;
                 }
             }
-            newborn_chain<policy>& queue = parts_.shards[shard].newborns;
-            if (!all) { // whatever a budget has left out comes after one that is not ready
+            chain& queue = parts_.shards[shard].newborns;
+            if (!all) { // what a budget has left out comes after one that is not ready
                 see_vacated(queue);
             }
             parts_.newborns.drain(queue, ready, take);
@@ -73,32 +73,34 @@ public:
     }
 
     /// Lets the memory of the list follow its use.
-    void end_frame() noexcept { pending_.end_frame(); }
+    void end_frame() noexcept { runs_.end_frame(); }
     /// Gives the memory of the list back to the system.
-    void shrink() noexcept { pending_.discard(); }
+    void shrink() noexcept { runs_.discard(); }
 
-    memory_use memory() const noexcept { return memory_of(pending_); }
+    memory_use memory() const noexcept { return memory_of(runs_); }
 
 private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
-    // Positions of a shard's nursery that were not drained yet, and how many of them, from the first on, can
-    // be.
-    struct pending_range {
+    using chain = newborn_chain<policy>;
+
+    // Neighbouring positions of a shard's nursery that were not drained yet, and how many of them, from the
+    // first on, can be.
+    struct run {
         plain<std::size_t> shard;
         plain<std::uint32_t> first;
         plain<std::uint32_t> last;
         plain<std::uint32_t> ready;
     };
 
-    /// Lists the positions of shards that were not drained yet.
-    std::size_t find_pending(const fair_budget& budget) {
+    /// Returns how many.
+    std::size_t list_runs(const fair_budget& budget) {
         std::size_t count = 0;
         divide(budget, [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
+            chain& queue = parts_.shards[i].newborns;
             const auto add = [&](std::uint32_t first, std::uint32_t last) {
-                pending_[count++] = {i, first, last, 0};
+                runs_[count++] = {i, first, last, 0};
             };
             bool all = true;
             if (most == unlimited) {
@@ -119,7 +121,7 @@ private:
         // All shards first: objects that come while others move wait for the next compaction.
         const std::size_t shards = parts_.shards.count();
         for (std::size_t i = 0; i != shards; ++i) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
+            chain& queue = parts_.shards[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
             queue.pending = parts_.newborns.pending(queue);
         }
@@ -131,12 +133,12 @@ private:
             take);
     }
 
-    static void see_vacated(newborn_chain<policy>& queue) noexcept {
+    static void see_vacated(chain& queue) noexcept {
         queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
     }
 
     parts_type& parts_;
-    frame_list<policy, pending_range> pending_;
+    frame_list<policy, run> runs_;
 };
 
 } // namespace handlepool::detail

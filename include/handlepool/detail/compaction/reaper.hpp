@@ -50,6 +50,7 @@ public:
     using tag_type = typename layout::tag_type;
     using value_type = typename layout::value_type;
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
+    using list_type = frame_list<policy, typename policy::template plain<value_type>>;
 
     reaper(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
@@ -85,40 +86,36 @@ public:
         reaped done;
         for_queued_runs([&](auto record, std::size_t count) {
             prefetch(record, count);
-            done += reap_run(record, count, frame);
+            reap_run(record, count, frame, done);
         });
         return retire(done);
     }
 
     /// Lists those records for reap_listed().
     void list_queued() {
-        list([&](auto add) {
-            for_queued_runs([add](auto record, std::size_t count) {
-                for (std::size_t i = 0; i != count; ++i) {
-                    add(record(i));
-                }
-            });
+        std::size_t listed = 0;
+        for_queued_runs([&](auto record, std::size_t count) {
+            for (std::size_t i = 0; i != count; ++i) {
+                removals_[listed++] = record(i);
+            }
         });
+        removal_count_ = listed;
     }
-    /// Has `fill(add)` list removed objects, by `add(handle)`.
-    template <class Fill>
-    void list(Fill fill) {
-        std::size_t count = 0;
-        fill([this, &count](value_type handle) { removals_[count++] = handle; });
-        removal_count_ = count;
-    }
+    /// The list, and how many of its first elements reap_listed() takes.
+    list_type& list() noexcept { return removals_; }
+    void listed(std::size_t count) noexcept { removal_count_ = count; }
     /// Takes those off the list for which `left_out(handle)` is true. Returns whether there were any.
     template <class LeftOut>
     bool leave_out(LeftOut left_out) noexcept {
         const std::size_t listed = removal_count_;
-        list([&](auto add) {
-            for (std::size_t i = 0; i != listed; ++i) {
-                if (const value_type handle = removals_[i]; !left_out(handle)) {
-                    add(handle);
-                }
+        std::size_t count = 0;
+        for (std::size_t i = 0; i != listed; ++i) {
+            if (const value_type handle = removals_[i]; !left_out(handle)) {
+                removals_[count++] = handle;
             }
-        });
-        return removal_count_ != listed;
+        }
+        removal_count_ = count;
+        return count != listed;
     }
 
     /// Does for the listed objects what reap_queued() does. Their slots and owners were just looked at.
@@ -129,7 +126,7 @@ public:
             if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
                 prefetch_objects(record, count);
             }
-            done += reap_run(record, count, frame);
+            reap_run(record, count, frame, done);
         });
         return retire(done);
     }
@@ -338,14 +335,14 @@ private:
                   }));
         }
     }
-    /// Ends the objects of a run, and frees their slots.
+    /// Ends the objects of a run, frees their slots, and adds that to `sum`.
     template <class Record>
-    reaped reap_run(Record record, std::size_t count, std::uint64_t frame) noexcept {
-        reaped done;
+    void reap_run(Record record, std::size_t count, std::uint64_t frame, reaped& sum) noexcept {
+        reaped done; // kept in registers, unlike `sum`
         end_run(record, count, frame, [this, &done](std::size_t, value_type handle, location where) {
             free_slot(handle, where, done);
         });
-        return done;
+        sum += done;
     }
 
     /// Withdraws the slots that were used up.
@@ -357,7 +354,7 @@ private:
     parts_type& parts_;
     slot_history<policy>& history_;
     hooks_type hooks_;
-    frame_list<policy, plain<value_type>> removals_;
+    list_type removals_;
     frame_list<policy, plain<location>> locations_; // of the removals' objects
     frame_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};

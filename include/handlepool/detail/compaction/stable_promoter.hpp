@@ -40,9 +40,9 @@ public:
 
     /// Promotes the newborns that are ready, in as many places as the budget allows. Returns how many.
     std::size_t take_newborns(const reaper_type&, const fair_budget& budget, std::uint64_t frame) {
-        return promote(frame, [&](auto take) { newborns_.drain(budget, take); });
+        return promote(frame, [&](auto take) { newborns_.collect(budget, take); });
     }
-    /// The same with an executor.
+    /// Does the same with an executor.
     template <executor Executor>
     std::size_t collect_newborns(Executor& executor, const reaper_type&, const fair_budget& budget,
                                  std::uint64_t frame) {

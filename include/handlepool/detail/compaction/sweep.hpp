@@ -98,24 +98,27 @@ private:
     /// Looks at the slots from `first` to before `last`, until it has found `most` objects; returns the slot
     /// after those it has looked at.
     std::size_t find(std::size_t first, std::size_t last, std::size_t most) {
+        // Locals, or (4) would have them read again for each slot.
+        const parts_type& parts = parts_;
+        reaper_type& reaper = reaper_;
+        auto& list = reaper.list();
+        std::size_t found = 0;
         std::size_t next = first;
-        reaper_.list([&](auto add) {
-            for (std::size_t found = 0; next != last && found != most; ++next) {
-                if (next + owners_ahead < last) {
-                    reaper_.prefetch_owner(parts_.table.location_of(slot_at(next + owners_ahead)));
-                }
-                const slot_index slot = slot_at(next);
-                const auto tag = parts_.table.tag(slot); // (4)
-                if (tag == 0 || layout::is_alive(tag)) {
-                    continue;
-                }
-                const auto last_tag = parts_.table.last_object(tag);
-                if (reaper_.remains_of(slot, last_tag) != location::nowhere) {
-                    add(parts_.table.handle_of(slot, last_tag));
-                    ++found;
-                }
+        for (; next != last && found != most; ++next) {
+            if (next + owners_ahead < last) {
+                reaper.prefetch_owner(parts.table.location_of(slot_at(next + owners_ahead)));
             }
-        });
+            const slot_index slot = slot_at(next);
+            const auto tag = parts.table.tag(slot); // (4)
+            if (tag == 0 || layout::is_alive(tag)) {
+                continue;
+            }
+            const auto last_tag = parts.table.last_object(tag);
+            if (reaper.remains_of(slot, last_tag) != location::nowhere) {
+                list[found++] = parts.table.handle_of(slot, last_tag);
+            }
+        }
+        reaper.listed(found);
         return next;
     }
 
