@@ -168,8 +168,8 @@ public:
     memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, promoter_); }
 
 private:
-    /// One compaction, step by step. The removed objects, and the newborns, are the work of this thread, in
-    /// one pass, or where there are many of the executor, in two.
+    /// One compaction, step by step. Its constructor decides who works: this thread does all in one pass; for
+    /// an executor, many removed objects or newborns are listed first.
     template <executor Executor>
     class one_run {
     public:
@@ -256,7 +256,19 @@ private:
         /// Last of all, what others may now use again.
         void give_back() {
             begin(compaction_phase::give_back);
-            all_.give_back();
+            parts_type& parts = all_.parts_;
+            if (parts.objects.size() == 0) {
+                parts.order.forget();
+            }
+            parts.newborns.recycle([&parts](nursery_position first) {
+                parts.objects.poison_objects(parts.objects.location_of(first), parts.newborns.chunk_size());
+            });
+            parts.newborns.trim(parts.objects);
+            parts.removals.recycle();
+            all_.reaper_.end_frame();
+            all_.births_.end_frame();
+            all_.promoter_.end_frame();
+            parts.allocator.publish();
         }
 
         compaction_stats done() {
@@ -327,21 +339,6 @@ private:
     std::size_t waiting_records() const noexcept {
         return static_cast<std::size_t>(
             parts_.shards.sum([](const shard<policy>& one) { return one.removals.waiting(); }));
-    }
-
-    void give_back() {
-        if (parts_.objects.size() == 0) {
-            parts_.order.forget();
-        }
-        parts_.newborns.recycle([this](nursery_position first) {
-            parts_.objects.poison_objects(parts_.objects.location_of(first), parts_.newborns.chunk_size());
-        });
-        parts_.newborns.trim(parts_.objects);
-        parts_.removals.recycle();
-        reaper_.end_frame();
-        births_.end_frame();
-        promoter_.end_frame();
-        parts_.allocator.publish();
     }
 
     parts_type& parts_;

@@ -226,18 +226,18 @@ private:
     }
     template <executor Executor>
     void apply_all(Executor& executor, std::size_t count) {
-        executor.for_ranges(count, policy::compaction_grain,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    if (i + objects_ahead < last) {
-                                        const move& next = moves_[i + objects_ahead];
-                                        parts_.table.prefetch_slot(next.slot);
-                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
-                                        parts_.objects.prefetch_owner(next.to);
-                                    }
-                                    apply(moves_[i]);
-                                }
-                            });
+        const auto apply_some = [this](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                if (i + objects_ahead < last) {
+                    const move& next = moves_[i + objects_ahead];
+                    parts_.table.prefetch_slot(next.slot);
+                    parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
+                    parts_.objects.prefetch_owner(next.to);
+                }
+                apply(moves_[i]);
+            }
+        };
+        executor.for_ranges(count, policy::compaction_grain, apply_some);
     }
 
     parts_type& parts_;

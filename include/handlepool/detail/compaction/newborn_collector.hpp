@@ -45,14 +45,13 @@ public:
     void collect(Executor& executor, const fair_budget& budget, Take take) {
         const std::size_t runs = list_runs(budget);
         runs_.filled(runs);
-        executor.for_ranges(runs, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    run& one = runs_[i];
-                                    one.ready =
-                                        parts_.newborns.scan_published(one.first, one.last, parts_.table);
-                                }
-                            });
+        const auto scan = [this](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                run& one = runs_[i];
+                one.ready = parts_.newborns.scan_published(one.first, one.last, parts_.table);
+            }
+        };
+        executor.for_ranges(runs, policy::compaction_grain / parts_.newborns.chunk_size() + 1, scan);
         for (std::size_t i = 0; i != runs;) {
             const std::size_t shard = runs_[i].shard;
             // Those before the first of the shard that is not ready.

@@ -133,18 +133,14 @@ public:
     /// Does the same by an executor, without hooks.
     template <executor Executor>
     reaped reap_listed(Executor& executor, std::uint64_t frame) {
-        executor.for_ranges(removal_count_, policy::compaction_grain,
-                            [this, frame](std::size_t first, std::size_t last) noexcept {
-                                for_listed_runs(
-                                    first, last,
-                                    [this, frame](std::size_t begin, auto record, std::size_t count) {
-                                        prefetch(record, count);
-                                        end_run(record, count, frame,
-                                                [this, begin](std::size_t i, value_type, location where) {
-                                                    locations_[begin + i] = where;
-                                                });
-                                    });
-                            });
+        const auto end_some = [this, frame](std::size_t first, std::size_t last) noexcept {
+            for_listed_runs(first, last, [&](std::size_t begin, auto record, std::size_t count) {
+                prefetch(record, count);
+                end_run(record, count, frame,
+                        [&](std::size_t i, value_type, location where) { locations_[begin + i] = where; });
+            });
+        };
+        executor.for_ranges(removal_count_, policy::compaction_grain, end_some);
         removals_.filled(removal_count_);
         locations_.filled(removal_count_);
         reaped done;
