@@ -116,8 +116,8 @@ public:
         }) - left);
     }
 
-    /// Has nothing happened since the last run that another one would act on? Any thread, wait-free; exact
-    /// for what happened before the call.
+    /// Returns whether nothing has happened since the last run that another one would act on. Any thread,
+    /// wait-free; exact for what happened before the call.
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
         if (sweep_.is_due() || !extractions_.empty()) {

@@ -73,7 +73,7 @@ public:
         return end(count, holes);
     }
 
-    /// Does the same in two steps, for an executor: lists the newborns, and where they go. Returns how many.
+    /// In two steps, for an executor: lists the newborns, and where they go. Returns how many.
     template <executor Executor>
     std::size_t collect_newborns(Executor& executor, const reaper_type& holes, const fair_budget& budget,
                                  std::uint64_t frame) {

@@ -84,7 +84,7 @@ public:
         waiting_.store(unresolved_ != nullptr, std::memory_order::relaxed);
     }
 
-    /// Compaction: when collect() last looked, could a thread have been taking this object, which is dead?
+    /// Compaction: returns whether a thread may have been taking this dead object when collect() last looked.
     bool may_be_taking(Value handle) const noexcept {
         const extraction* each = unresolved_;
         while (each != nullptr && each->handle() != handle) {
@@ -93,7 +93,7 @@ public:
         return each != nullptr;
     }
 
-    /// Would collect() find nothing? Any thread, wait-free; exact for what happened before the call.
+    /// Returns whether collect() would find nothing. Any thread, wait-free; exact for what happened before.
     bool empty() const noexcept {
         return announced_.load(std::memory_order::relaxed) == nullptr &&
                !waiting_.load(std::memory_order::relaxed);

@@ -40,7 +40,7 @@ public:
         });
     }
 
-    /// Does the same with an executor, which finds out what is ready in all runs: they are listed first.
+    /// Collects with an executor: all runs are listed first, and it finds out of each what is ready.
     template <executor Executor, class Take>
     void collect(Executor& executor, const fair_budget& budget, Take take) {
         const std::size_t runs = list_runs(budget);
@@ -93,7 +93,7 @@ private:
         plain<std::uint32_t> ready;
     };
 
-    /// Returns how many.
+    /// Lists the runs of all shards, and returns how many they are.
     std::size_t list_runs(const fair_budget& budget) {
         std::size_t count = 0;
         divide(budget, [&](std::size_t i, std::size_t most) {

@@ -118,7 +118,7 @@ public:
         return count != listed;
     }
 
-    /// Does for the listed objects what reap_queued() does. Their slots and owners were just looked at.
+    /// Does for the listed objects, which a sweep has just looked at, what reap_queued() does.
     reaped reap_listed(std::uint64_t frame) {
         removals_.filled(removal_count_);
         reaped done;
@@ -130,7 +130,7 @@ public:
         });
         return retire(done);
     }
-    /// Does the same by an executor, without hooks.
+    /// Reaps the listed objects by an executor, without hooks.
     template <executor Executor>
     reaped reap_listed(Executor& executor, std::uint64_t frame) {
         const auto end_some = [this, frame](std::size_t first, std::size_t last) noexcept {

@@ -42,7 +42,7 @@ public:
     std::size_t take_newborns(const reaper_type&, const fair_budget& budget, std::uint64_t frame) {
         return promote(frame, [&](auto take) { newborns_.collect(budget, take); });
     }
-    /// Does the same with an executor.
+    /// Promotes them with an executor.
     template <executor Executor>
     std::size_t collect_newborns(Executor& executor, const reaper_type&, const fair_budget& budget,
                                  std::uint64_t frame) {

@@ -39,7 +39,7 @@ public:
         demands_.fetch_add(1, std::memory_order::release);
     }
 
-    /// Is there something left to be done? Any thread, wait-free; exact for what happened before the call.
+    /// Returns whether something is left to be done. Any thread, wait-free; exact for what happened before.
     bool is_due() const noexcept {
         return demands_.load(std::memory_order::relaxed) != 0 || goes_on_.load(std::memory_order::relaxed);
     }
