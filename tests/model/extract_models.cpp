@@ -32,7 +32,7 @@ public:
         if (index == 0) {
             told_.put(objects.emplace(7U));
         } else if (index == 1) {
-            taken_ = objects.take(told_.await(), delivery{7, &delivered_});
+            taken_ = objects.extract(told_.await(), delivery{7, &delivered_});
         } else {
             objects.compact();
         }
@@ -65,7 +65,7 @@ public:
         if (index == 0) {
             objects.compact();
         } else {
-            require(objects.take(victim_, delivery{7, &delivered_}), "a living object can be taken");
+            require(objects.extract(victim_, delivery{7, &delivered_}), "a living object can be taken");
         }
     }
     void check() override {
@@ -88,7 +88,7 @@ public:
         if (index == 0) {
             objects.compact();
         } else if (index == 1) {
-            taken_ = objects.take(victim_, delivery{7, &delivered_});
+            taken_ = objects.extract(victim_, delivery{7, &delivered_});
         } else {
             erased_ = erase_without_record(victim_);
         }
@@ -117,9 +117,9 @@ public:
             objects.compact();
             return;
         }
-        taken_[index] += objects.take(first_, delivery{7, &delivered_}) ? 1 : 0;
+        taken_[index] += objects.extract(first_, delivery{7, &delivered_}) ? 1 : 0;
         if (index == 1) {
-            taken_[index] += objects.take(second_, delivery{7, &delivered_}) ? 1 : 0;
+            taken_[index] += objects.extract(second_, delivery{7, &delivered_}) ? 1 : 0;
         }
     }
     void check() override {
