@@ -49,17 +49,19 @@ protected:
     packed pack() {
         inline_executor executor;
         if constexpr (Setup::one_pass) {
-            graves.reap(unlimited, 0, 0);
-            return finish(executor, work.take_newborns(graves, unlimited, 0, 0));
+            graves.look();
+            graves.reap_queued(0);
+            return finish(executor, work.take_newborns(graves, {}, 0));
         } else {
             return pack(executor);
         }
     }
     template <class Executor>
     packed pack(Executor& executor) {
-        graves.collect();
-        graves.reap_collected(executor, 0);
-        const std::size_t born = work.collect_newborns(executor, graves, 0);
+        graves.look();
+        graves.list_queued();
+        graves.reap_listed(executor, 0);
+        const std::size_t born = work.collect_newborns(executor, graves, {}, 0);
         work.place_newborns(executor, graves);
         return finish(executor, born);
     }

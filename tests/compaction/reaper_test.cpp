@@ -2,6 +2,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/compaction/dense_promoter.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/compaction/sweep.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
@@ -29,6 +30,7 @@ protected:
     using rig_type = parts_rig<Policy>;
     using value_type = typename rig_type::value_type;
     using positions = std::vector<std::uint32_t>;
+    using sweep_type = detail::sweep<counted, typename rig_type::config>;
 
     ~reaper_test() override {
         for (const value_type handle : alive) {
@@ -38,7 +40,7 @@ protected:
 
     std::vector<value_type> in_dense_store(std::size_t count) {
         alive = parts.emplace_sequence(count);
-        packing.take_newborns(work, unlimited, 0, 0);
+        packing.take_newborns(work, {}, 0);
         return alive;
     }
 
@@ -51,26 +53,36 @@ protected:
     }
 
     reaped reap() {
+        work.look();
         if constexpr (Setup::one_pass) {
-            return work.reap(unlimited, 0, frame++);
+            return work.reap_queued(frame++);
+        } else {
+            work.list_queued();
+            return reap_listed();
+        }
+    }
+    reaped reap_listed() {
+        if constexpr (Setup::one_pass) {
+            return work.reap_listed(frame++);
         } else {
             inline_executor executor;
-            work.collect();
-            return work.reap_collected(executor, frame++);
+            return work.reap_listed(executor, frame++);
         }
     }
 
-    reaped sweep() {
-        EXPECT_EQ(work.find_unrecorded(0, parts.slots_in_service(), unlimited), parts.slots_in_service());
-        return reap_found();
-    }
-    reaped reap_found() {
-        if constexpr (Setup::one_pass) {
-            return work.reap_found(0);
-        } else {
-            inline_executor executor;
-            return work.reap_collected(executor, 0);
-        }
+    /// A whole sweep, or as much of one as finds `most` objects.
+    reaped sweep(std::size_t most = unlimited) {
+        reaped done;
+        sweeping.demand();
+        EXPECT_TRUE(sweeping.begin(most));
+        sweeping.go_on(
+            unlimited, most, [](auto&) {},
+            [&] {
+                const reaped some = reap_listed();
+                done += some;
+                return some.removed;
+            });
+        return done;
     }
 
     positions holes() const {
@@ -84,6 +96,8 @@ protected:
     rig_type parts{20};
     slot_history<Policy> history{"history", 100, 100};
     reaper<counted, typename rig_type::config> work{"reaper", parts, history};
+    typename sweep_type::extractions_type extractions;
+    sweep_type sweeping{parts, work, extractions};
     promotion_log<counted, typename rig_type::config> births{"promoter"};
     dense_promoter<counted, typename rig_type::config> packing{"promoter", parts, history, births};
     std::vector<value_type> alive;
@@ -166,15 +180,9 @@ TYPED_TEST(reaper_test, a_sweep_goes_on_behind_the_last_slot_it_has_looked_at) {
         this->erase(handles[static_cast<std::size_t>(i)], false);
     }
     this->reap();
-    const std::size_t all = this->parts.slots_in_service();
-    std::size_t next = this->work.find_unrecorded(0, all, 1);
-    EXPECT_EQ(this->reap_found().removed, 1U);
-    next = this->work.find_unrecorded(next, all, 2);
-    EXPECT_EQ(this->reap_found().removed, 2U);
-    EXPECT_EQ(this->work.find_unrecorded(next, next, 2), next);
-    EXPECT_EQ(this->reap_found().removed, 0U);
-    EXPECT_EQ(this->work.find_unrecorded(next, all, unlimited), all);
-    EXPECT_EQ(this->reap_found().removed, 1U);
+    EXPECT_EQ(this->sweep(1).removed, 1U);
+    EXPECT_EQ(this->sweep(2).removed, 2U);
+    EXPECT_EQ(this->sweep(1).removed, 1U);
     EXPECT_EQ(this->parts.people.alive(), 1);
 }
 

@@ -8,6 +8,7 @@
 #include <handlepool/detail/compaction/extractions.hpp>
 #include <handlepool/detail/compaction/promotion_log.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
+#include <handlepool/detail/compaction/sweep.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
@@ -69,12 +70,7 @@ public:
     const extractions_type& extractions_of_threads() const noexcept { return extractions_; }
 
     /// Any thread, wait-free: tells compaction to look itself for objects that were erased without a record.
-    void demand_sweep() noexcept {
-        // (28) release: pairs with (29), for the erase before it. A read-modify-write, so that all demands
-        // between the beginnings of two sweeps form one release sequence: a plain store would hide those
-        // before it.
-        sweep_demands_.fetch_add(1, std::memory_order::release);
-    }
+    void demand_sweep() noexcept { sweep_.demand(); }
 
     /// Only while the gate is closed. A budget is for recorded removals and newborns together, and as much
     /// for a sweep; not for extractions.
@@ -83,93 +79,26 @@ public:
         return run(executor, budget, [](auto&&) {});
     }
 
-    /// The same; `hand_out(end)` may end more objects, killed before, by `end(handle, deliver)`, which calls
-    /// `deliver(object)`.
+    /// Runs with `hand_out(end)`, which may end more objects, killed before, by `end(handle, deliver)`, which
+    /// calls `deliver(object)`.
     template <executor Executor, class HandOut>
     compaction_stats run(Executor& executor, std::size_t budget, HandOut hand_out) noexcept {
-        const std::uint64_t start = policy::now();
-        const std::uint64_t frame = runs();
-        compaction_stats stats;
-        // Before the queues are drained, so that a demand that comes later is kept.
-        const bool sweep = begin_sweep(budget);
-
-        reaper_.hooks().prune();
-        births_.hooks().prune();
-        begin(executor, compaction_phase::collect_removals);
-        const parts_of_budget most = divide(budget);
-        // Another shard comes first each time, where the budget is smaller than the number of shards.
-        const auto first_shard = static_cast<std::size_t>(frame);
-        if (in_one_pass<Executor>(most.removals, [this] { return waiting_records(); }) ||
-            has_destroy_hooks()) {
-            begin(executor, compaction_phase::destroy);
-            count(reaper_.reap(most.removals, first_shard, frame), stats);
-        } else {
-            reaper_.collect(most.removals, first_shard);
-            begin(executor, compaction_phase::destroy);
-            count(reaper_.reap_collected(executor, frame), stats);
+        one_run<Executor> now(*this, executor, budget);
+        now.look_at_queues();
+        now.destroy_removed();
+        now.deliver_extractions();
+        now.end_others(hand_out);
+        now.sweep();
+        if (parts_.geometry.keep_order) {
+            now.close_holes_in_order(); // first, so that newborns come after the last survivor
         }
-        const auto end = [&](value_type handle, auto deliver) {
-            count(reaper_.hand_over(handle, frame, deliver), stats);
-        };
-        const auto deliver = [&](auto& extraction) {
-            end(extraction.handle(), [&](auto object) { extraction.deliver(object); });
-        };
-        extractions_.collect(deliver);
-        hand_out(end);
-        if (sweep) {
-            begin(executor, compaction_phase::sweep);
-            const bool alone =
-                has_destroy_hooks() || in_one_pass<Executor>(budget, [this] { return waiting_removals(); });
-            const std::size_t piece = alone ? greatest<std::size_t>(policy::compaction_grain, 1) : unlimited;
-            stats.swept = sweep_slots(piece, budget, [&] {
-                // After the search: see extractions.
-                extractions_.collect(deliver);
-                extractions_.for_unresolved([this](value_type handle) {
-                    if (reaper_.spare(handle)) {
-                        demand_sweep(); // it may turn out to have been erased
-                    }
-                });
-                const reaped done =
-                    alone ? reaper_.reap_found(frame) : reaper_.reap_collected(executor, frame);
-                count(done, stats);
-                return done.removed;
-            });
+        now.take_newborns();
+        if (!parts_.geometry.keep_order) {
+            now.fill_holes();
         }
-        const bool keep_order = parts_.geometry.keep_order;
-        if (keep_order) {
-            // First, so that newborns come after the last survivor.
-            begin(executor, compaction_phase::fill_holes);
-            stats.moved = promoter_.close_holes_in_order(reaper_);
-        }
-        begin(executor, compaction_phase::collect_newborns);
-        const std::size_t newborns = promoter_.most_newborns(most.newborns, reaper_);
-        if (in_one_pass<Executor>(newborns, [this] { return waiting_newborns(); })) {
-            begin(executor, compaction_phase::place_newborns);
-            stats.born = promoter_.take_newborns(reaper_, newborns, first_shard, frame);
-        } else {
-            stats.born = promoter_.collect_newborns(executor, reaper_, frame, newborns, first_shard);
-            begin(executor, compaction_phase::place_newborns);
-            promoter_.place_newborns(executor, reaper_);
-        }
-        add(left_nursery_, stats.born);
-        if (!keep_order) {
-            begin(executor, compaction_phase::fill_holes);
-            stats.moved = promoter_.fill_holes(executor, reaper_);
-        }
-        if (!births_.hooks().empty()) {
-            begin(executor, compaction_phase::report_births);
-            births_.report(parts_);
-        }
-        begin(executor, compaction_phase::give_back);
-        give_back_memory();
-
-        add(destroyed_, stats.removed);
-        add(runs_, 1);
-        stats.size = parts_.promoted();
-        stats.waiting_removals = waiting_removals();
-        stats.waiting_newborns = waiting_newborns();
-        stats.duration = std::chrono::nanoseconds(policy::now() - start);
-        return stats;
+        now.report_births();
+        now.give_back();
+        return now.done();
     }
 
     /// Erased objects that were not destroyed yet, and objects in the nursery, erased ones among them. Any
@@ -187,12 +116,11 @@ public:
         }) - left);
     }
 
-    /// Has nothing happened since the last run that another one would act on? Any thread, wait-free; exact
-    /// for what happened before the call.
+    /// Returns whether nothing has happened since the last run that another one would act on. Any thread,
+    /// wait-free; exact for what happened before the call.
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
-        if (sweep_demands_.load(std::memory_order::relaxed) != 0 ||
-            sweeping_.load(std::memory_order::relaxed) || !extractions_.empty()) {
+        if (sweep_.is_due() || !extractions_.empty()) {
             return false;
         }
         std::uint64_t created = 0;
@@ -216,7 +144,7 @@ public:
     std::uint64_t left_nursery() const noexcept { return left_nursery_.load(std::memory_order::relaxed); }
     std::uint64_t destroyed() const noexcept { return destroyed_.load(std::memory_order::relaxed); }
     std::uint64_t runs() const noexcept { return runs_.load(std::memory_order::relaxed); }
-    std::uint64_t sweeps() const noexcept { return sweeps_.load(std::memory_order::relaxed); }
+    std::uint64_t sweeps() const noexcept { return sweep_.begun(); }
 
     /// Counts objects that were destroyed, or dropped with their memory, without a compaction.
     void account_for(std::size_t objects, std::size_t in_nursery) noexcept {
@@ -226,8 +154,7 @@ public:
 
     /// Forgets what was to be done, and what is remembered of slots. Only while nobody else uses the pool.
     void reset() noexcept {
-        sweep_demands_.store(0, std::memory_order::relaxed);
-        sweeping_.store(false, std::memory_order::relaxed);
+        sweep_.reset();
         history_.reset();
     }
 
@@ -241,102 +168,177 @@ public:
     memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, promoter_); }
 
 private:
-    template <class Value>
-    using plain = typename policy::template plain<Value>;
-
+    /// One compaction, step by step. Its constructor decides who works: this thread does all in one pass; for
+    /// an executor, many removed objects or newborns are listed first.
     template <executor Executor>
-    static void begin(Executor& executor, compaction_phase phase) {
-        if constexpr (phase_listener<Executor>) {
-            executor.begin_phase(phase);
+    class one_run {
+    public:
+        one_run(compactor& all, Executor& executor, std::size_t budget) noexcept
+            : all_(all), executor_(executor), budget_(budget) {
+            // Before the queues are looked at, so that a demand that comes later is kept.
+            sweeps_ = all.sweep_.begin(budget);
+            all.reaper_.hooks().prune();
+            all.births_.hooks().prune();
+            if constexpr (!always_alone) {
+                const bool is_little = budget <= policy::compaction_grain;
+                reaps_alone_ = is_little || all.waiting_removals() <= policy::compaction_grain ||
+                               all.has_destroy_hooks(); // which this thread calls
+                takes_alone_ = is_little || all.waiting_newborns() <= policy::compaction_grain;
+            }
         }
-    }
 
-    /// Is it one thread's work anyway, `waiting()` of which `most` are done?
-    template <executor Executor, class Waiting>
-    static bool in_one_pass(std::size_t most, Waiting waiting) noexcept {
-        if constexpr (std::is_same_v<Executor, inline_executor>) {
-            return true;
-        } else {
-            return most <= policy::compaction_grain || waiting() <= policy::compaction_grain;
+        void look_at_queues() {
+            begin(compaction_phase::collect_removals);
+            divide_budget();
+            all_.reaper_.look(removals_);
+            if (!reaps_alone()) {
+                all_.reaper_.list_queued();
+            }
         }
-    }
+
+        void destroy_removed() {
+            begin(compaction_phase::destroy);
+            count(reaps_alone() ? all_.reaper_.reap_queued(frame_)
+                                : all_.reaper_.reap_listed(executor_, frame_));
+        }
+
+        void deliver_extractions() { all_.extractions_.collect(delivery()); }
+        template <class HandOut>
+        void end_others(HandOut& hand_out) {
+            hand_out([this](value_type handle, auto deliver) { this->end(handle, deliver); });
+        }
+
+        void sweep() {
+            if (!sweeps_) {
+                return;
+            }
+            begin(compaction_phase::sweep);
+            const std::size_t piece =
+                reaps_alone() ? greatest<std::size_t>(policy::compaction_grain, 1) : unlimited;
+            done_.swept = all_.sweep_.go_on(piece, budget_, delivery(), [this] {
+                return count(reaps_alone() ? all_.reaper_.reap_listed(frame_)
+                                           : all_.reaper_.reap_listed(executor_, frame_));
+            });
+        }
+
+        void close_holes_in_order() {
+            begin(compaction_phase::fill_holes);
+            done_.moved = all_.promoter_.close_holes_in_order(all_.reaper_);
+        }
+
+        void take_newborns() {
+            begin(compaction_phase::collect_newborns);
+            const fair_budget most =
+                newborns_.part(all_.promoter_.most_newborns(newborns_.most(), all_.reaper_));
+            if (takes_alone()) {
+                begin(compaction_phase::place_newborns);
+                done_.born = all_.promoter_.take_newborns(all_.reaper_, most, frame_);
+            } else {
+                done_.born = all_.promoter_.collect_newborns(executor_, all_.reaper_, most, frame_);
+                begin(compaction_phase::place_newborns);
+                all_.promoter_.place_newborns(executor_, all_.reaper_);
+            }
+            add(all_.left_nursery_, done_.born);
+        }
+
+        void fill_holes() {
+            begin(compaction_phase::fill_holes);
+            done_.moved = all_.promoter_.fill_holes(executor_, all_.reaper_);
+        }
+
+        void report_births() {
+            if (!all_.births_.hooks().empty()) {
+                begin(compaction_phase::report_births);
+                all_.births_.report(all_.parts_);
+            }
+        }
+
+        /// Last of all, what others may now use again.
+        void give_back() {
+            begin(compaction_phase::give_back);
+            parts_type& parts = all_.parts_;
+            if (parts.objects.size() == 0) {
+                parts.order.forget();
+            }
+            parts.newborns.recycle([&parts](nursery_position first) {
+                parts.objects.poison_objects(parts.objects.location_of(first), parts.newborns.chunk_size());
+            });
+            parts.newborns.trim(parts.objects);
+            parts.removals.recycle();
+            all_.reaper_.end_frame();
+            all_.births_.end_frame();
+            all_.promoter_.end_frame();
+            parts.allocator.publish();
+        }
+
+        compaction_stats done() {
+            add(all_.destroyed_, done_.removed);
+            add(all_.runs_, 1);
+            done_.size = all_.parts_.promoted();
+            done_.waiting_removals = all_.waiting_removals();
+            done_.waiting_newborns = all_.waiting_newborns();
+            done_.duration = std::chrono::nanoseconds(policy::now() - start_);
+            return done_;
+        }
+
+    private:
+        static constexpr bool always_alone = std::is_same_v<Executor, inline_executor>;
+        bool reaps_alone() const noexcept { return always_alone || reaps_alone_; }
+        bool takes_alone() const noexcept { return always_alone || takes_alone_; }
+
+        void begin(compaction_phase phase) {
+            if constexpr (phase_listener<Executor>) {
+                executor_.begin_phase(phase);
+            }
+        }
+
+        /// Each kind gets half of the budget, and what the other one leaves. The odd one goes to each in
+        /// turn.
+        void divide_budget() noexcept {
+            if (budget_ == unlimited) {
+                return;
+            }
+            const std::size_t half = budget_ / 2 + (budget_ % 2 & frame_ % 2);
+            const std::size_t removals = least(
+                all_.waiting_records(), greatest(half, budget_ - least(budget_, all_.waiting_newborns())));
+            // Another shard comes first each time.
+            removals_ = {removals, frame_};
+            newborns_ = {budget_ - removals, frame_};
+        }
+
+        std::size_t count(const reaped& some) noexcept {
+            done_.removed += some.removed;
+            done_.retired += some.retired;
+            add(all_.left_nursery_, some.newborn);
+            return some.removed;
+        }
+
+        template <class Deliver>
+        void end(value_type handle, Deliver deliver) {
+            count(all_.reaper_.hand_over(handle, frame_, deliver));
+        }
+        auto delivery() noexcept {
+            return [this](auto& extraction) {
+                this->end(extraction.handle(), [&](auto object) { extraction.deliver(object); });
+            };
+        }
+
+        compactor& all_;
+        Executor& executor_;
+        const std::size_t budget_;
+        const std::uint64_t start_ = policy::now();
+        const std::uint64_t frame_ = all_.runs();
+        fair_budget removals_;
+        fair_budget newborns_;
+        bool sweeps_ = false;
+        bool reaps_alone_ = true;
+        bool takes_alone_ = true;
+        compaction_stats done_;
+    };
 
     std::size_t waiting_records() const noexcept {
         return static_cast<std::size_t>(
             parts_.shards.sum([](const shard<policy>& one) { return one.removals.waiting(); }));
-    }
-
-    struct parts_of_budget {
-        std::size_t removals;
-        std::size_t newborns;
-    };
-
-    /// Each kind gets half of a budget, and what the other one leaves. The odd one goes to each in turn.
-    parts_of_budget divide(std::size_t budget) const noexcept {
-        if (budget == unlimited) {
-            return {unlimited, unlimited};
-        }
-        const std::size_t half = budget / 2 + (budget % 2 & runs() % 2);
-        const std::size_t removals =
-            least(waiting_records(), greatest(half, budget - least(budget, waiting_newborns())));
-        return {removals, budget - removals};
-    }
-
-    /// Is there a sweep to be done, or to go on with? With a budget a demand waits for the end of the one
-    /// before: it might never come to the last slots.
-    bool begin_sweep(std::size_t budget) noexcept {
-        bool sweeping = sweeping_.load(std::memory_order::relaxed);
-        // (29) acquire: pairs with (28)
-        if ((!sweeping || budget == unlimited) &&
-            sweep_demands_.exchange(0, std::memory_order::acquire) != 0) {
-            sweep_next_ = 0;
-            sweep_end_ = parts_.slots_in_service();
-            sweeping = true;
-            sweeping_.store(true, std::memory_order::relaxed);
-            add(sweeps_, 1);
-        }
-        return sweeping;
-    }
-    /// Goes on with a sweep, until it has found `most` objects or looked at some more slots: has it look at
-    /// `piece` slots at a time, and calls `destroy()`, which returns how many of those found it has
-    /// destroyed.
-    template <class Destroy>
-    std::size_t sweep_slots(std::size_t piece, std::size_t most, Destroy destroy) {
-        std::size_t next = sweep_next_;
-        const std::size_t left = sweep_end_ - next;
-        const std::size_t looks = greatest(most, fewest_objects);
-        const std::size_t end = next + (looks < left / slots_an_object ? looks * slots_an_object : left);
-        std::size_t destroyed = 0;
-        while (next != end && destroyed < most) {
-            const std::size_t last = next + least(piece, end - next);
-            next = reaper_.find_unrecorded(next, last, most - destroyed);
-            destroyed += destroy();
-        }
-        sweep_next_ = next;
-        sweeping_.store(next != sweep_end_, std::memory_order::relaxed);
-        return destroyed;
-    }
-
-    void count(const reaped& done, compaction_stats& stats) noexcept {
-        stats.removed += done.removed;
-        stats.retired += done.retired;
-        add(left_nursery_, done.newborn);
-    }
-
-    /// Last of all, what others may now use again.
-    void give_back_memory() {
-        if (parts_.objects.size() == 0) {
-            parts_.order.forget();
-        }
-        parts_.newborns.recycle([this](nursery_position first) {
-            parts_.objects.poison_objects(parts_.objects.location_of(first), parts_.newborns.chunk_size());
-        });
-        parts_.newborns.trim(parts_.objects);
-        parts_.removals.recycle();
-        reaper_.end_frame();
-        births_.end_frame();
-        promoter_.end_frame();
-        parts_.allocator.publish();
     }
 
     parts_type& parts_;
@@ -345,22 +347,11 @@ private:
     promotion_log<T, Config> births_;
     typename placement_parts<Config>::template promoter<T> promoter_;
     extractions_type extractions_;
+    detail::sweep<T, Config> sweep_{parts_, reaper_, extractions_};
 
-    // Looking at a slot takes so much less time than burying an object; and a sweep looks at as many slots as
-    // for so many objects, however small the budget.
-    static constexpr std::size_t slots_an_object = 8;
-    static constexpr std::size_t fewest_objects = 1024;
-
-    // The slots that the sweep that goes on has still to look at.
-    plain<std::size_t> sweep_next_{0};
-    plain<std::size_t> sweep_end_{0};
-    typename policy::template atomic<bool> sweeping_{false};
-
-    alignas(cache_line) typename policy::template atomic<std::uint64_t> sweep_demands_{0};
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};
     typename policy::template atomic<std::uint64_t> runs_{0};
-    typename policy::template atomic<std::uint64_t> sweeps_{0};
 };
 
 } // namespace handlepool::detail

@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/compaction/hole_closer.hpp>
 #include <handlepool/detail/compaction/newborn_collector.hpp>
 #include <handlepool/detail/compaction/promotion_log.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
@@ -11,6 +10,7 @@
 #include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
@@ -21,7 +21,7 @@
 namespace handlepool::detail {
 
 /// The second half of a compaction: moves the newborns into the holes and after the last object, and closes
-/// the holes that are left by swap and pop.
+/// the holes that are left by swap and pop; with the option `keep_order`, it first closes all holes in order.
 template <class T, class Config>
 class dense_promoter {
 public:
@@ -56,60 +56,32 @@ public:
         }
     }
 
-    /// Moves the newborns that are ready into the holes and after the last object: those in at most `budget`
-    /// positions, beginning with those of a shard. Returns how many. One that was erased meanwhile moves like
-    /// the others: its removal comes with the next compaction. All in one pass, in this thread.
-    std::size_t take_newborns(const reaper_type& holes, std::size_t budget, std::size_t first_shard,
-                              std::uint64_t frame) {
+    /// Moves the newborns that are ready into the holes and after the last object: those in as many positions
+    /// as the budget allows. Returns how many. One that was erased meanwhile moves like the others: its
+    /// removal comes with the next compaction. In this thread, run by run.
+    std::size_t take_newborns(const reaper_type& holes, const fair_budget& budget, std::uint64_t frame) {
         births_.begin();
-        const bool noted = is_noted();
         std::size_t count = 0;
-        newborns_.drain(budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
-            std::size_t placed = count;
-            for (std::uint32_t i = 0; i != ready; ++i) {
-                const nursery_position position{raw(first) + i};
-                const value_type handle = parts_.newborns.take_out(position);
-                if (handle == 0) {
-                    continue;
-                }
-                const dense_position ahead = place_of(placed + objects_ahead, holes);
+        newborns_.collect(budget, [&](nursery_position first, std::uint32_t ready) {
+            count = take_run(first, ready, count, holes, frame, [&](std::size_t number, const move& one) {
+                const dense_position ahead = place_of(number + objects_ahead, holes);
                 parts_.objects.prefetch_object(parts_.objects.location_of(ahead));
                 parts_.objects.prefetch_owner(ahead);
-                if (noted) {
-                    note_birth(handle, frame);
-                }
-                parts_.order.leave_out(parts_.table.slot_of(handle));
-                apply({parts_.objects.location_of(position), place_of(placed, holes),
-                       parts_.table.slot_of(handle)});
-                ++placed;
-            }
-            count = placed;
+                apply(one);
+            });
         });
         return end(count, holes);
     }
 
-    /// The same in two steps, for an executor: lists the newborns, and where they go. Returns how many.
+    /// In two steps, for an executor: lists the newborns, and where they go. Returns how many.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, std::uint64_t frame,
-                                 std::size_t budget = unlimited, std::size_t first_shard = 0) {
+    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, const fair_budget& budget,
+                                 std::uint64_t frame) {
         births_.begin();
-        const bool noted = is_noted();
         std::size_t count = 0;
-        newborns_.collect(executor, budget, first_shard, [&](nursery_position first, std::uint32_t ready) {
-            for (std::uint32_t i = 0; i != ready; ++i) {
-                const nursery_position position{raw(first) + i};
-                const value_type handle = parts_.newborns.take_out(position);
-                if (handle == 0) {
-                    continue;
-                }
-                if (noted) {
-                    note_birth(handle, frame);
-                }
-                parts_.order.leave_out(parts_.table.slot_of(handle));
-                moves_[count] = {parts_.objects.location_of(position), place_of(count, holes),
-                                 parts_.table.slot_of(handle)};
-                ++count;
-            }
+        newborns_.collect(executor, budget, [&](nursery_position first, std::uint32_t ready) {
+            count = take_run(first, ready, count, holes, frame,
+                             [this](std::size_t number, const move& one) { moves_[number] = one; });
         });
         moves_.filled(count);
         newborn_count_ = count;
@@ -149,9 +121,30 @@ public:
     }
 
     /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
-    /// order of the survivors. Returns how many moved.
-    std::size_t close_holes_in_order(reaper_type& holes) {
-        return detail::close_holes_in_order(parts_, holes);
+    /// order of the survivors, each of which moves down by the number of holes before it, and cuts the store.
+    /// Returns how many moved. Linear in what lies after the first hole.
+    std::size_t close_holes_in_order(reaper_type& holes) noexcept {
+        if (holes.hole_count() == 0) {
+            return 0;
+        }
+        std::uint32_t to = raw(holes.hole(0));
+        for (std::size_t i = 1; i != holes.hole_count(); ++i) {
+            to = least(to, raw(holes.hole(i)));
+        }
+        std::size_t moved = 0;
+        for (std::uint32_t from = to, size = parts_.objects.size(); from != size; ++from) {
+            if (from + objects_ahead < size) {
+                parts_.table.prefetch_slot(owner_at(from + objects_ahead));
+            }
+            if (const slot_index slot = owner_at(from); slot != slot_index::none) {
+                apply({location{from}, dense_position{to}, slot});
+                ++to;
+                ++moved;
+            }
+        }
+        parts_.objects.resize(to);
+        holes.forget_holes();
+        return moved;
     }
 
     /// Lets the memory of the lists follow their use.
@@ -179,7 +172,7 @@ private:
     };
 
     // How many moves ahead of the one that is applied its memory is asked for.
-    static constexpr std::size_t objects_ahead = 16;
+    static constexpr std::uint32_t objects_ahead = 16;
 
     /// Where the newborn of this number goes: into a hole, or after the last object.
     dense_position place_of(std::size_t newborn, const reaper_type& holes) const noexcept {
@@ -192,12 +185,28 @@ private:
         return parts_.objects.owner(dense_position{position});
     }
 
-    /// Does somebody want to know of births?
-    bool is_noted() noexcept { return history_.remembers() || !births_.hooks().empty(); }
-    void note_birth(value_type handle, std::uint64_t frame) noexcept {
-        const slot_index slot = parts_.table.slot_of(handle);
-        history_.born(slot, layout::tag_of(handle), frame);
-        births_.record(slot);
+    /// Takes the newborns of a run out of the nursery, and calls `go(number, move)` for each. They are
+    /// numbered from `count` on; returns the number after the last.
+    template <class Go>
+    std::size_t take_run(nursery_position first, std::uint32_t ready, std::size_t count,
+                         const reaper_type& holes, std::uint64_t frame, Go go) {
+        const bool noted = history_.remembers() || !births_.hooks().empty();
+        for (std::uint32_t i = 0; i != ready; ++i) {
+            const nursery_position position{raw(first) + i};
+            const value_type handle = parts_.newborns.take_out(position);
+            if (handle == 0) {
+                continue;
+            }
+            const slot_index slot = parts_.table.slot_of(handle);
+            if (noted) {
+                history_.born(slot, layout::tag_of(handle), frame);
+                births_.record(slot);
+            }
+            parts_.order.leave_out(slot);
+            go(count, move{parts_.objects.location_of(position), place_of(count, holes), slot});
+            ++count;
+        }
+        return count;
     }
 
     /// So many newborns were placed.
@@ -217,18 +226,18 @@ private:
     }
     template <executor Executor>
     void apply_all(Executor& executor, std::size_t count) {
-        executor.for_ranges(count, policy::compaction_grain,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    if (i + objects_ahead < last) {
-                                        const move& next = moves_[i + objects_ahead];
-                                        parts_.table.prefetch_slot(next.slot);
-                                        parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
-                                        parts_.objects.prefetch_owner(next.to);
-                                    }
-                                    apply(moves_[i]);
-                                }
-                            });
+        const auto apply_some = [this](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                if (i + objects_ahead < last) {
+                    const move& next = moves_[i + objects_ahead];
+                    parts_.table.prefetch_slot(next.slot);
+                    parts_.objects.prefetch_object(parts_.objects.location_of(next.to));
+                    parts_.objects.prefetch_owner(next.to);
+                }
+                apply(moves_[i]);
+            }
+        };
+        executor.for_ranges(count, policy::compaction_grain, apply_some);
     }
 
     parts_type& parts_;

@@ -7,44 +7,50 @@
 
 namespace handlepool::detail {
 
-/// An object that a thread takes out of the pool: its handle, and the sink that gets it.
-template <class Policy, class Value, class Pointer>
-class extraction {
-public:
-    explicit extraction(Value handle) noexcept : handle_(handle) {}
-    virtual ~extraction() = default;
-
-    extraction(const extraction&) = delete;
-    extraction& operator=(const extraction&) = delete;
-
-    Value handle() const noexcept { return handle_; }
-
-    /// Compaction: gives the object to the sink.
-    virtual void deliver(Pointer object) = 0;
-
-private:
-    template <class, class, class>
-    friend class extractions;
-
-    // Between the announcement and the resolution, nobody can say who ended the object's life.
-    enum class outcome : std::uint32_t { unresolved, taken, lost };
-
-    const Value handle_;
-    typename Policy::template atomic<outcome> outcome_{outcome::unresolved};
-    typename Policy::template plain<extraction*> next_{nullptr};
-};
-
 /// What threads take out of a pool, until compaction delivers it.
 ///
-/// An extraction is announced, then its thread kills the object, then the extraction is resolved. A taken
-/// object has no record of its removal, and a sweep must not mistake it for one whose record was lost. It
-/// doesn't, because it first looks for dead objects and then collects: having seen a kill (4), it sees the
-/// announcement that came before it (45). It delivers those that are resolved, and spares the objects of
-/// those that are not. A thread that stops for ever in between holds back one object, but no other thread.
+/// A taken object is dead and has no record of its removal. A sweep looks for just that, and must not mistake
+/// it for an object whose record was lost. So the thread announces its extraction before it kills the object,
+/// and the sweep looks for dead objects before it collects the extractions:
+///
+///     a thread that extracts           a sweep
+///
+///     announce  (43) ──────────┐
+///     kill      (45) ───────┐  │
+///     resolve   (46) ────┐  └──┼────▶ (4)  find a dead object without a record
+///                        │     └────▶ (44) collect what is announced
+///                        └──────────▶ (47) resolved: deliver it, or forget it when another had killed
+///                                          unresolved: leave the object out, and sweep again
+///
+/// Having seen the kill, the sweep sees the announcement. A thread that stops for ever between the steps
+/// holds back one object, but no other thread.
 template <class Policy, class Value, class Pointer>
 class extractions {
 public:
-    using extraction_type = extraction<Policy, Value, Pointer>;
+    /// An object that a thread takes: its handle, and, in a derived class, the sink that gets it.
+    class extraction {
+    public:
+        explicit extraction(Value handle) noexcept : handle_(handle) {}
+        virtual ~extraction() = default;
+
+        extraction(const extraction&) = delete;
+        extraction& operator=(const extraction&) = delete;
+
+        Value handle() const noexcept { return handle_; }
+
+        /// Compaction: gives the object to the sink.
+        virtual void deliver(Pointer object) = 0;
+
+    private:
+        friend class extractions;
+
+        // Until the extraction is resolved, nobody can say who ended the object's life.
+        enum class outcome : std::uint32_t { unresolved, taken, lost };
+
+        const Value handle_;
+        typename Policy::template atomic<outcome> outcome_{outcome::unresolved};
+        typename Policy::template plain<extraction*> next_{nullptr};
+    };
 
     extractions() = default;
     ~extractions() {
@@ -55,9 +61,57 @@ public:
     extractions(const extractions&) = delete;
     extractions& operator=(const extractions&) = delete;
 
-    /// Any thread: from here on compaction knows of it, and owns it once it is resolved. Lock-free.
-    void announce(extraction_type& mine) noexcept {
-        extraction_type* before = announced_.load(std::memory_order::relaxed);
+    /// Any thread, which has found the handle alive in this table: ends the object's life, unless another
+    /// does so first, and then returns false. Compaction calls `sink(object)`. Throws std::bad_alloc, and
+    /// what moving the sink throws. Lock-free.
+    template <class Table, class Sink>
+    bool extract(Table& table, Value handle, Sink sink) {
+        auto* const mine = new extraction_to<Sink>(handle, std::move(sink));
+        announce(*mine);
+        const bool killed = table.kill_announced(handle);
+        // (46) release: pairs with (47), for the object as (2) has shown it, and for this last use
+        mine->outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
+        return killed;
+    }
+
+    /// Compaction: calls `deliver(extraction)` for those that have taken their object, and deletes all that
+    /// are resolved. Those announced meanwhile are left to the next call.
+    template <class Deliver>
+    void collect(Deliver deliver) noexcept {
+        extraction* earlier = std::exchange(unresolved_, nullptr);
+        resolve_all(earlier, deliver);
+        resolve_all(take_announced(), deliver);
+        waiting_.store(unresolved_ != nullptr, std::memory_order::relaxed);
+    }
+
+    /// Compaction: returns whether a thread may have been taking this dead object when collect() last looked.
+    bool may_be_taking(Value handle) const noexcept {
+        const extraction* each = unresolved_;
+        while (each != nullptr && each->handle() != handle) {
+            each = each->next_;
+        }
+        return each != nullptr;
+    }
+
+    /// Returns whether collect() would find nothing. Any thread, wait-free; exact for what happened before.
+    bool empty() const noexcept {
+        return announced_.load(std::memory_order::relaxed) == nullptr &&
+               !waiting_.load(std::memory_order::relaxed);
+    }
+
+private:
+    using outcome = typename extraction::outcome;
+
+    template <class Sink>
+    struct extraction_to final : extraction {
+        extraction_to(Value handle, Sink&& moved) : extraction(handle), sink(std::move(moved)) {}
+        void deliver(Pointer object) override { sink(object); }
+        Sink sink;
+    };
+
+    /// From here on compaction knows of the extraction, and owns it once it is resolved.
+    void announce(extraction& mine) noexcept {
+        extraction* before = announced_.load(std::memory_order::relaxed);
         do {
             mine.next_ = before;
             // (43) release: pairs with (44), for the extraction and its sink
@@ -65,49 +119,16 @@ public:
                                                    std::memory_order::relaxed));
     }
 
-    /// The same thread: has it killed the object? Must be its last use of the extraction. Wait-free.
-    void resolve(extraction_type& mine, bool killed) noexcept {
-        // (46) release: pairs with (47), for the object as (2) has shown it, and for this last use
-        mine.outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
-    }
-
-    /// Compaction: calls `deliver(extraction)` for those that have taken their object, and deletes all that
-    /// are resolved. Those announced meanwhile are left to the next call.
-    template <class Deliver>
-    void collect(Deliver deliver) noexcept {
-        extraction_type* earlier = std::exchange(unresolved_, nullptr);
-        resolve_all(earlier, deliver);
-        resolve_all(take_announced(), deliver);
-        waiting_.store(unresolved_ != nullptr, std::memory_order::relaxed);
-    }
-
-    /// Compaction: calls `visit(handle)` for the extractions that collect() found unresolved.
-    template <class Visit>
-    void for_unresolved(Visit visit) const {
-        for (const extraction_type* each = unresolved_; each != nullptr; each = each->next_) {
-            visit(each->handle());
-        }
-    }
-
-    /// Would collect() find nothing? Any thread, wait-free; exact for what happened before the call.
-    bool empty() const noexcept {
-        return announced_.load(std::memory_order::relaxed) == nullptr &&
-               !waiting_.load(std::memory_order::relaxed);
-    }
-
-private:
-    using outcome = typename extraction_type::outcome;
-
     /// Those that were announced, the first one first.
-    extraction_type* take_announced() noexcept {
+    extraction* take_announced() noexcept {
         if (announced_.load(std::memory_order::relaxed) == nullptr) {
             return nullptr;
         }
         // (44) acquire: pairs with (43). All announcements are exchanges, so it acquires from each of them.
-        extraction_type* newest = announced_.exchange(nullptr, std::memory_order::acquire);
-        extraction_type* first = nullptr;
+        extraction* newest = announced_.exchange(nullptr, std::memory_order::acquire);
+        extraction* first = nullptr;
         while (newest != nullptr) {
-            extraction_type* const older = newest->next_;
+            extraction* const older = newest->next_;
             newest->next_ = first;
             first = std::exchange(newest, older);
         }
@@ -115,9 +136,9 @@ private:
     }
 
     template <class Deliver>
-    void resolve_all(extraction_type* next, Deliver& deliver) noexcept {
+    void resolve_all(extraction* next, Deliver& deliver) noexcept {
         while (next != nullptr) {
-            extraction_type* const one = std::exchange(next, next->next_);
+            extraction* const one = std::exchange(next, next->next_);
             // (47) acquire: pairs with (46)
             const outcome found = one->outcome_.load(std::memory_order::acquire);
             if (found == outcome::unresolved) {
@@ -132,17 +153,17 @@ private:
         }
     }
 
-    static void delete_all(extraction_type* next) noexcept {
+    static void delete_all(extraction* next) noexcept {
         while (next != nullptr) {
             delete std::exchange(next, next->next_);
         }
     }
 
     // Head of a linked list, the newest first.
-    typename Policy::template atomic<extraction_type*> announced_{nullptr};
+    typename Policy::template atomic<extraction*> announced_{nullptr};
     // Compaction's: those whose threads had announced but not resolved them when it looked; and for others,
     // whether there are any.
-    extraction_type* unresolved_ = nullptr;
+    extraction* unresolved_ = nullptr;
     typename Policy::template atomic<bool> waiting_{false};
 };
 

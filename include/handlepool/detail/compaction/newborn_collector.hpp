@@ -25,53 +25,46 @@ public:
 
     newborn_collector(const allocation_label& what_for, parts_type& parts)
         : parts_(parts),
-          pending_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
+          runs_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
-    /// Drains the newborns that are ready, shard by shard, in the order of their creation: those in at most
-    /// `budget` positions that were used, beginning with a shard. `take` is called as the nursery says. All
-    /// in one pass, in this thread.
+    /// Takes the newborns that are ready, shard by shard, in the order of their creation: those in as many
+    /// positions that were used as the budget allows. `take` is called for each run as nursery::drain says.
+    /// In this thread, which finds out what is ready in a run, and takes it at once.
     template <class Take>
-    void drain(std::size_t budget, std::size_t first_shard, Take take) {
-        // All shards first: objects that come while others move wait for the next compaction.
-        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
-            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
-            queue.pending = parts_.newborns.pending(queue);
-        }
-        share_among_shards(budget, first_shard, [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
+    void collect(const fair_budget& budget, Take take) {
+        divide(budget, [&](std::size_t i, std::size_t most) {
+            chain& queue = parts_.shards[i].newborns;
             if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
         });
     }
 
-    /// The same with an executor, which finds out what is ready.
+    /// Collects with an executor: all runs are listed first, and it finds out of each what is ready.
     template <executor Executor, class Take>
-    void collect(Executor& executor, std::size_t budget, std::size_t first_shard, Take take) {
-        const std::size_t ranges = find_pending(budget, first_shard);
-        pending_.filled(ranges);
-        executor.for_ranges(ranges, policy::compaction_grain / parts_.newborns.chunk_size() + 1,
-                            [this](std::size_t first, std::size_t last) noexcept {
-                                for (std::size_t i = first; i != last; ++i) {
-                                    pending_range& one = pending_[i];
-                                    one.ready =
-                                        parts_.newborns.scan_published(one.first, one.last, parts_.table);
-                                }
-                            });
-        for (std::size_t i = 0; i != ranges;) {
-            const std::size_t shard = pending_[i].shard;
+    void collect(Executor& executor, const fair_budget& budget, Take take) {
+        const std::size_t runs = list_runs(budget);
+        runs_.filled(runs);
+        const auto scan = [this](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                run& one = runs_[i];
+                one.ready = parts_.newborns.scan_published(one.first, one.last, parts_.table);
+            }
+        };
+        executor.for_ranges(runs, policy::compaction_grain / parts_.newborns.chunk_size() + 1, scan);
+        for (std::size_t i = 0; i != runs;) {
+            const std::size_t shard = runs_[i].shard;
             // Those before the first of the shard that is not ready.
             std::size_t ready = 0;
             bool all = true;
-            for (; i != ranges && pending_[i].shard == shard; ++i) {
+            for (; i != runs && runs_[i].shard == shard; ++i) {
                 if (all) {
-                    ready += pending_[i].ready;
-                    all = pending_[i].ready == pending_[i].last - pending_[i].first;
+                    ready += runs_[i].ready;
+                    all = runs_[i].ready == runs_[i].last - runs_[i].first;
                 }
             }
-            newborn_chain<policy>& queue = parts_.shards[shard].newborns;
-            if (!all) { // whatever a budget has left out comes after one that is not ready
+            chain& queue = parts_.shards[shard].newborns;
+            if (!all) { // what a budget has left out comes after one that is not ready
                 see_vacated(queue);
             }
             parts_.newborns.drain(queue, ready, take);
@@ -79,33 +72,34 @@ public:
     }
 
     /// Lets the memory of the list follow its use.
-    void end_frame() noexcept { pending_.end_frame(); }
+    void end_frame() noexcept { runs_.end_frame(); }
     /// Gives the memory of the list back to the system.
-    void shrink() noexcept { pending_.discard(); }
+    void shrink() noexcept { runs_.discard(); }
 
-    memory_use memory() const noexcept { return memory_of(pending_); }
+    memory_use memory() const noexcept { return memory_of(runs_); }
 
 private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
-    // Positions of a shard's nursery that were not drained yet, and how many of them, from the first on, can
-    // be.
-    struct pending_range {
+    using chain = newborn_chain<policy>;
+
+    // Neighbouring positions of a shard's nursery that were not drained yet, and how many of them, from the
+    // first on, can be.
+    struct run {
         plain<std::size_t> shard;
         plain<std::uint32_t> first;
         plain<std::uint32_t> last;
         plain<std::uint32_t> ready;
     };
 
-    /// Lists the positions of shards that were not drained yet.
-    std::size_t find_pending(std::size_t budget, std::size_t first_shard) {
+    /// Lists the runs of all shards, and returns how many they are.
+    std::size_t list_runs(const fair_budget& budget) {
         std::size_t count = 0;
-        const auto list = [&](std::size_t i, std::size_t most) {
-            newborn_chain<policy>& queue = parts_.shards[i].newborns;
-            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+        divide(budget, [&](std::size_t i, std::size_t most) {
+            chain& queue = parts_.shards[i].newborns;
             const auto add = [&](std::uint32_t first, std::uint32_t last) {
-                pending_[count++] = {i, first, last, 0};
+                runs_[count++] = {i, first, last, 0};
             };
             bool all = true;
             if (most == unlimited) {
@@ -116,27 +110,34 @@ private:
             if (all) {
                 see_vacated(queue);
             }
-        };
-        share_among_shards(budget, first_shard, list);
+        });
         return count;
     }
 
+    /// Calls `take(i, share)` for each shard.
     template <class Take>
-    void share_among_shards(std::size_t budget, std::size_t first_shard, Take take) {
-        share_among(
-            parts_.shards.count(), first_shard, budget,
+    void divide(const fair_budget& budget, Take take) {
+        // All shards first: objects that come while others move wait for the next compaction.
+        const std::size_t shards = parts_.shards.count();
+        for (std::size_t i = 0; i != shards; ++i) {
+            chain& queue = parts_.shards[i].newborns;
+            queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
+            queue.pending = parts_.newborns.pending(queue);
+        }
+        budget.divide(
+            shards,
             [this](std::size_t i, std::size_t most) {
                 return parts_.newborns.used(parts_.shards[i].newborns, most);
             },
             take);
     }
 
-    static void see_vacated(newborn_chain<policy>& queue) noexcept {
+    static void see_vacated(chain& queue) noexcept {
         queue.vacated_seen.store(queue.vacated_before, std::memory_order::relaxed);
     }
 
     parts_type& parts_;
-    frame_list<policy, pending_range> pending_;
+    frame_list<policy, run> runs_;
 };
 
 } // namespace handlepool::detail

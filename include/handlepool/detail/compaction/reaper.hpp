@@ -37,14 +37,20 @@ struct reaped {
 /// The first half of a compaction: destroys the removed objects where they are, frees their slots, and lists
 /// the holes that they leave in the dense store. All destructors run before the first object moves, so that
 /// they can look others up.
+///
+/// It goes by runs of some 64 records, and over each run several times: what one loop asks the memory for has
+/// come when the next one reads it. One thread takes the runs from the queues; for an executor, and in a
+/// sweep, they are listed first.
 template <class T, class Config>
 class reaper {
 public:
     using parts_type = pool_state<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
+    using tag_type = typename layout::tag_type;
     using value_type = typename layout::value_type;
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
+    using list_type = frame_list<policy, typename policy::template plain<value_type>>;
 
     reaper(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
@@ -56,39 +62,92 @@ public:
 
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Takes a snapshot of all removal queues: at most `budget` records, beginning with those of a shard.
-    /// Destroys their objects where they are, and frees the slots in the order of the records. All in one
-    /// pass, and in this thread, as hooks want it.
-    reaped reap(std::size_t budget, std::size_t first_shard, std::uint64_t frame) {
-        removal_count_ = 0;
+    /// Takes a snapshot of all removal queues, of no more records than the budget allows. What destructors
+    /// erase waits for the next compaction, in whatever shard.
+    void look(const fair_budget& budget = {}) {
         hole_count_ = 0;
-        reaped done;
-        for_queues(budget, first_shard, [&](auto record, std::size_t count) {
-            prefetch(record, count);
-            done += reap_run(record, count, frame);
-        });
-        parts_.allocator.retire(done.retired);
-        return done;
+        const std::size_t shards = parts_.shards.count();
+        for (std::size_t i = 0; i != shards; ++i) {
+            parts_.removals.look(parts_.shards[i].removals);
+        }
+        budget.divide(
+            shards,
+            [this](std::size_t i, std::size_t most) {
+                return least(parts_.removals.seen(parts_.shards[i].removals), most);
+            },
+            [this](std::size_t i, std::size_t most) {
+                parts_.removals.limit(parts_.shards[i].removals, most);
+            });
     }
 
-    /// The same in two steps, for an executor: takes the snapshot.
-    void collect(std::size_t budget = unlimited, std::size_t first_shard = 0) {
-        removal_count_ = 0;
-        hole_count_ = 0;
-        for_queues(budget, first_shard, [this](auto record, std::size_t count) {
+    /// Destroys the objects of the records that look() has seen where they are, and frees their slots in the
+    /// order of the records. In this thread, as hooks want it.
+    reaped reap_queued(std::uint64_t frame) {
+        reaped done;
+        for_queued_runs([&](auto record, std::size_t count) {
+            prefetch(record, count);
+            reap_run(record, count, frame, done);
+        });
+        return retire(done);
+    }
+
+    /// Lists those records for reap_listed().
+    void list_queued() {
+        std::size_t listed = 0;
+        for_queued_runs([&](auto record, std::size_t count) {
             for (std::size_t i = 0; i != count; ++i) {
-                add_removal(record(i));
+                removals_[listed++] = record(i);
             }
         });
+        removal_count_ = listed;
     }
-    /// Destroys what was collected, or found by find_unrecorded(), and frees the slots. Without hooks.
+    /// The list, and how many of its first elements reap_listed() takes.
+    list_type& list() noexcept { return removals_; }
+    void listed(std::size_t count) noexcept { removal_count_ = count; }
+    /// Takes those off the list for which `left_out(handle)` is true. Returns whether there were any.
+    template <class LeftOut>
+    bool leave_out(LeftOut left_out) noexcept {
+        const std::size_t listed = removal_count_;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i != listed; ++i) {
+            if (const value_type handle = removals_[i]; !left_out(handle)) {
+                removals_[count++] = handle;
+            }
+        }
+        removal_count_ = count;
+        return count != listed;
+    }
+
+    /// Does for the listed objects, which a sweep has just looked at, what reap_queued() does.
+    reaped reap_listed(std::uint64_t frame) {
+        removals_.filled(removal_count_);
+        reaped done;
+        for_listed_runs(0, removal_count_, [&](std::size_t, auto record, std::size_t count) {
+            if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
+                prefetch_objects(record, count);
+            }
+            reap_run(record, count, frame, done);
+        });
+        return retire(done);
+    }
+    /// Reaps the listed objects by an executor, without hooks.
     template <executor Executor>
-    reaped reap_collected(Executor& executor, std::uint64_t frame) {
-        executor.for_ranges(removal_count_, policy::compaction_grain,
-                            [this, frame](std::size_t first, std::size_t last) noexcept {
-                                destroy_collected(first, last, frame);
-                            });
-        return free_collected();
+    reaped reap_listed(Executor& executor, std::uint64_t frame) {
+        const auto end_some = [this, frame](std::size_t first, std::size_t last) noexcept {
+            for_listed_runs(first, last, [&](std::size_t begin, auto record, std::size_t count) {
+                prefetch(record, count);
+                end_run(record, count, frame,
+                        [&](std::size_t i, value_type, location where) { locations_[begin + i] = where; });
+            });
+        };
+        executor.for_ranges(removal_count_, policy::compaction_grain, end_some);
+        removals_.filled(removal_count_);
+        locations_.filled(removal_count_);
+        reaped done;
+        for (std::size_t i = 0; i != removal_count_; ++i) {
+            free_slot(removals_[i], locations_[i], done);
+        }
+        return retire(done);
     }
 
     /// Ends one removed object, without a record, by `deliver(object)`, which may move it away; frees its
@@ -105,67 +164,37 @@ public:
         });
         reaped done;
         free_slot(handle, where, done);
-        parts_.allocator.retire(done.retired);
-        return done;
+        return retire(done);
     }
 
-    /// Looks for objects that were erased without a record, in the slots from `first` to before `last`, until
-    /// it has found `most`; returns the slot after those it has looked at. After all records: what is found
-    /// has none, or one that comes later and is then recognized by end_life().
-    std::size_t find_unrecorded(std::size_t first, std::size_t last, std::size_t most) {
-        const auto numbered = [](std::size_t index) { return slot_index{static_cast<std::uint32_t>(index)}; };
-        std::size_t found = 0;
-        std::size_t index = first;
-        for (; index != last && found != most; ++index) {
-            if (index + owners_ahead < last) {
-                prefetch_owner(parts_.table.location_of(numbered(index + owners_ahead)));
-            }
-            const slot_index slot = numbered(index);
-            const tag_type tag = parts_.table.tag(slot); // (4)
-            if (tag == 0 || layout::is_alive(tag)) {
-                continue;
-            }
-            const tag_type last_tag = parts_.table.last_object(tag);
-            if (remains_of(slot, last_tag) != location::nowhere) {
-                removals_[found++] = parts_.table.handle_of(slot, last_tag);
-            }
+    /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
+    HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
+        const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)
+        // The slot may be reserved; or free and its location an old one, and then no place in use has this
+        // owner.
+        if (!is_place(where)) {
+            return location::nowhere;
         }
-        removal_count_ = found;
-        return index;
-    }
-
-    /// Leaves an object out of those. Returns whether it was among them.
-    bool spare(value_type handle) noexcept {
-        for (std::size_t i = 0; i != removal_count_; ++i) {
-            if (removals_[i] == handle) {
-                removal_count_ = removal_count_ - 1;
-                removals_[i] = value_type{removals_[removal_count_]};
-                return true;
-            }
+        if (parts_.objects.is_dense(where)) {
+            const dense_position position = parts_.objects.dense_position_of(where);
+            return raw(position) < parts_.objects.size() && parts_.objects.owner(position) == slot
+                       ? where
+                       : location::nowhere;
         }
-        return false;
+        return parts_.newborns.holds(parts_.objects.nursery_position_of(where), slot, tag)
+                   ? where
+                   : location::nowhere;
     }
 
-    /// Destroys what find_unrecorded() found, and frees the slots. All in one pass, and in this thread, as
-    /// hooks want it.
-    reaped reap_found(std::uint64_t frame) {
-        removals_.filled(removal_count_);
-        reaped done;
-        for (std::size_t begin = 0; begin != removal_count_;) {
-            const std::size_t count = least<std::size_t>(batch, removal_count_ - begin);
-            const auto found = [this, begin](std::size_t i) { return value_type{removals_[begin + i]}; };
-            // The slots and the owners were just looked at.
-            if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
-                prefetch_objects(found, count);
-            }
-            done += reap_run(found, count, frame);
-            begin += count;
+    void prefetch_owner(location where) const noexcept {
+        if (parts_.objects.is_dense(where)) {
+            parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
+        } else {
+            parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
         }
-        parts_.allocator.retire(done.retired);
-        return done;
     }
 
-    /// The holes in the dense store since collect(), until they are closed.
+    /// The holes in the dense store since look(), until they are closed.
     std::size_t hole_count() const noexcept { return hole_count_; }
     dense_position hole(std::size_t i) const noexcept { return holes_[i]; }
 
@@ -192,42 +221,37 @@ public:
     memory_use memory() const noexcept { return memory_of(removals_, locations_, holes_); }
 
 private:
-    using tag_type = typename layout::tag_type;
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
     static_assert(sizeof(tag_type) == sizeof(std::uint32_t), "history has 32 bits for a tag");
 
-    // Objects whose memory is asked for together.
-    static constexpr std::size_t batch = 64;
-    // How many slots ahead of the one that is looked at the owner of its place is asked for.
-    static constexpr std::size_t owners_ahead = 16;
+    // Objects of the list whose memory is asked for together.
+    static constexpr std::size_t run_size = 64;
 
     static std::size_t most_removals(const parts_type& parts) noexcept {
         return parts.geometry.removal_chunks * parts.geometry.removal_chunk;
     }
 
-    void add_removal(value_type handle) noexcept { removals_[removal_count_++] = handle; }
-
-    /// Calls `take(record, count)` for runs of the records of all shards; see removal_queue.
+    /// Calls `take(record, count)` for runs of the records of all shards; see removal_queue. Shards that come
+    /// meanwhile have none that were seen.
     template <class Take>
-    void for_queues(std::size_t budget, std::size_t first_shard, Take take) {
-        // All queues first: what destructors erase waits for the next compaction, in whatever shard.
-        for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
-            parts_.removals.look(parts_.shards[i].removals);
+    void for_queued_runs(Take take) {
+        for (std::size_t i = 0, last = parts_.shards.count(); i != last; ++i) {
+            parts_.removals.drain(parts_.shards[i].removals, take);
         }
-        share_among(
-            parts_.shards.count(), first_shard, budget,
-            [this](std::size_t i, std::size_t most) {
-                return least(parts_.shards[i].removals.waiting(), most);
-            },
-            [&](std::size_t i, std::size_t most) {
-                parts_.removals.drain(parts_.shards[i].removals, take, most);
-            });
+    }
+    /// Calls `take(begin, record, count)` for runs of the list, of which each begins with number `begin`.
+    template <class Take>
+    void for_listed_runs(std::size_t first, std::size_t last, Take take) {
+        for (std::size_t begin = first; begin != last;) {
+            const std::size_t count = least<std::size_t>(run_size, last - begin);
+            take(begin, [this, begin](std::size_t i) { return value_type{removals_[begin + i]}; }, count);
+            begin += count;
+        }
     }
 
-    /// Asks for what destroying the objects of some records will read. Two loops: what the first one asks for
-    /// has come when the second one reads it, and so on.
+    /// Asks for what ending the objects of a run will read.
     template <class Record>
     void prefetch(Record record, std::size_t count) const noexcept {
         for (std::size_t i = 0; i != count; ++i) {
@@ -242,16 +266,6 @@ private:
         }
     }
 
-    template <class Record>
-    reaped reap_run(Record record, std::size_t count, std::uint64_t frame) noexcept {
-        reaped done;
-        for (std::size_t i = 0; i != count; ++i) {
-            const value_type handle = record(i);
-            free_slot(handle, destroy(handle, frame), done);
-        }
-        return done;
-    }
-
     void prefetch_object(value_type handle) const noexcept {
         hooks_.announce(handle);
         const location where = parts_.table.location_of(parts_.table.slot_of(handle));
@@ -259,38 +273,6 @@ private:
         if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
             parts_.objects.prefetch_object(where);
         }
-    }
-
-    void prefetch_owner(location where) const noexcept {
-        if (parts_.objects.is_dense(where)) {
-            parts_.objects.prefetch_owner(parts_.objects.dense_position_of(where));
-        } else {
-            parts_.newborns.prefetch_owner(parts_.objects.nursery_position_of(where));
-        }
-    }
-
-    /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
-    HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
-        const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)
-        // The slot may be reserved; or free and its location an old one, and then no place in use has this
-        // owner.
-        if (!is_place(where)) {
-            return location::nowhere;
-        }
-        if (parts_.objects.is_dense(where)) {
-            const dense_position position = parts_.objects.dense_position_of(where);
-            return raw(position) < parts_.objects.size() && parts_.objects.owner(position) == slot
-                       ? where
-                       : location::nowhere;
-        }
-        return parts_.newborns.holds(parts_.objects.nursery_position_of(where), slot, tag)
-                   ? where
-                   : location::nowhere;
-    }
-
-    HANDLEPOOL_ALWAYS_INLINE location destroy(value_type handle, std::uint64_t frame) noexcept {
-        return end_life(handle, frame,
-                        [this](location where) { parts_.newborns.end_object(parts_.objects, where); });
     }
 
     /// Ends an object by `end(location)`. Returns where it was; nowhere when there was none to end. Inline,
@@ -338,22 +320,29 @@ private:
         }
     }
 
-    void destroy_collected(std::size_t first, std::size_t last, std::uint64_t frame) noexcept {
-        for (std::size_t begin = first; begin != last;) {
-            const std::size_t end = begin + least(batch, last - begin);
-            prefetch([this, begin](std::size_t i) { return value_type{removals_[begin + i]}; }, end - begin);
-            for (; begin != end; ++begin) {
-                locations_[begin] = destroy(removals_[begin], frame);
-            }
+    /// Ends the objects of a run, and calls `ended(i, handle, location)` for each; see end_life().
+    template <class Record, class Ended>
+    HANDLEPOOL_ALWAYS_INLINE void end_run(Record record, std::size_t count, std::uint64_t frame,
+                                          Ended ended) noexcept {
+        for (std::size_t i = 0; i != count; ++i) {
+            const value_type handle = record(i);
+            ended(i, handle, end_life(handle, frame, [this](location where) {
+                      parts_.newborns.end_object(parts_.objects, where);
+                  }));
         }
     }
-    reaped free_collected() noexcept {
-        removals_.filled(removal_count_);
-        locations_.filled(removal_count_);
-        reaped done;
-        for (std::size_t i = 0; i != removal_count_; ++i) {
-            free_slot(removals_[i], locations_[i], done);
-        }
+    /// Ends the objects of a run, frees their slots, and adds that to `sum`.
+    template <class Record>
+    void reap_run(Record record, std::size_t count, std::uint64_t frame, reaped& sum) noexcept {
+        reaped done; // kept in registers, unlike `sum`
+        end_run(record, count, frame, [this, &done](std::size_t, value_type handle, location where) {
+            free_slot(handle, where, done);
+        });
+        sum += done;
+    }
+
+    /// Withdraws the slots that were used up.
+    reaped retire(const reaped& done) noexcept {
         parts_.allocator.retire(done.retired);
         return done;
     }
@@ -361,7 +350,7 @@ private:
     parts_type& parts_;
     slot_history<policy>& history_;
     hooks_type hooks_;
-    frame_list<policy, plain<value_type>> removals_;
+    list_type removals_;
     frame_list<policy, plain<location>> locations_; // of the removals' objects
     frame_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};

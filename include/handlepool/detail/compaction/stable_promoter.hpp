@@ -9,6 +9,7 @@
 #include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
@@ -37,17 +38,15 @@ public:
     /// All of them: each is promoted where it is.
     static std::size_t most_newborns(std::size_t budget, const reaper_type&) noexcept { return budget; }
 
-    /// Promotes the newborns that are ready, of at most `budget` places, beginning with those of a shard.
-    /// Returns how many.
-    std::size_t take_newborns(const reaper_type&, std::size_t budget, std::size_t first_shard,
-                              std::uint64_t frame) {
-        return promote(frame, [&](auto take) { newborns_.drain(budget, first_shard, take); });
+    /// Promotes the newborns that are ready, in as many places as the budget allows. Returns how many.
+    std::size_t take_newborns(const reaper_type&, const fair_budget& budget, std::uint64_t frame) {
+        return promote(frame, [&](auto take) { newborns_.collect(budget, take); });
     }
-    /// The same with an executor.
+    /// Promotes them with an executor.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type&, std::uint64_t frame,
-                                 std::size_t budget = unlimited, std::size_t first_shard = 0) {
-        return promote(frame, [&](auto take) { newborns_.collect(executor, budget, first_shard, take); });
+    std::size_t collect_newborns(Executor& executor, const reaper_type&, const fair_budget& budget,
+                                 std::uint64_t frame) {
+        return promote(frame, [&](auto take) { newborns_.collect(executor, budget, take); });
     }
     template <executor Executor>
     static void place_newborns(Executor&, const reaper_type&) noexcept {}

@@ -5,7 +5,6 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/compaction/compactor.hpp>
-#include <handlepool/detail/compaction/extractions.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/executor.hpp>
@@ -56,15 +55,12 @@ public:
         if (!parts_.table.is_alive(handle)) {
             return false;
         }
-        auto& extractions = compactor_.extractions_of_threads();
-        auto* const mine = new extraction_by<Sink>(layout::without_user(handle), std::move(sink));
-        extractions.announce(*mine);
-        const bool killed = parts_.table.kill_announced(handle);
-        if (killed) {
+        const bool taken = compactor_.extractions_of_threads().extract(
+            parts_.table, layout::without_user(handle), std::move(sink));
+        if (taken) {
             count_erased(parts_.shards.mine());
         }
-        extractions.resolve(*mine, killed);
-        return killed;
+        return taken;
     }
 
     /// Erases the objects for which `predicate(object)` is true. Throws what that throws; then some are
@@ -144,14 +140,6 @@ private:
     using shard_type = shard<policy>;
     using tag_type = typename layout::tag_type;
     using placement = placement_parts<Config>;
-
-    template <class Sink>
-    struct extraction_by final : extraction<policy, value_type, pointer> {
-        extraction_by(value_type handle, Sink&& moved)
-            : extraction<policy, value_type, pointer>(handle), sink(std::move(moved)) {}
-        void deliver(pointer object) override { sink(object); }
-        Sink sink;
-    };
 
     void count_erased(shard_type* mine, std::size_t objects = 1) noexcept {
         if (mine != nullptr) {

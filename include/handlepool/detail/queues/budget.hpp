@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/least.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace handlepool::detail {
@@ -11,60 +12,61 @@ namespace handlepool::detail {
 /// The budget of a compaction that leaves nothing to the next one.
 inline constexpr std::size_t unlimited = (std::numeric_limits<std::size_t>::max)();
 
-/// Divides a budget among several who take from it one after the other: each gets what it wants, unless that
-/// would leave those after it less than they want or than an equal share. All are asked first; when they want
-/// more by the time they take, or others do, the shares change, but not their sum.
-class budget_shares {
+/// How much a compaction may do. Shards, or the pools of a service, divide it: each gets what it wants, or
+/// an equal share where that is too much, and what those before it have left.
+///
+/// Three shards want 2, 9 and 9 of a budget of 10. All are asked first, and for each as much is kept as it
+/// wants, but no more than an equal share, 10 / 3. Then one after the other takes:
+///
+///             wants   kept for it   left, less what is kept for those after it   gets
+///   shard 0     2          2                    10 - (3 + 3)                      2
+///   shard 1     9          3                     8 - 3                            5
+///   shard 2     9          3                     3 - 0                            3
+///
+/// When they want more by the time they take, the shares change, but not their sum.
+class fair_budget {
 public:
-    /// `takers` of them want something.
-    budget_shares(std::size_t budget, std::size_t takers) noexcept
-        : left_(budget), equal_(takers == 0 ? 0 : budget / takers) {}
+    constexpr fair_budget() = default;
+    /// Number `turn` comes first, which matters where there is less than one for each.
+    constexpr fair_budget(std::size_t most, std::uint64_t turn) noexcept : most_(most), turn_(turn) {}
 
-    /// What is not taken yet, and an equal share of the whole.
-    std::size_t left() const noexcept { return left_; }
-    std::size_t equal() const noexcept { return equal_; }
+    constexpr std::size_t most() const noexcept { return most_; }
+    /// The budget for a part of the work, with the same turn.
+    constexpr fair_budget part(std::size_t most) const noexcept { return {most, turn_}; }
 
-    /// One of them wants so much.
-    void announce(std::size_t wanted) noexcept {
-        promised_ += least(wanted, least(equal_, left_ - promised_));
-    }
-
-    /// How much the next of them gets.
-    std::size_t take(std::size_t wanted) noexcept {
-        promised_ -= least(promised_, least(wanted, equal_));
-        const std::size_t taken = least(wanted, left_ - promised_);
-        left_ -= taken;
-        return taken;
+    /// Calls `take(i, share)` for each of `count`, where the share may be 0. `wanted(i, most)` says how much
+    /// each wants, `most` if that is more.
+    template <class Wanted, class Take>
+    void divide(std::size_t count, Wanted wanted, Take take) const {
+        if (most_ == unlimited) {
+            for (std::size_t i = 0; i != count; ++i) {
+                take(i, unlimited);
+            }
+            return;
+        }
+        std::size_t takers = 0;
+        for (std::size_t i = 0; i != count; ++i) {
+            takers += wanted(i, std::size_t{1});
+        }
+        const std::size_t equal = takers == 0 ? 0 : most_ / takers;
+        std::size_t kept = 0; // of what is left, and never more
+        for (std::size_t i = 0; i != count; ++i) {
+            kept += least(wanted(i, equal), most_ - kept);
+        }
+        std::size_t left = most_;
+        for (std::size_t i = 0; i != count; ++i) {
+            const auto next = static_cast<std::size_t>((turn_ + i) % count);
+            const std::size_t wants = wanted(next, left);
+            kept -= least(kept, least(wants, equal));
+            const std::size_t share = least(wants, left - kept);
+            left -= share;
+            take(next, share);
+        }
     }
 
 private:
-    std::size_t left_;
-    std::size_t equal_;
-    std::size_t promised_ = 0; // of what is left, to those who come later; never more
+    std::size_t most_ = unlimited;
+    std::uint64_t turn_ = 0;
 };
-
-/// Divides a budget among `count` things: calls `take(i, most)` for each, beginning at `first`, where `most`
-/// may be 0. `wanted(i, most)` says how much each wants, `most` if that is more.
-template <class Wanted, class Take>
-void share_among(std::size_t count, std::size_t first, std::size_t budget, Wanted wanted, Take take) {
-    if (budget == unlimited) {
-        for (std::size_t i = 0; i != count; ++i) {
-            take(i, unlimited);
-        }
-        return;
-    }
-    std::size_t takers = 0;
-    for (std::size_t i = 0; i != count; ++i) {
-        takers += wanted(i, std::size_t{1});
-    }
-    budget_shares shares(budget, takers);
-    for (std::size_t i = 0; i != count; ++i) {
-        shares.announce(wanted(i, shares.equal()));
-    }
-    for (std::size_t i = 0; i != count; ++i) {
-        const std::size_t next = (first + i) % count;
-        take(next, shares.take(wanted(next, shares.left())));
-    }
-}
 
 } // namespace handlepool::detail

@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -82,14 +81,22 @@ public:
         // (8) acquire: pairs with (7)
         shard.seen = shard.queued.load(std::memory_order::acquire);
     }
+    /// Compaction: how many records drain() takes.
+    static std::size_t seen(const chain& shard) noexcept {
+        return static_cast<std::size_t>(shard.seen - shard.drained.load(std::memory_order::relaxed));
+    }
+    /// Compaction: leaves all but the first `most` of those to the next look.
+    static void limit(chain& shard, std::size_t most) noexcept {
+        shard.seen = shard.drained.load(std::memory_order::relaxed) + least(seen(shard), most);
+    }
 
-    /// Compaction: takes the records that it has seen, but the first `most` only, by runs of neighbours:
-    /// calls `take(record, count)`, where `record(i)` is number i of a run. They have left the queue before
-    /// that, so that what `take` puts in finds room.
+    /// Compaction: takes the records that it has seen by runs of neighbours: calls `take(record, count)`,
+    /// where `record(i)` is number i of a run. They have left the queue before that, so that what `take` puts
+    /// in finds room.
     template <class Take>
-    void drain(chain& shard, Take take, std::size_t most = unlimited) {
+    void drain(chain& shard, Take take) {
         std::uint64_t drained = shard.drained.load(std::memory_order::relaxed);
-        for (std::uint64_t left = least<std::uint64_t>(shard.seen - drained, most); left != 0;) {
+        for (std::uint64_t left = shard.seen - drained; left != 0;) {
             chunks_.follow(shard.records);
             const std::uint32_t first = shard.records.get;
             const auto count =

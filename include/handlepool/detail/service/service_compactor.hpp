@@ -170,13 +170,14 @@ service_compaction service_compactor<Layout, Policy>::compact_all(bool may_wait,
             ++sum.skipped;
         }
     };
-    share_among(
-        pools.size(), static_cast<std::size_t>(frames()), budget,
-        [&](std::size_t i, std::size_t most) {
-            // Even if nothing waits that is counted, places of newborns may be left.
-            return pools[i]->idle() ? 0 : least(greatest<std::size_t>(pools[i]->waiting(), 1), most);
-        },
-        compact_next);
+    fair_budget(budget, frames())
+        .divide(
+            pools.size(),
+            [&](std::size_t i, std::size_t most) {
+                // Even if nothing waits that is counted, places of newborns may be left.
+                return pools[i]->idle() ? 0 : least(greatest<std::size_t>(pools[i]->waiting(), 1), most);
+            },
+            compact_next);
     frames_.store(frames() + 1, std::memory_order::relaxed);
     sum.duration = std::chrono::steady_clock::now() - start;
     return sum;
