@@ -173,7 +173,9 @@ TEST_P(promise_test, views_of_objects_and_their_handles_need_no_memory) {
 }
 
 TEST_P(promise_test, skip_frame_needs_no_memory) {
-    of_pool([](pool<ship>& ships, const auto&, const auto&) { detail::pool_access::core_of(ships).skip_frame(); });
+    of_pool([](pool<ship>& ships, const auto&, const auto&) {
+        detail::pool_access::core_of(ships).skip_frame();
+    });
 }
 
 TEST_P(promise_test, try_compact_needs_no_memory) {
