@@ -24,16 +24,21 @@ using indices = std::vector<std::uint32_t>;
 struct counted_list {
     explicit counted_list(freelist_options options) : counters(options) {}
 
-    indices claim(std::size_t wanted, std::size_t in_use_limit, std::size_t tries = no_end) {
-        indices out(wanted);
-        const auto look = [&](std::uint64_t head, std::size_t most) {
-            for (std::size_t i = 0; i != most; ++i) {
-                out[i] = static_cast<std::uint32_t>(1000 + head + i);
+    indices claim(std::size_t wanted, std::size_t in_use_limit) {
+        const auto seen = counters.see(wanted, in_use_limit);
+        EXPECT_TRUE(seen.freed_count == 0 || seen.fresh_count == 0) << "of one kind at a time";
+        indices out(seen.freed_count + seen.fresh_count);
+        if (seen.freed_count != 0) {
+            while (!counters.try_take_freed(seen, seen.freed_count)) { // it may fail without a reason
             }
-            return most;
-        };
-        out.resize(counters.claim(out.data(), wanted, in_use_limit, tries, look,
-                                  [&](std::size_t count) { won += count; }));
+            for (std::size_t i = 0; i != out.size(); ++i) {
+                out[i] = static_cast<std::uint32_t>(1000 + seen.head + i);
+            }
+            won += seen.freed_count;
+        } else if (seen.fresh_count != 0) {
+            while (!counters.try_take_fresh(seen, out.data())) {
+            }
+        }
         return out;
     }
 
@@ -77,10 +82,36 @@ TEST(freelist_counters_test, no_more_are_in_use_than_the_limit) {
     EXPECT_EQ(list.claim(10, 0), indices{});
 }
 
-TEST(freelist_counters_test, without_a_try_nothing_goes_out) {
+TEST(freelist_counters_test, a_claim_that_was_overtaken_takes_nothing) {
+    counted_list list({.index_limit = 10, .waiting_limit = 10, .reuse_delay = 1});
+    const auto fresh = list.counters.see(3, 10);
+    EXPECT_EQ(list.claim(2, 10), (indices{0, 1}));
+    indices out(3, 77);
+    EXPECT_FALSE(list.counters.try_take_fresh(fresh, out.data()));
+    EXPECT_EQ(out, indices(3, 77));
+    EXPECT_EQ(list.counters.fresh(), 2U);
+
+    list.claim(4, 10);
+    list.counters.publish(4);
+    const auto freed = list.counters.see(2, 10);
+    EXPECT_EQ(list.claim(1, 10), indices{1000});
+    EXPECT_FALSE(list.counters.try_take_freed(freed, 2));
+    EXPECT_EQ(list.counters.claimed(), 1U);
+    EXPECT_EQ(list.counters.smallest_reuse_distance(), 3U);
+}
+
+TEST(freelist_counters_test, a_claim_may_take_fewer_than_it_has_seen) {
     counted_list list({.index_limit = 10, .waiting_limit = 10, .reuse_delay = 0});
-    EXPECT_EQ(list.claim(1, 10, 0), indices{});
-    EXPECT_EQ(list.counters.fresh(), 0U);
+    list.claim(6, 10);
+    list.counters.publish(5);
+    const auto seen = list.counters.see(4, 10);
+    EXPECT_EQ(seen.freed_count, 4U);
+    EXPECT_EQ(seen.waiting, 5U);
+    while (!list.counters.try_take_freed(seen, 2)) {
+    }
+    EXPECT_EQ(list.counters.claimed(), 2U);
+    EXPECT_EQ(list.counters.waiting(), 3U);
+    EXPECT_EQ(list.counters.smallest_reuse_distance(), 3U);
 }
 
 TEST(freelist_counters_test, start_anywhere) {
