@@ -140,7 +140,7 @@ TEST(properties_without_memory, what_never_throws_needs_none) {
                   work.bag = std::move(moved);
                   swap(moved, work.bag);
                   swap(moved, work.bag);
-                  work.bag.attach(work.names);
+                  work.bag.set_names(work.names);
                   EXPECT_TRUE(work.bag.erase("second"_key));
                   EXPECT_TRUE(work.bag.contains(property_path("first") / long_key));
                   EXPECT_EQ(work.bag, property_view(work.bag));

@@ -3,7 +3,6 @@
 
 #include "pool_in_use.hpp"
 
-#include <handlepool/sort.hpp>
 #include <handlepool/stats.hpp>
 
 #include <gtest/gtest.h>
@@ -48,7 +47,7 @@ private:
         erase_every(3);
         others_.with_shard([&] { erase_every(4); });
         tell_compaction(pool_.compact_some(20));
-        if (const auto sorted = sort_some(in_, 20)) {
+        if (const auto sorted = in_.sort_some(20)) {
             tell("sorted", sorted->moved, sorted->size, sorted->in_order ? 1 : 0);
             tell_all("objects", in_.numbers());
         }

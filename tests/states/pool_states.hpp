@@ -5,7 +5,6 @@
 
 #include <handlepool/error.hpp>
 #include <handlepool/scoped_hook.hpp>
-#include <handlepool/sort.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
@@ -77,7 +76,7 @@ void bring_off_defaults(pool_in_use<Kind>& in, helpers& others, std::vector<int>
     for (std::size_t i = 0; i < handles.size(); i += 50) {
         handles[i] = pool.revoke(handles[i]);
     }
-    attempt([&] { sort_some(in, 40); });
+    attempt([&] { in.sort_some(40); });
     // The rest is left to others.
     handle_type reserved[6];
     for (handle_type& each : reserved) {

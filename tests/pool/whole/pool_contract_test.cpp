@@ -21,7 +21,7 @@ namespace {
 
 #if HANDLEPOOL_CHECKED
 
-using numbers = pool<int>;
+using ints = pool<int>;
 
 class pool_contract_death : public testing::Test {
 protected:
@@ -31,7 +31,7 @@ protected:
 TEST_F(pool_contract_death, destruction_under_a_guard) {
     EXPECT_DEATH(
         {
-            auto pool = std::make_unique<numbers>(pool_options{.name = "guarded", .capacity = 1});
+            auto pool = std::make_unique<ints>(pool_options{.name = "guarded", .capacity = 1});
             const auto guard = pool->access();
             pool.reset();
         },
@@ -39,19 +39,19 @@ TEST_F(pool_contract_death, destruction_under_a_guard) {
 }
 
 TEST_F(pool_contract_death, operation_after_destruction) {
-    alignas(numbers) std::byte memory[sizeof(numbers)];
-    auto* const pool = ::new (memory) numbers(pool_options{.name = "gone", .capacity = 1});
-    pool->~numbers();
+    alignas(ints) std::byte memory[sizeof(ints)];
+    auto* const pool = ::new (memory) ints(pool_options{.name = "gone", .capacity = 1});
+    pool->~ints();
     EXPECT_DEATH(pool->size(), "after the pool's destruction");
     EXPECT_DEATH(pool->try_emplace(1), "after the pool's destruction");
     EXPECT_DEATH(pool->contains({}), "after the pool's destruction");
 }
 
 TEST_F(pool_contract_death, subscript_with_a_stale_handle) {
-    numbers pool({.name = "numbers", .capacity = 1});
+    ints pool({.name = "ints", .capacity = 1});
     const auto handle = pool.emplace(1);
     pool.erase(handle);
-    EXPECT_DEATH(pool[handle], "pool 'numbers': operator\\[\\] was given a stale handle");
+    EXPECT_DEATH(pool[handle], "pool 'ints': operator\\[\\] was given a stale handle");
 }
 
 #endif
