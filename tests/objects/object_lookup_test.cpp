@@ -311,6 +311,17 @@ TEST_F(object_lookup_of_ranges, handles_of_any_type_for_a_raw_pool) {
     EXPECT_EQ(raw.lookup().for_each(handles, [](const void*) { FAIL(); }), 0U) << "they convert";
 }
 
+TEST_F(object_lookup_of_ranges, visits_get_the_handles_with_their_user_bits) {
+    pool<int, with_layout<handle_layout<24, 20, 4, 8>>> marked({.name = "marked", .capacity = 100});
+    std::vector<decltype(marked)::handle_type> made;
+    for (std::uint32_t i = 0; i != 100; ++i) {
+        made.push_back(marked.emplace(7).with_user(i));
+    }
+    std::vector<decltype(marked)::handle_type> visited;
+    EXPECT_EQ(marked.lookup().for_each(made, [&](auto each, const int&) { visited.push_back(each); }), 100U);
+    EXPECT_EQ(visited, made);
+}
+
 TEST_F(object_lookup_of_ranges, rows) {
     pool<columns<int, std::array<char, 200>, double>> rows({.name = "rows", .capacity = 100});
     std::vector<decltype(rows)::handle_type> made;

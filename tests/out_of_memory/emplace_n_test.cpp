@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/recycling_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <tests/support/vacated_place.hpp>
 
 #include <cstddef>
 #include <iterator>
@@ -55,6 +58,36 @@ TYPED_TEST(emplace_n_without_memory, leaves_room_for_all) {
         }
         EXPECT_EQ(pool.size(), capacity);
     }
+}
+
+// A batch that needs more than the shard's chunk has left looks for vacated places first.
+TEST(vacated_places_without_memory, are_taken_by_a_batch_or_left) {
+    constexpr std::size_t chunk = default_policy::nursery_chunk;
+    const re_entrant::callback nothing = [] {};
+    std::vector<handle<re_entrant>> handles;
+    handles.reserve(chunk + 2);
+    const std::size_t allocations =
+        with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
+            pool<re_entrant> objects({.name = "objects", .capacity = 1000, .max_threads = 1});
+            vacate_last_place(objects);
+            bool made = true;
+            when.begin();
+            try {
+                objects.emplace_n(chunk + 2, std::back_inserter(handles), nothing);
+            } catch (const std::bad_alloc&) {
+                made = false;
+            }
+            when.end();
+            EXPECT_EQ(made, !when.came());
+            handles.clear();
+            objects.emplace(nothing);
+            const std::size_t alive = chunk + (made ? chunk + 2 : 0);
+            EXPECT_EQ(objects.size(), alive);
+            EXPECT_EQ(objects.compact().born, alive);
+            EXPECT_EQ(objects.items().size(), alive);
+            EXPECT_TRUE(objects.idle());
+        });
+    EXPECT_GE(allocations, 3U);
 }
 
 } // namespace

@@ -112,6 +112,23 @@ TEST_F(pool_id_registry_test, a_returned_id_that_was_asked_for_is_not_given_out_
     EXPECT_THAT(refusal<std::runtime_error>(std::nullopt), HasSubstr("no pool id is left"));
 }
 
+TEST_F(pool_id_registry_test, a_returned_id_that_was_asked_for_leaves_the_others_in_their_order) {
+    for (std::uint32_t i = 0; i <= last_id; ++i) {
+        any();
+    }
+    for (const std::uint32_t returned : {2U, 5U, 3U}) {
+        registry.release(returned, 2);
+    }
+    EXPECT_EQ(registry.acquire(5U, "explicit").id, 5U);
+    EXPECT_EQ(any(), 2U);
+    registry.release(5, 4);
+    EXPECT_EQ(any(), 3U);
+    EXPECT_EQ(any(), 5U);
+    EXPECT_EQ(refusal<std::runtime_error>(std::nullopt),
+              "pool 'asking': no pool id is left; the handle's layout has 8, each taken by a living pool or "
+              "used up");
+}
+
 TEST_F(pool_id_registry_test, an_id_whose_generations_are_used_up_is_not_given_again) {
     for (std::uint32_t i = 0; i <= last_id; ++i) {
         any();

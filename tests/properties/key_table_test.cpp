@@ -93,6 +93,17 @@ TEST(key_table_test, takes_over_another_table) {
     EXPECT_EQ(one.size(), 3U);
 }
 
+TEST(key_table_test, keeps_keys_that_another_table_does_not_know) {
+    key_table one;
+    key_table other;
+    one.add({"a"});
+    other.add("a"_key);
+    one.add(other);
+    EXPECT_EQ(one.size(), 1U);
+    EXPECT_THAT(one.keys_of("a"_key), ElementsAre("a"));
+    EXPECT_THAT(other.keys_of("a"_key), IsEmpty());
+}
+
 TEST(key_table_test, takes_over_nothing_of_a_table_that_collides) {
     key_table one;
     key_table other;

@@ -13,6 +13,7 @@
 #include <tests/support/random.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -91,6 +92,41 @@ TEST(sorting, by_keys_that_can_not_be_assigned) {
     EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{3, 2, 1}));
     EXPECT_TRUE(sort_some_by(pool, [](int each) { return constant_key{each}; }, 2).in_order);
     EXPECT_TRUE(std::ranges::equal(pool.items(), std::vector{1, 2, 3}));
+}
+
+/// Keys too large for what is sorted in place of the objects, of which the living are counted.
+struct large_key {
+    explicit large_key(int number) noexcept : value(number) { ++alive; }
+    large_key(const large_key& other) noexcept : value(other.value) { ++alive; }
+    ~large_key() { --alive; }
+    large_key& operator=(const large_key&) = delete;
+    friend bool operator<(const large_key& a, const large_key& b) noexcept { return a.value < b.value; }
+
+    static inline std::atomic<int> alive{0};
+    const int value;
+};
+
+TEST(sorting, ends_the_keys_that_were_made_before_one_throws_and_no_others) {
+    constexpr int count = 3000;
+    thread_executor executor(2);
+    pool<int> pool({.name = "numbers", .capacity = count});
+    for (int i = 0; i != count; ++i) {
+        pool.emplace(count - i);
+    }
+    pool.compact();
+    for (const int failing : {1, 7, count / 2, count}) {
+        const auto key = [failing](int each) {
+            if (each == failing) {
+                throw construction_failure();
+            }
+            return large_key(each);
+        };
+        EXPECT_THROW(sort_by(pool, key), construction_failure);
+        EXPECT_EQ(large_key::alive, 0) << failing;
+        EXPECT_THROW(sort_by(pool, key, executor), construction_failure);
+        EXPECT_EQ(large_key::alive, 0) << failing;
+        EXPECT_EQ(pool.items().front(), count);
+    }
 }
 
 // Also those at places that lie where the work of threads is divided.

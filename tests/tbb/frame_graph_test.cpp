@@ -128,6 +128,20 @@ TEST_F(frame_graph_test, reports_each_frame_with_its_tasks_and_its_compaction) {
     }
 }
 
+TEST_F(frame_graph_test, a_task_that_has_lost_its_edge_takes_no_time) {
+    EXPECT_EQ(frame.run(1).frames, 1U);
+    tbb::flow::remove_edge(frame.compaction(), after);
+    std::vector<frame_report> reports;
+    EXPECT_EQ(frame.run(1, [&](const frame_report& report) { reports.push_back(report); }).frames, 1U);
+    EXPECT_THAT(take_ran(), ElementsAre("before", "after", "before"));
+    ASSERT_THAT(reports, SizeIs(1));
+    ASSERT_THAT(reports[0].tasks, SizeIs(3));
+    EXPECT_GT(reports[0].tasks[1].begin.count(), 0);
+    EXPECT_EQ(reports[0].tasks[2].name, "after");
+    EXPECT_EQ(reports[0].tasks[2].begin.count(), 0);
+    EXPECT_EQ(reports[0].tasks[2].duration.count(), 0);
+}
+
 TEST_F(frame_graph_test, frames_are_numbered_over_all_runs) {
     std::vector<std::uint64_t> numbers;
     const auto note_number = [&](const frame_report& report) { numbers.push_back(report.frame); };
