@@ -73,12 +73,14 @@ class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
     static constexpr bool can_make = detail::row_factory_of<Make, columns<Cs...>, typename base::handle_type>;
 
 public:
+    /// The types that the functions of the pool take and return.
     using typename base::const_pointer;
     using typename base::const_reference;
     using typename base::entry_type;
     using typename base::handle_type;
     using typename base::pointer;
     using typename base::reference;
+    /// Iterators over the rows of the dense store.
     using iterator = detail::row_iterator<Cs...>;
     using const_iterator = detail::row_iterator<const Cs...>;
 

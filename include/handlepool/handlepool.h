@@ -261,7 +261,7 @@ HANDLEPOOL_C_API char* handlepool_describe(const handlepool_pool* pool, handlepo
 /// The handle's object; NULL when the handle is stale, which is no failure.
 HANDLEPOOL_C_API void* handlepool_find(handlepool_pool* pool, handlepool_handle handle);
 
-/// The same, but fails as STALE, with a message that says why the handle is stale.
+/// Like handlepool_find(), but fails as STALE, with a message that says why the handle is stale.
 HANDLEPOOL_C_API handlepool_error handlepool_at(handlepool_pool* pool, handlepool_handle handle,
                                                 void** object);
 
@@ -288,7 +288,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_for_each(handlepool_pool* pool, han
 /// TOO_MANY_THREADS.
 HANDLEPOOL_C_API handlepool_error handlepool_begin_access(handlepool_pool* pool, handlepool_guard* guard);
 
-/// The same, but fails as CONFLICT where that would wait or fail. Wait-free.
+/// Like handlepool_begin_access(), but fails as CONFLICT where that would wait or fail. Wait-free.
 HANDLEPOOL_C_API handlepool_error handlepool_try_begin_access(handlepool_pool* pool, handlepool_guard* guard);
 
 /// Ends a guard of a pool or a service, and sets it to NULL. Any thread; wait-free. NULL, and a guard that
@@ -302,10 +302,10 @@ HANDLEPOOL_C_API void handlepool_end_access(handlepool_guard* guard);
 /// guard.
 HANDLEPOOL_C_API handlepool_error handlepool_compact(handlepool_pool* pool, handlepool_compaction* done);
 
-/// The same, but fails as CONFLICT where that would wait. Any thread, at any time.
+/// Like handlepool_compact(), but fails as CONFLICT where that would wait. Any thread, at any time.
 HANDLEPOOL_C_API handlepool_error handlepool_try_compact(handlepool_pool* pool, handlepool_compaction* done);
 
-/// The same with at most `budget` removals and newborns, and besides as many of the objects that were erased
+/// Compacts at most `budget` removals and newborns, and in addition as many of the objects that were erased
 /// without a record, as clear does; the others are left to the next compactions.
 HANDLEPOOL_C_API handlepool_error handlepool_compact_some(handlepool_pool* pool, size_t budget,
                                                           handlepool_compaction* done);
@@ -315,7 +315,7 @@ HANDLEPOOL_C_API handlepool_error handlepool_compact_some(handlepool_pool* pool,
 /// compaction in all else.
 HANDLEPOOL_C_API handlepool_error handlepool_shrink_to_fit(handlepool_pool* pool);
 
-/// The same, but fails as CONFLICT where that would wait. Any thread, at any time.
+/// Like handlepool_shrink_to_fit(), but fails as CONFLICT where that would wait. Any thread, at any time.
 HANDLEPOOL_C_API handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool);
 
 /// Destroys all objects, and starts all slots anew, except those that are used up; old handles stay stale. No
@@ -399,12 +399,12 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_try_begin_access(handlepool
 HANDLEPOOL_C_API handlepool_error handlepool_service_compact(handlepool_service* service,
                                                              handlepool_compaction* done);
 
-/// The same, but skips the pools whose guards are held, and fails as CONFLICT when a guard of the service is
-/// held, or a compaction of it runs. Any thread, at any time; never waits.
+/// Like handlepool_service_compact(), but skips the pools whose guards are held, and fails as CONFLICT when a
+/// guard of the service is held, or a compaction of it runs. Any thread, at any time; never waits.
 HANDLEPOOL_C_API handlepool_error handlepool_service_try_compact(handlepool_service* service,
                                                                  handlepool_compaction* done);
 
-/// The same with a budget for all pools together.
+/// Like handlepool_service_compact(), with a budget for all pools together.
 HANDLEPOOL_C_API handlepool_error handlepool_service_compact_some(handlepool_service* service, size_t budget,
                                                                   handlepool_compaction* done);
 
@@ -412,9 +412,9 @@ HANDLEPOOL_C_API handlepool_error handlepool_service_compact_some(handlepool_ser
 /// refuses, fails as CONFLICT after the others have returned theirs.
 HANDLEPOOL_C_API handlepool_error handlepool_service_shrink_to_fit(handlepool_service* service);
 
-/// The same, but leaves out the pools of which a guard is held or a compaction runs, and says in `skipped`,
-/// which may be NULL, how many those are. Fails as CONFLICT when that is true of the service itself. Any
-/// thread, at any time; never waits.
+/// Like handlepool_service_shrink_to_fit(), but leaves out the pools of which a guard is held or a compaction
+/// runs, and says in `skipped`, which may be NULL, how many those are. Fails as CONFLICT when that is true of
+/// the service itself. Any thread, at any time; never waits.
 HANDLEPOOL_C_API handlepool_error handlepool_service_try_shrink_to_fit(handlepool_service* service,
                                                                        size_t* skipped);
 

@@ -55,6 +55,7 @@ class pool : public pool_base<T, Traits> {
                   "compaction destroys objects and can't fail half-way: T must be nothrow destructible");
 
 public:
+    /// The types that the functions of the pool take and return.
     using value_type = T;
     using typename base::entry_type;
     using typename base::handle_type;

@@ -50,11 +50,14 @@ class pool_base {
     using const_access_type = detail::object_access<const T>;
 
 protected:
+    /// The configuration of the parts; the core, which does the work with values for handles; and whether the
+    /// store is dense, so that objects have positions.
     using config = detail::config_of<Traits>;
     using core = detail::pool_impl<T, config>;
     static constexpr bool dense = std::is_same_v<typename Traits::placement, dense_placement>;
 
 public:
+    /// The types that the pool is configured with, and those that its functions take and return.
     using layout = typename Traits::layout;
     using policy = typename Traits::policy;
     using handle_type = handle<T, layout>;
@@ -453,6 +456,7 @@ protected:
         return entry_type::of(made.value(), core_.place_of(made.value()));
     }
 
+    /// The pool itself.
     core core_;
 
 private:

@@ -210,7 +210,7 @@ public:
         return {find<T>(handle), std::move(guard)};
     }
 
-    /// The same, but also empty where pin() would wait or throw.
+    /// Like pin(), but also returns an empty result where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     template <class T>
     pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
@@ -233,7 +233,7 @@ public:
     /// taken in any order.
     /// Progress: blocking, like pool::access, and it throws the same.
     [[nodiscard]] guard_type access() { return gate_.access(); }
-    /// The same, but returns an empty guard where access() would wait or throw.
+    /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
 
@@ -252,11 +252,10 @@ public:
         return compact(executor_ref(executor));
     }
 
-    /// The same, but returns nothing when a guard of the service is held or a compaction of it is running.
-    /// Leaves out the pools whose guards are held, and what another thread is changing or viewing just then:
-    /// a pool that is being added may miss this frame, and a removed one may live a frame longer. Throws
-    /// nothing of its own.
-    /// Progress: never waits for guards, for another compaction or for a mutex.
+    /// Like compact(), but returns nothing when a guard of the service is held or a compaction of it is
+    /// running. Leaves out the pools whose guards are held, and what another thread is changing or viewing
+    /// just then: a pool that is being added may miss this frame, and a removed one may live a frame longer.
+    /// Throws nothing of its own. Progress: never waits for guards, for another compaction or for a mutex.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
     std::optional<service_compaction> try_compact(executor_ref executor) {
         return compactor_.try_compact(executor);
@@ -266,8 +265,8 @@ public:
         return try_compact(executor_ref(executor));
     }
 
-    /// The same with at most `budget` removals and newborns of all pools together, in equal shares where
-    /// there are more; see pool::compact_some. Removed pools are destroyed whole.
+    /// Like compact(), with at most `budget` removals and newborns of all pools together, in equal shares
+    /// where there are more; see pool::compact_some. Removed pools are destroyed whole.
     service_compaction compact_some(std::size_t budget) { return compact_some(budget, inline_executor()); }
     service_compaction compact_some(std::size_t budget, executor_ref executor) {
         return compactor_.compact(executor, budget);
@@ -283,10 +282,10 @@ public:
     /// Throws compaction_conflict like compact(), for a pool after the others have returned theirs.
     service_shrink shrink_to_fit() { return compactor_.shrink(); }
 
-    /// The same, but returns nothing where compact() would wait or throw because of the service; and leaves
-    /// out the pools of which that is true, and those that another thread is adding just then. Any thread, at
-    /// any time. Throws nothing.
-    /// Progress: never waits for guards, for a compaction or for a mutex.
+    /// Like shrink_to_fit(), but returns nothing where that would wait or throw because of the service; and
+    /// leaves out the pools of which that is true, and those that another thread is adding just then. Any
+    /// thread, at any time. Throws nothing. Progress: never waits for guards, for a compaction or for a
+    /// mutex.
     std::optional<service_shrink> try_shrink_to_fit() noexcept { return compactor_.try_shrink(); }
 
     /// Compactions so far. Any thread, at any time; wait-free, constant.

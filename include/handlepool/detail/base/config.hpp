@@ -132,8 +132,8 @@ HANDLEPOOL_ALWAYS_INLINE inline void prefetch(const Element* first, std::size_t 
     prefetch_to_write(address);
 }
 
-/// The same for memory that is only read, by several threads perhaps, and for an object of any size: its
-/// first two cache lines.
+/// Like prefetch(), for memory that is only read, by several threads perhaps, and for an object of any size:
+/// its first two cache lines.
 HANDLEPOOL_ALWAYS_INLINE inline void prefetch_object_to_read(const void* first, std::size_t position,
                                                              std::size_t size) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(first) + position * size;

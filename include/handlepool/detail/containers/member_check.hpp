@@ -39,7 +39,7 @@ void refuse_reserved(handle_state state, handle<T, Layout> handle, const char* c
     }
 }
 
-/// The same for a member of another pool: whose container is about to be attached to this one.
+/// Refuses a member whose container is about to be attached to this pool, if it is of another one.
 template <class Pool>
 void require_attachable(const Pool& pool, typename Pool::handle_type member, const char* container) {
     require_pool(member.pool_id(), pool.id(), container);

@@ -28,7 +28,8 @@ public:
         whom_ = std::move(whom);
         remember(pool);
     }
-    /// The same, and calls `container.born(handle, object, what)` for the objects that compactions take in.
+    /// Attaches like attach(pool, container), and calls `container.born(handle, object, what)` for the
+    /// objects that compactions take in.
     template <class Pool, class What>
     void attach(Pool& pool, Container& container, What what) {
         auto whom = std::make_unique<Container*>(&container);

@@ -40,7 +40,7 @@ public:
         return of_this;
     }
 
-    /// The same for an array that is used from its end, and for one that many pools never use.
+    /// This label for an array that is used from its end, and for one that many pools never use.
     allocation_label from_end() const noexcept {
         allocation_label same(*this);
         same.from_end_ = true;
@@ -52,8 +52,8 @@ public:
         return same;
     }
 
-    /// The same for an array that asks for memory before it uses it, see virtual_memory::make_ready: it takes
-    /// none for the rest.
+    /// This label for an array that asks for memory before it uses it, see virtual_memory::make_ready: it
+    /// takes none for the rest.
     allocation_label in_steps() const noexcept {
         allocation_label same(*this);
         same.in_steps_ = true;

@@ -66,7 +66,7 @@ constexpr std::size_t chunks_to_hold(std::size_t chunks) noexcept {
 /// Checks the options and computes the sizes. Throws std::invalid_argument, which names the pool, the option,
 /// its value and what is allowed.
 HANDLEPOOL_EXPORT pool_geometry plan_geometry(const pool_options& options, const geometry_limits& limits);
-/// The same, but returns nothing instead of throwing, and leaves the message in `error`.
+/// Like plan_geometry(), but returns nothing instead of throwing, and leaves the message in `error`.
 HANDLEPOOL_EXPORT std::optional<pool_geometry>
 try_plan_geometry(const pool_options& options, const geometry_limits& limits, std::string& error);
 

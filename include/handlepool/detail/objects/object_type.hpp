@@ -39,7 +39,7 @@ struct object_type {
     }
 };
 
-/// The same for a type that is known at run time.
+/// The object_type of objects whose type is known at run time only.
 template <>
 struct object_type<void> {
     object_type(const raw_type& type) noexcept

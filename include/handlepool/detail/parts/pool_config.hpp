@@ -5,7 +5,7 @@
 
 namespace handlepool::detail {
 
-/// What the parts of a pool are made with.
+/// The types that the parts of a pool are configured with.
 template <class Layout, class Policy, class Freelist = default_traits::freelist<Policy>,
           class Placement = default_traits::placement>
 struct pool_config {
@@ -15,8 +15,8 @@ struct pool_config {
     using placement = Placement;
 };
 
-/// The same for all traits with the same members, whatever they are called, and for all keys of their layout:
-/// so their pools share one instantiation of the parts.
+/// The configuration for these traits. It is one type for all traits with the same members, whatever they are
+/// called, and for all keys of their layout: so their pools share one instantiation of the parts.
 template <class Traits>
 using config_of =
     pool_config<typename Traits::layout::unkeyed, typename Traits::policy,

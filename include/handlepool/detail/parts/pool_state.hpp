@@ -166,7 +166,7 @@ struct pool_state {
         return handle;
     }
 
-    /// The same for a slot that was reserved.
+    /// Like publish(), for a slot that was reserved.
     void publish_reserved(slot_index slot, location where) noexcept {
         const tag_type tag = table.next_tag(slot, fresh_tag);
         newborns.own(objects.nursery_position_of(where), table.handle_of(slot, tag));

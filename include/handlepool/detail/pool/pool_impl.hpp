@@ -374,8 +374,8 @@ public:
         return attempt.done;
     }
 
-    /// The same, as a part of what another gate keeps guards from: while it waits for guards of this pool,
-    /// those of `outer` may pass. Says why instead of throwing.
+    /// Like compact(), as a part of what another gate keeps guards from: while it waits for guards of this
+    /// pool, those of `outer` may pass. Returns the refusal instead of throwing it.
     template <executor Executor>
     compaction_attempt compact_inside(parent_gate* outer, Executor& executor, std::size_t budget) {
         expect_in_use();
@@ -462,7 +462,7 @@ public:
 
     void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
 
-    /// The same, as a part of what another gate keeps guards from: see compact_inside().
+    /// Like shrink_to_fit(), as a part of what another gate keeps guards from: see compact_inside().
     gate_refusal shrink_inside(parent_gate* outer) noexcept {
         expect_in_use();
         const gate_refusal refusal = gate_.close(outer);

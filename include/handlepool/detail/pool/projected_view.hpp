@@ -76,8 +76,8 @@ private:
     std::size_t position_ = 0;
 };
 
-/// The same, but passes positions of which `Look{}.shows(position)` is false when it comes there. It may
-/// stand on one whose object dies later.
+/// A position_iterator that passes positions of which `Look{}.shows(position)` is false when it comes there.
+/// It may stand on one whose object dies later.
 template <class Look>
 class filtered_iterator {
 public:
@@ -212,7 +212,7 @@ struct entry_projection : look_at_positions<Core> {
     }
 };
 
-/// The same, for those who want to see living objects only.
+/// An entry_projection of living objects only.
 template <class Entry, class Core>
 struct live_filter : entry_projection<Entry, Core> {
     using entry_projection<Entry, Core>::entry_projection;

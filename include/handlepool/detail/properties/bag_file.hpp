@@ -107,7 +107,7 @@ HANDLEPOOL_EXPORT std::error_code write_bag_file(const std::filesystem::path& fi
                                                  const std::function<void(std::ostream&)>& write);
 /// The bytes of a file. Throws std::system_error, which names it.
 HANDLEPOOL_EXPORT std::string bag_file_bytes(const std::filesystem::path& file);
-/// The same, but puts the message into `error` instead.
+/// Like bag_file_bytes(), but puts the message into `error` instead of throwing it.
 HANDLEPOOL_EXPORT std::optional<std::string> try_bag_file_bytes(const std::filesystem::path& file,
                                                                 std::string& error);
 /// Raises std::system_error, which names the file, if there is an error.

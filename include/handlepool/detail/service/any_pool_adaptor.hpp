@@ -120,7 +120,7 @@ private:
         return typed_handle::from_value(handle.value());
     }
 
-    /// The same hook, called with an object.
+    /// A hook for objects that calls `called` with their addresses.
     static auto untyped(hook called) {
         if constexpr (std::is_void_v<typename typed_handle::element_type>) {
             return called;

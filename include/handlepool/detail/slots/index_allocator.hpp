@@ -40,7 +40,7 @@ public:
         }
     }
 
-    /// The same, where none is ever released: claims indices that were never in use.
+    /// Like claim(), where none is ever released: claims indices that were never in use.
     std::size_t claim_fresh(std::uint32_t* out, std::size_t wanted) noexcept {
         return free_.claim(out, wanted, free_.limit());
     }

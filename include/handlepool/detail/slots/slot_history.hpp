@@ -51,8 +51,8 @@ public:
         }
         return frames_since(birth, now);
     }
-    /// The same for the death of the object that died there under this tag. Nothing when that has not
-    /// happened, or was another object's.
+    /// Like frames_since_birth(), for the death of the object that died there under this tag. Nothing when
+    /// that has not happened, or was another object's.
     std::optional<std::uint32_t> frames_since_death(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
         const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);

@@ -87,8 +87,8 @@ public:
                    tag, erased(tag), std::memory_order::acquire, std::memory_order::relaxed);
     }
 
-    /// The same for an object that the caller has found alive by is_alive(), and whoever sees it dead sees
-    /// what the caller did before.
+    /// Like kill(), for an object that the caller has found alive by is_alive(): a thread that sees it dead
+    /// sees what the caller did before.
     bool kill_announced(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
         return could_live(handle) &&
@@ -157,7 +157,7 @@ public:
         named.tag.store(erased(layout::tag_of(handle)), std::memory_order::relaxed); // carried by (32)
     }
 
-    /// The same as publish(), for a slot that was reserved, of which others may ask the state meanwhile.
+    /// Like publish(), for a slot that was reserved, of which others may ask the state concurrently.
     void publish_reserved(slot_index slot, tag_type tag, location where) noexcept {
         // (40) release: pairs with (41), for the owner of the place
         slots_[raw(slot)].where.store(where, std::memory_order::release);

@@ -220,8 +220,8 @@ void sort_adaptively(Entry* entries, Entry* spare, std::size_t count, std::size_
     merge_into(entries, kept, spare, dropped, before);
 }
 
-/// The same where a first part, of at least one, is likely to be sorted, and the others belong anywhere in
-/// it.
+/// Like sort_adaptively(), where a first part, of at least one, is likely to be sorted, and the others belong
+/// anywhere in it.
 template <class Entry, class Before>
 void sort_appended(Entry* entries, Entry* spare, std::size_t count, std::size_t ordered,
                    std::size_t first_part, const Before& before) {

@@ -64,7 +64,7 @@ public:
         return run<by_key<Key, reader>>(executor, key, reader{parts_}, unlimited);
     }
 
-    /// The same with at most `budget` moves, going on where the last call stopped.
+    /// Sorts like sort() and sort_by(), with at most `budget` moves, going on where the last call stopped.
     template <class Executor, class Compare>
     sort_stats sort_some(Executor& executor, Compare& compare, std::size_t budget) {
         const objects_in_order last = objects_of_order();

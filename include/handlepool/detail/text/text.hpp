@@ -18,7 +18,8 @@ namespace handlepool::detail {
 /// std::bad_alloc, here and below.
 HANDLEPOOL_EXPORT std::string printable(std::string_view text);
 
-/// The same, as many whole characters as there is room for. Returns how many bytes that are. Needs no memory.
+/// Like printable(), for as many whole characters as there is room for. Returns the number of bytes. Needs no
+/// memory.
 HANDLEPOOL_EXPORT std::size_t copy_printable(std::string_view text, std::span<char> to) noexcept;
 
 /// As JSON has it, in quotes: control characters are escaped.

@@ -58,7 +58,7 @@ public:
         return guard_type(mine);
     }
 
-    /// The same, but an empty guard where it would wait or throw. Wait-free.
+    /// Like access(), but returns an empty guard where that would wait or throw. Wait-free.
     guard_type try_access() noexcept {
         Pin* const mine = pins_.mine();
         return mine != nullptr && pass(*mine, false) ? guard_type(*mine) : guard_type();
@@ -91,7 +91,7 @@ public:
         } while (!close_unless_pinned());
         return gate_refusal::none;
     }
-    /// The same, but throws compaction_conflict.
+    /// Like close(), but throws compaction_conflict.
     void close_or_throw() { throw_refused(owner_, close()); }
 
     const std::string& owner() const noexcept { return owner_; }

@@ -47,7 +47,7 @@ public:
         return &found;
     }
 
-    /// The same, but throws foreign_module or too_many_threads instead of returning null. `owner` is
+    /// Like mine(), but throws foreign_module or too_many_threads instead of returning null. `owner` is
     /// "pool 'ships'", say.
     Entry& mine_or_throw(std::string_view owner) {
         Entry* const found = mine();

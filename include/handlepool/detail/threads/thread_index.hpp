@@ -34,7 +34,8 @@ HANDLEPOOL_EXPORT std::uint64_t numbering() noexcept;
 /// all are taken, `foreign_thread_index` when `numbering` is another one than the calling code's.
 HANDLEPOOL_EXPORT std::uint32_t claim_index(std::uint64_t numbering) noexcept;
 
-/// The same. Wait-free after a thread's first call, which is lock-free.
+/// Returns the calling thread's number, or what claim_index() returns. Wait-free after a thread's first call,
+/// which is lock-free.
 inline std::uint32_t index(std::uint64_t numbering) noexcept {
     const std::uint64_t index = number_word - numbering - 1;
     return index < thread_index_limit ? static_cast<std::uint32_t>(index) : claim_index(numbering);
