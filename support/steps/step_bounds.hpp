@@ -29,7 +29,7 @@ struct step_bound {
 
 /// Batches are so small that the long ways are taken all the time. Most of emplace's accesses and of size's
 /// are of loops over the shards, most of a compaction's of those over what was born and what was erased.
-inline constexpr std::array<step_bound, 8> step_bounds{{{"emplace", 60, 74},
+inline constexpr std::array<step_bound, 8> step_bounds{{{"emplace", 60, 64},
                                                         {"erase", 20, 15},
                                                         {"contains", 1, 1},
                                                         {"find", 2, 2},

@@ -15,17 +15,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace handlepool::detail {
 
-/// Where the slots of a pool are. The counters are read one after the other, while other threads go on.
-struct slot_occupancy {
+/// Slots that the freelist counts as in use, and that have no object. The counters are read one after the
+/// other, while other threads go on.
+struct unused_slots {
     returned_totals returned; // given back unused
-    std::size_t in_use = 0;   // taken from the freelist, and not freed since
-    std::size_t retired = 0;  // of those in use
-    std::size_t idle = 0;     // of those in use, held by shards
+    std::size_t retired = 0;
+    std::size_t idle = 0; // held by shards
 
-    friend bool operator==(const slot_occupancy&, const slot_occupancy&) = default;
+    friend bool operator==(const unused_slots&, const unused_slots&) = default;
 };
 
 /// Gives slots to shards: from the shard's claim, which meets other threads once in `claim_size` objects,
@@ -58,9 +59,12 @@ public:
     /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
     /// meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) const noexcept {
-        return try_on_stable([&](const slot_occupancy& now) {
-            return count + now.in_use <= geometry_.capacity + now.retired + now.idle + now.returned.waiting();
-        });
+        return try_on_stable([this] { return std::pair{list().in_use(), unused()}; },
+                             [&](const auto& now) {
+                                 const auto& [in_use, of_them] = now;
+                                 return count + in_use <= geometry_.capacity + of_them.retired +
+                                                              of_them.idle + of_them.returned.waiting();
+                             });
     }
 
     /// Shard: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
@@ -136,28 +140,28 @@ private:
     /// many it took.
     std::size_t claim_beyond_capacity(std::uint32_t* out) noexcept {
         return try_on_stable(
-            [&](const slot_occupancy& now) { return claim(out, 1, least(now.idle, geometry_.shard_slack)); });
+            [this] { return unused(); },
+            [&](const unused_slots& now) { return claim(out, 1, least(now.idle, geometry_.shard_slack)); });
     }
 
-    slot_occupancy occupancy() const noexcept {
-        // The sum comes last, because it takes its time: a shard that claims meanwhile may be missing in it,
-        // and then the counters before it have changed.
-        return {
-            .returned = free_.returned(), .in_use = list().in_use(), .retired = retired(), .idle = held()};
+    unused_slots unused() const noexcept {
+        // The sum comes last, also after `in_use`, because it takes its time: a shard that claims meanwhile
+        // may be missing in it, and then the counters before it have changed.
+        return {.returned = free_.returned(), .retired = retired(), .idle = held()};
     }
 
-    /// Returns what `attempt(occupancy)` returns as soon as that is a success. A failure counts only if the
-    /// occupancy is still the same afterwards: then there was a moment at which nothing was left. Lock-free:
-    /// what changes the occupancy is the progress of another thread.
-    template <class Attempt>
-    auto try_on_stable(Attempt attempt) const noexcept {
-        slot_occupancy before = occupancy();
+    /// Returns what `attempt(look())` returns as soon as that is a success. A failure counts only if look()
+    /// still returns the same afterwards: then there was a moment at which nothing was left. Lock-free: what
+    /// changes it is the progress of another thread.
+    template <class Look, class Attempt>
+    static auto try_on_stable(Look look, Attempt attempt) noexcept {
+        auto before = look();
         while (true) {
             const auto got = attempt(before);
             if (got) {
                 return got;
             }
-            const slot_occupancy now = occupancy();
+            const auto now = look();
             if (now == before) {
                 return got;
             }
