@@ -27,7 +27,7 @@ template <class Policy>
 class boost_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
-    boost_freelist(const detail::allocation_label& what_for, freelist_options options) : counters_(options) {
+    boost_freelist(const freelist_memory& what_for, freelist_options options) : counters_(options) {
         if (detail::capture_exception([&] { queue_.emplace(options.waiting_limit); })) { // std::bad_alloc
             detail::throw_exception(reservation_failed(
                 what_for.text().c_str(), options.waiting_limit * sizeof(std::uint32_t), ENOMEM));

@@ -58,9 +58,7 @@ class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
                   "compaction destroys rows and can't fail half-way: columns must be nothrow destructible");
 
     using base = pool_base<columns<Cs...>, Traits>;
-    using base::core_;
-    template <class... Args>
-    using arguments = detail::row_arguments<columns<Cs...>, Args...>;
+    using base::core;
 
     /// Whether it is the type of exactly one column.
     template <class C>
@@ -95,7 +93,7 @@ public:
     ~pool() = default;
 
     /// Explains why no pool can have these options; empty when one can.
-    static std::string validate(const pool_options& options) { return base::core::validate(options); }
+    static std::string validate(const pool_options& options) { return base::core_type::validate(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -117,9 +115,7 @@ public:
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(
-            core_.create([&](detail::row_address place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
-                arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
-            }));
+            core().create(detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...)));
     }
 
     /// Like emplace(), but returns the row too, which is valid within the frame contract.
@@ -141,9 +137,9 @@ public:
     template <class Make>
         requires(can_make<Make>)
     handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core_.create_with([&](detail::row_address place, auto value) {
-            auto all = std::forward<Make>(make)(handle_type::from_value(value));
-            detail::row_arguments_in<columns<Cs...>, decltype(all)>::make_row(place, std::move(all));
+        return handle_type::from_value(core().create_with([&](detail::row_address place, auto value) {
+            detail::make_row_by<columns<Cs...>>(
+                place, [&] { return std::forward<Make>(make)(handle_type::from_value(value)); });
         }));
     }
 
@@ -160,11 +156,8 @@ public:
         requires(detail::row_arguments<columns<Cs...>, const Args&...>::suffice() &&
                  std::output_iterator<OutputIt, handle_type>)
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-        return detail::emplace_n<handle_type>(
-            core_, count, std::move(out),
-            [&](detail::row_address place) noexcept(arguments<const Args&...>::suffice_nothrow()) {
-                arguments<const Args&...>::make_row(place, args...);
-            });
+        return detail::emplace_n<handle_type>(core(), count, std::move(out),
+                                              detail::row_maker_from<columns<Cs...>>(args...));
     }
 
     /// Creates `count` different rows: `make(i)`, for i from 0 on, returns the arguments of each as a
@@ -183,9 +176,8 @@ public:
                  std::output_iterator<OutputIt, handle_type>)
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
         return detail::emplace_n<handle_type>(
-            core_, count, std::move(out), [&make, i = std::size_t{0}](detail::row_address place) mutable {
-                auto all = make(i++);
-                detail::row_arguments_in<columns<Cs...>, decltype(all)>::make_row(place, std::move(all));
+            core(), count, std::move(out), [&make, i = std::size_t{0}](detail::row_address place) mutable {
+                detail::make_row_by<columns<Cs...>>(place, [&] { return make(i++); });
             });
     }
 
@@ -196,12 +188,12 @@ public:
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     void fulfill(handle_type handle, Args&&... args) {
-        base::fulfilled_or_throw(fulfill_or_say_why(handle, std::forward<Args>(args)...), handle);
+        base::fulfill_or_throw(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...));
     }
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
     bool try_fulfill(handle_type handle, Args&&... args) {
-        return fulfill_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfill_outcome::done;
+        return base::fulfilled(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...));
     }
 
     // ---- Rows: within the frame contract
@@ -211,7 +203,7 @@ public:
     template <std::size_t Index>
         requires(Index < sizeof...(Cs))
     std::span<const column_type<Index>> items() const noexcept {
-        return {first<Index>(), core_.dense_size()};
+        return {first<Index>(), core().store().dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -224,7 +216,7 @@ public:
     template <std::size_t Index>
         requires(Index < sizeof...(Cs))
     std::span<column_type<Index>> mutable_items() noexcept {
-        return {first<Index>(), core_.dense_size()};
+        return {first<Index>(), core().store().dense_size()};
     }
     template <class C>
         requires is_column<C>
@@ -234,9 +226,9 @@ public:
 
     /// Iterators over the rows of the dense store, which may be changed but not reordered.
     iterator begin() noexcept { return iterator(place_at(0)); }
-    iterator end() noexcept { return iterator(place_at(core_.dense_size())); }
+    iterator end() noexcept { return iterator(place_at(core().store().dense_size())); }
     const_iterator begin() const noexcept { return const_iterator(place_at(0)); }
-    const_iterator end() const noexcept { return const_iterator(place_at(core_.dense_size())); }
+    const_iterator end() const noexcept { return const_iterator(place_at(core().store().dense_size())); }
     const_iterator cbegin() const noexcept { return begin(); }
     const_iterator cend() const noexcept { return end(); }
 
@@ -247,12 +239,12 @@ public:
     template <class... Columns, class Body>
         requires((is_column<Columns> && ...))
     void for_each(Body body) {
-        loop_over<Columns...>(*this, body)(0, core_.dense_size());
+        loop_over<Columns...>(*this, body)(0, core().store().dense_size());
     }
     template <class... Columns, class Body>
         requires((is_column<Columns> && ...))
     void for_each(Body body) const {
-        loop_over<Columns...>(*this, body)(0, core_.dense_size());
+        loop_over<Columns...>(*this, body)(0, core().store().dense_size());
     }
 
     /// Like for_each(body), run by an executor, which may call `body` in several threads at once; the first
@@ -273,21 +265,13 @@ public:
     template <class C>
         requires(detail::occurrences_of<C, Cs...> != 0)
     handle_type handle_of(const C& element) const noexcept {
-        return handle_type::from_value(core_.handle_of(std::addressof(element)));
+        return handle_type::from_value(core().store().handle_of(std::addressof(element)));
     }
 
 private:
-    template <class... Args>
-    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Args&&... args) {
-        return core_.fulfill(
-            handle.value(), [&](detail::row_address place) noexcept(arguments<Args&&...>::suffice_nothrow()) {
-                arguments<Args&&...>::make_row(place, std::forward<Args>(args)...);
-            });
-    }
-
     /// The place of a row of the dense store, or of its end.
     detail::row_address place_at(std::size_t position) const noexcept {
-        detail::row_address place = core_.first().place();
+        detail::row_address place = core().store().first().place();
         place.position += position;
         return place;
     }
@@ -295,7 +279,7 @@ private:
     /// The first element of a column.
     template <std::size_t Index>
     column_type<Index>* first() const noexcept {
-        return std::addressof(core_.first()->template get<Index>());
+        return std::addressof(core().store().first()->template get<Index>());
     }
 
     /// A function that calls `body` for the rows from one position to before another.
@@ -328,7 +312,7 @@ private:
 
     template <class Loop, class Executor>
     void run_parts(Loop loop, Executor& executor) const {
-        const std::size_t size = core_.dense_size();
+        const std::size_t size = core().store().dense_size();
         detail::for_ranges_or_throw<typename base::policy>(
             executor, (size + group - 1) / group, (base::policy::compaction_grain + group - 1) / group,
             [loop, size](std::size_t begin, std::size_t end) {

@@ -31,7 +31,7 @@ template <class Policy>
 class fifo_freelist {
 public:
     /// An empty freelist; `what_for` is for messages. Throws reservation_failed.
-    fifo_freelist(const detail::allocation_label& what_for, freelist_options options)
+    fifo_freelist(const freelist_memory& what_for, freelist_options options)
         : counters_(options),
           ring_(what_for.rarely(), std::bit_ceil(blocks_of_waiting(options)), 0),
           read_(what_for.rarely(), blocks_of_waiting(options) + most_claims(options), 0),

@@ -11,6 +11,9 @@
 
 namespace handlepool {
 
+/// Whose memory a freelist reserves, for messages and for its place beside other memory of the pool.
+using freelist_memory = detail::allocation_label;
+
 /// Sizes of a freelist.
 struct freelist_options {
     /// Indices are below this, which is also how many can be put in service.
@@ -40,22 +43,29 @@ struct freelist_options {
 /// std::size_t while none was reused. `memory()`: what it occupies.
 ///
 /// `reset(fresh)`: as newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
+///
+/// Memory orders: the pool relies on two edges of happens-before, which relaxed operations would not give.
+/// What the producer did before publish() happens before the return of a claim of what it has published. And
+/// what a thread did before a claim happens before the return of each claim that finds fewer indices left
+/// because of it, also of one that is refused.
+///
+/// A freelist is made of a `freelist_memory`, which it passes on to its arrays, and of options. Its
+/// constructor may throw.
 template <class Freelist>
-concept freelist =
-    requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
-             std::size_t count, const detail::allocation_label& what_for, freelist_options options) {
-        Freelist(what_for, options);
-        { list.claim(out, count, count) } noexcept -> std::same_as<std::size_t>;
-        { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;
-        { list.release(index) } noexcept;
-        { list.publish() } noexcept;
-        { list.reset(count) } noexcept;
-        { constant.in_use() } noexcept -> std::same_as<std::size_t>;
-        { constant.waiting() } noexcept -> std::same_as<std::size_t>;
-        { constant.fresh() } noexcept -> std::same_as<std::size_t>;
-        { constant.smallest_reuse_distance() } noexcept -> std::same_as<std::size_t>;
-        { constant.limit() } noexcept -> std::same_as<std::size_t>;
-        { constant.memory() } noexcept -> std::same_as<memory_use>;
-    };
+concept freelist = requires(Freelist list, const Freelist constant, std::uint32_t* out, std::uint32_t index,
+                            std::size_t count, const freelist_memory& what_for, freelist_options options) {
+    Freelist(what_for, options);
+    { list.claim(out, count, count) } noexcept -> std::same_as<std::size_t>;
+    { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;
+    { list.release(index) } noexcept;
+    { list.publish() } noexcept;
+    { list.reset(count) } noexcept;
+    { constant.in_use() } noexcept -> std::same_as<std::size_t>;
+    { constant.waiting() } noexcept -> std::same_as<std::size_t>;
+    { constant.fresh() } noexcept -> std::same_as<std::size_t>;
+    { constant.smallest_reuse_distance() } noexcept -> std::same_as<std::size_t>;
+    { constant.limit() } noexcept -> std::same_as<std::size_t>;
+    { constant.memory() } noexcept -> std::same_as<memory_use>;
+};
 
 } // namespace handlepool

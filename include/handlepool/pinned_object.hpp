@@ -35,8 +35,9 @@ public:
         : object_(std::exchange(other.object_, nullptr)), guard_(std::move(other.guard_)) {}
     /// Ends its guard, and takes over what `other` has.
     pinned_object& operator=(pinned_object&& other) noexcept {
+        const pointer object = std::exchange(other.object_, nullptr);
         guard_ = std::move(other.guard_);
-        object_ = std::exchange(other.object_, nullptr);
+        object_ = object;
         return *this;
     }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/range_of.hpp>
-#include <handlepool/detail/objects/bulk.hpp>
-#include <handlepool/detail/objects/emplaceable_from.hpp>
+#include <handlepool/detail/objects/construction.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>
@@ -44,7 +43,7 @@ namespace handlepool {
 template <class T, class Traits>
 class pool : public pool_base<T, Traits> {
     using base = pool_base<T, Traits>;
-    using base::core_;
+    using base::core;
     using base::dense;
     using placement = detail::placement_parts<typename base::config>;
     static constexpr bool recycles = std::is_same_v<typename Traits::placement, recycling_placement>;
@@ -73,7 +72,7 @@ public:
     /// Explains why no pool can have these options; empty when one can. Whether the system has the address
     /// space, and whether the pool id is free, shows only when the pool is made. Any thread, at any time;
     /// constant. Throws std::bad_alloc.
-    static std::string validate(const pool_options& options) { return base::core::validate(options); }
+    static std::string validate(const pool_options& options) { return base::core_type::validate(options); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -96,10 +95,7 @@ public:
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     handle_type try_emplace(Args&&... args) {
-        return handle_type::from_value(core_.create(
-            [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, std::forward<Args>(args)...))) {
-                detail::make_at<T>(memory, std::forward<Args>(args)...);
-            }));
+        return handle_type::from_value(core().create(detail::maker_from<T>(std::forward<Args>(args)...)));
     }
 
     /// Like emplace(), but returns the object too, as a reference that is valid within the frame contract:
@@ -127,8 +123,8 @@ public:
     template <class Make>
         requires detail::factory_of<Make, T, handle_type>
     handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
-            detail::make_with<T>(memory, [&]() -> decltype(auto) {
+        return handle_type::from_value(core().create_with([&](auto site, auto value) {
+            detail::make_by<T>(site, [&]() -> decltype(auto) {
                 return std::forward<Make>(make)(handle_type::from_value(value));
             });
         }));
@@ -144,8 +140,8 @@ public:
     template <class Fill>
         requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
     handle_type try_emplace_with(Fill&& fill) {
-        return handle_type::from_value(core_.create_with([&](auto memory, auto value) {
-            detail::make_filled<T>(memory, [&](T& object) {
+        return handle_type::from_value(core().create_with([&](auto site, auto value) {
+            site.template make_and_fill<T>([&](T& object) {
                 static_cast<void>(std::forward<Fill>(fill)(handle_type::from_value(value), object));
             });
         }));
@@ -174,10 +170,7 @@ public:
     template <class OutputIt, class... Args>
         requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-        return create_n(count, std::move(out),
-                        [&](auto memory) noexcept(noexcept(detail::make_at<T>(memory, args...))) {
-                            detail::make_at<T>(memory, args...);
-                        });
+        return detail::emplace_n<handle_type>(core(), count, std::move(out), detail::maker_from<T>(args...));
     }
 
     /// Creates `count` different objects: `make(i)`, for i from 0 on, returns each, or a value from which it
@@ -191,9 +184,10 @@ public:
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
     std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
-        return create_n(count, std::move(out), [&make, i = std::size_t{0}](auto memory) mutable {
-            detail::make_by<T>(memory, make, i++);
-        });
+        return detail::emplace_n<handle_type>(
+            core(), count, std::move(out), [&make, i = std::size_t{0}](auto site) mutable {
+                detail::make_by<T>(site, [&]() -> decltype(auto) { return make(i++); });
+            });
     }
 
     /// Creates an object from each element of a range, and writes their handles to `out`: like emplace_n(),
@@ -209,21 +203,23 @@ public:
     std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out) {
         if constexpr (detail::countable<Range>) {
             const std::size_t count = detail::length_of(range);
-            return create_n(count, std::move(out), [next = std::ranges::begin(range)](auto memory) mutable {
-                detail::make_at<T>(memory, *next);
-                ++next;
-            });
+            return detail::emplace_n<handle_type>(core(), count, std::move(out),
+                                                  [next = std::ranges::begin(range)](auto site) mutable {
+                                                      detail::make_at<T>(site, *next);
+                                                      ++next;
+                                                  });
         } else {
             std::vector<detail::made_object<T>> objects;
             for (auto&& each : range) {
-                if (!core_.has_room_for(objects.size() + 1)) {
+                if (!core().has_room_for(objects.size() + 1)) {
                     return std::nullopt;
                 }
                 objects.emplace_back(std::forward<decltype(each)>(each));
             }
-            return create_n(objects.size(), std::move(out), [next = objects.begin()](auto memory) mutable {
-                detail::make_with<T>(memory, [&]() -> T&& { return std::move((next++)->object); });
-            });
+            return detail::emplace_n<handle_type>(core(), objects.size(), std::move(out),
+                                                  [next = objects.begin()](auto site) mutable {
+                                                      detail::make_at<T>(site, std::move((next++)->object));
+                                                  });
         }
     }
 
@@ -238,7 +234,7 @@ public:
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     void fulfill(handle_type handle, Args&&... args) {
-        base::fulfilled_or_throw(fulfill_or_say_why(handle, std::forward<Args>(args)...), handle);
+        base::fulfill_or_throw(handle, detail::maker_from<T>(std::forward<Args>(args)...));
     }
 
     /// Like fulfill(), but returns false where that throws an error of its own; then `args` were not touched.
@@ -246,7 +242,7 @@ public:
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     bool try_fulfill(handle_type handle, Args&&... args) {
-        return fulfill_or_say_why(handle, std::forward<Args>(args)...) == detail::fulfill_outcome::done;
+        return base::fulfilled(handle, detail::maker_from<T>(std::forward<Args>(args)...));
     }
 
     // ---- Objects: within the frame contract
@@ -262,57 +258,37 @@ public:
     std::span<const T> items() const noexcept
         requires dense
     {
-        return {core_.first(), core_.dense_size()};
+        return {core().store().first(), core().store().dense_size()};
     }
     /// The dense store, for loops that change objects through pointers. Handles name positions: objects must
     /// never be reordered except by sort().
     std::span<T> mutable_items() noexcept
         requires dense
     {
-        return {core_.first(), core_.dense_size()};
+        return {core().store().first(), core().store().dense_size()};
     }
     /// Iterators over the store, through which objects may be changed but not reordered.
-    iterator begin() noexcept { return core_.template begin<iterator>(); }
-    iterator end() noexcept { return core_.template end<iterator>(); }
-    const_iterator begin() const noexcept { return core_.template begin<const_iterator>(); }
-    const_iterator end() const noexcept { return core_.template end<const_iterator>(); }
+    iterator begin() noexcept { return core().store().template begin<iterator>(); }
+    iterator end() noexcept { return core().store().template end<iterator>(); }
+    const_iterator begin() const noexcept { return core().store().template begin<const_iterator>(); }
+    const_iterator end() const noexcept { return core().store().template end<const_iterator>(); }
     const_iterator cbegin() const noexcept { return begin(); }
     const_iterator cend() const noexcept { return end(); }
 
     /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
     /// time. Progress: wait-free, linear. Throws what `visit` throws, in an executor's threads the first of
     /// it, when all have ended.
-    template <std::invocable<T&> Visit>
-    void for_each(Visit visit) {
-        core_.for_each(inline_executor(),
-                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
-    }
-    template <std::invocable<T&> Visit, executor Executor>
-    void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor,
-                       [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
+    template <std::invocable<T&> Visit, executor Executor = inline_executor>
+    void for_each(Visit visit, Executor&& executor = Executor()) {
+        core().store().for_each(
+            executor, [&](T* object) noexcept(std::is_nothrow_invocable_v<Visit&, T&>) { visit(*object); });
     }
 
     /// The handle of an object of this pool, whether it is in the store yet or not; stale when the object was
     /// erased. Null for an object that is not in the pool.
     /// Progress: wait-free, constant.
     handle_type handle_of(const T& object) const noexcept {
-        return handle_type::from_value(core_.handle_of(&reinterpret_cast<const char&>(object)));
-    }
-
-private:
-    /// Creates objects by `construct(memory)`, all or nothing.
-    template <class OutputIt, class Construct>
-    std::optional<OutputIt> create_n(std::size_t count, OutputIt out, Construct construct) {
-        return detail::emplace_n<handle_type>(core_, count, std::move(out), std::move(construct));
-    }
-
-    template <class... Args>
-    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Args&&... args) {
-        return core_.fulfill(handle.value(), [&](auto memory) noexcept(noexcept(
-                                                 detail::make_at<T>(memory, std::forward<Args>(args)...))) {
-            detail::make_at<T>(memory, std::forward<Args>(args)...);
-        });
+        return handle_type::from_value(core().store().handle_of(&reinterpret_cast<const char&>(object)));
     }
 };
 

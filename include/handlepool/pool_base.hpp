@@ -48,12 +48,13 @@ template <class T, class Traits>
 class pool_base {
     using access_type = detail::object_access<T>;
     using const_access_type = detail::object_access<const T>;
+    using store_type = detail::store_view<T, detail::config_of<Traits>>;
 
 protected:
     /// The configuration of the parts; the core, which does the work with values for handles; and whether the
     /// store is dense, so that objects have positions.
     using config = detail::config_of<Traits>;
-    using core = detail::pool_impl<T, config>;
+    using core_type = detail::pool_impl<T, config>;
     static constexpr bool dense = std::is_same_v<typename Traits::placement, dense_placement>;
 
 public:
@@ -85,14 +86,14 @@ public:
     /// readable through pointers obtained before, until the next compaction destroys it.
     /// Progress: wait-free after a thread's first call, which is lock-free; always lock-free with
     /// boost_freelist. Constant.
-    bool erase(handle_type handle) noexcept { return core_.erase(handle.value()); }
+    bool erase(handle_type handle) noexcept { return core().erase(handle.value()); }
 
     /// Erases the object of each handle in a range, and returns how many were alive.
     /// Progress: that of erase() for each handle; linear.
     /// Throws what the iteration throws.
     template <detail::range_of<handle<T, layout>> Range>
     size_type erase(Range&& handles) {
-        return core_.template erase_each<handle_type>(handles);
+        return core().template erase_each<handle_type>(handles);
     }
 
     /// Ends the life of the handle's object like erase(), but the next compaction passes the object to
@@ -103,14 +104,13 @@ public:
     /// Sinks run on the compacting thread; calls that are ordered by happens-before keep that order. reset()
     /// and the pool's destructor also deliver pending objects. A sink takes a `T&&`, or a row whose elements
     /// it may move from; in a raw_pool it takes a pointer, and must end the object itself, by moving it away
-    /// with the type's relocate or by destroying it. Whatever the sink refers to must live until it is
-    /// called. It may use the pool like a destructor, and must not throw. Progress: lock-free, except for the
-    /// allocation of one record; a stale handle allocates nothing. Constant. Throws std::bad_alloc, and what
-    /// moving the sink throws; then nothing has changed.
+    /// with the type's relocate or by destroying it. It may use the pool like a destructor, and must not
+    /// throw. Progress: lock-free, except for the allocation of one record; a stale handle allocates nothing.
+    /// Constant. Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, typename detail::object_access<T>::given_away>
     bool extract(handle_type handle, Sink sink) {
-        return core_.extract(handle.value(), [sink = std::move(sink)](pointer object) mutable {
+        return core().extract(handle.value(), [sink = std::move(sink)](pointer object) mutable {
             static_cast<void>(sink(access_type::give_away(object)));
         });
     }
@@ -118,18 +118,18 @@ public:
     /// Erases all objects that are alive when the call begins. It queues no entry for each of them: the next
     /// compaction scans all slots, and one with a budget scans a part of them.
     /// Progress: lock-free; linear in the slots ever used.
-    void clear() noexcept { core_.clear(); }
+    void clear() noexcept { core().clear(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
     /// Returns whether the handle's object is alive.
     /// Progress: wait-free, constant.
-    bool contains(handle_type handle) const noexcept { return core_.contains(handle.value()); }
+    bool contains(handle_type handle) const noexcept { return core().contains(handle.value()); }
 
     /// Returns whether the handle is stale, reserved, or names a living object. Exact for a thread that is
     /// ordered after the call that gave the handle out.
     /// Progress: wait-free, constant.
-    handle_state state(handle_type handle) const noexcept { return core_.state(handle.value()); }
+    handle_state state(handle_type handle) const noexcept { return core().state(handle.value()); }
 
     /// Gives the handle's object a new handle, and returns it. The object itself does not change: only the
     /// old handle is stale from here on in every thread, as after an erase. Exactly one of all revokes and
@@ -137,18 +137,18 @@ public:
     /// its slot can have, which the object then keeps. Each revoke uses up one of the handles that a slot can
     /// have: see pool_stats::handle_limit. Progress: wait-free, constant.
     handle_type revoke(handle_type handle) noexcept {
-        return handle_type::from_value(core_.revoke(handle.value()));
+        return handle_type::from_value(core().revoke(handle.value()));
     }
 
     /// The number of objects whose handles resolve, and whether it is 0. Exact while no thread creates or
     /// erases.
     /// Progress: wait-free, linear in the shards.
-    size_type size() const noexcept { return core_.size(); }
+    size_type size() const noexcept { return core().size(); }
     bool empty() const noexcept { return size() == 0; }
 
     /// The number of objects that the pool is guaranteed to have room for.
     /// Progress: wait-free, constant.
-    size_type capacity() const noexcept { return core_.capacity(); }
+    size_type capacity() const noexcept { return core().capacity(); }
 
     /// An upper bound of the capacity that the options of such a pool may ask for. Constant.
     static constexpr size_type max_size() noexcept {
@@ -159,47 +159,49 @@ public:
 
     /// The handle's object, or null when the handle is stale.
     /// Progress: wait-free, constant.
-    pointer find(handle_type handle) noexcept { return core_.find(handle.value()); }
-    const_pointer find(handle_type handle) const noexcept { return core_.find(handle.value()); }
+    pointer find(handle_type handle) noexcept { return core().find(handle.value()); }
+    const_pointer find(handle_type handle) const noexcept { return core().find(handle.value()); }
 
     /// The handle's object.
     /// Progress: wait-free, constant.
     /// Throws stale_handle, which prints the handle's parts and the reason why it was refused; std::bad_alloc
     /// when there is no memory for that text.
-    reference at(handle_type handle) { return access_type::refer(core_.at(handle.value())); }
+    reference at(handle_type handle) { return access_type::refer(core().at(handle.value())); }
     const_reference at(handle_type handle) const {
-        return const_access_type::refer(core_.at(handle.value()));
+        return const_access_type::refer(core().at(handle.value()));
     }
 
     /// The object of a handle that must be alive, which only a checked build verifies.
     /// Progress: wait-free, constant.
     reference operator[](handle_type handle) noexcept {
-        return access_type::refer(core_.living(handle.value()));
+        return access_type::refer(core().living(handle.value()));
     }
     const_reference operator[](handle_type handle) const noexcept {
-        return const_access_type::refer(core_.living(handle.value()));
+        return const_access_type::refer(core().living(handle.value()));
     }
 
     /// An object that looks up handles in a loop, faster than the pool itself: see object_lookup. It is valid
     /// as long as the pool lives.
     /// Progress: wait-free, constant.
-    lookup_type lookup() noexcept { return core_.template lookup<lookup_type>(); }
-    const_lookup_type lookup() const noexcept { return core_.template lookup<const_lookup_type>(); }
+    lookup_type lookup() noexcept { return core().template lookup<lookup_type>(); }
+    const_lookup_type lookup() const noexcept { return core().template lookup<const_lookup_type>(); }
 
     /// The handles of the store, and its entries of handle and object: random-access views in the order of
     /// the store, bidirectional ones in stable pools. Their iterators stay valid as long as pointers do. They
     /// include objects that were erased since the last compaction, whose handles are stale.
     /// Progress: wait-free, constant.
-    auto handles() const noexcept { return view<detail::handle_projection<handle_type, core>>(); }
-    auto entries() noexcept { return view<detail::entry_projection<entry_type, core>>(); }
-    auto entries() const noexcept { return view<detail::entry_projection<const_entry_type, core>>(); }
+    auto handles() const noexcept { return view<detail::handle_projection<handle_type, store_type>>(); }
+    auto entries() noexcept { return view<detail::entry_projection<entry_type, store_type>>(); }
+    auto entries() const noexcept { return view<detail::entry_projection<const_entry_type, store_type>>(); }
 
     /// The entries whose objects are alive when an iterator reaches them, as a bidirectional view. Two passes
     /// give the same entries as long as no thread erases.
     /// Progress: wait-free, linear in the erased objects that it passes.
-    auto living() noexcept { return detail::filtered_view(detail::live_filter<entry_type, core>(core_)); }
+    auto living() noexcept {
+        return detail::filtered_view(detail::live_filter<entry_type, store_type>(core().store()));
+    }
     auto living() const noexcept {
-        return detail::filtered_view(detail::live_filter<const_entry_type, core>(core_));
+        return detail::filtered_view(detail::live_filter<const_entry_type, store_type>(core().store()));
     }
 
     /// The handle of the object at a position of the dense store; stale when the object was erased since the
@@ -209,7 +211,7 @@ public:
     handle_type handle_at(size_type position) const
         requires dense
     {
-        return handle_type::from_value(core_.handle_at(position));
+        return handle_type::from_value(core().handle_at(position));
     }
 
     // ---- Guards: any thread, at any time
@@ -221,18 +223,20 @@ public:
     template <class Function>
         requires std::invocable<Function&, typename detail::object_access<T>::reference>
     bool visit(handle_type handle, Function&& function) {
-        const guard_type guard = access();
-        const pointer object = find(handle);
-        if (object == nullptr) {
-            return false;
+        const auto pinned = pin(handle);
+        if (pinned) {
+            static_cast<void>(function(access_type::refer(pinned.get())));
         }
-        static_cast<void>(function(access_type::refer(object)));
-        return true;
+        return bool(pinned);
     }
     template <class Function>
+        requires std::invocable<Function&, typename detail::object_access<const T>::reference>
     bool visit(handle_type handle, Function&& function) const {
-        return const_cast<pool_base*>(this)->visit(
-            handle, [&](reference object) { static_cast<void>(function(const_reference(object))); });
+        const auto pinned = pin(handle);
+        if (pinned) {
+            static_cast<void>(function(const_access_type::refer(pinned.get())));
+        }
+        return bool(pinned);
     }
 
     /// Returns the handle's object together with a guard that keeps compactions from moving or destroying it;
@@ -246,18 +250,19 @@ public:
         return {find(handle), std::move(guard)};
     }
     pinned_object<const T, policy> pin(handle_type handle) const {
-        return const_cast<pool_base*>(this)->pin(handle);
+        guard_type guard = access();
+        return {find(handle), std::move(guard)};
     }
 
     /// Like pin(), but also returns an empty result where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
     pinned_object<T, policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
-        const pointer object = guard ? find(handle) : nullptr;
-        return {object, std::move(guard)};
+        return {guard ? find(handle) : pointer(), std::move(guard)};
     }
     pinned_object<const T, policy> try_pin(handle_type handle) const noexcept {
-        return const_cast<pool_base*>(this)->try_pin(handle);
+        guard_type guard = try_access();
+        return {guard ? find(handle) : const_pointer(), std::move(guard)};
     }
 
     /// Returns a guard that holds compactions off while it lives. It may be moved, and may end in any thread.
@@ -266,37 +271,32 @@ public:
     /// waits for guards, so that guards of several pools and services may be taken in any order. Constant.
     /// Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
     /// compacting.
-    [[nodiscard]] guard_type access() { return core_.access(); }
+    [[nodiscard]] guard_type access() const { return core().access(); }
 
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    [[nodiscard]] guard_type try_access() noexcept { return core_.try_access(); }
+    [[nodiscard]] guard_type try_access() const noexcept { return core().try_access(); }
 
     // ---- Frames: one thread at a time
 
-    /// Destroys erased objects, takes newborns into the store and, in dense pools, closes the holes. Handle
-    /// operations may go on concurrently; some of what they do then may be left to the next compaction.
-    /// Progress: blocking: waits for access guards. Linear in removals and newborns, not in the pool's size;
-    /// with the option `keep_order` also in the objects behind the first hole, and after clear() in the slots
-    /// ever used.
-    /// Throws compaction_conflict when a compaction is running, or the calling thread made a guard that still
-    /// exists.
-    compaction_stats compact() { return compact(inline_executor()); }
-
-    /// Like compact(), with the loops run by an executor. Also throws what its begin_compaction throws; then
-    /// the compaction has not begun.
-    template <executor Executor>
-    compaction_stats compact(Executor&& executor) {
-        return core_.compact(executor);
+    /// Destroys erased objects, takes newborns into the store and, in dense pools, closes the holes; the
+    /// executor runs its loops. Handle operations may go on concurrently; some of what they do then may be
+    /// left to the next compaction. Progress: blocking: waits for access guards. Linear in removals and
+    /// newborns, not in the pool's size; with the option `keep_order` also in the objects behind the first
+    /// hole, and after clear() in the slots ever used. Throws compaction_conflict when a compaction is
+    /// running, or the calling thread made a guard that still exists; and what the executor's
+    /// begin_compaction throws. Then the compaction has not begun.
+    template <executor Executor = inline_executor>
+    compaction_stats compact(Executor&& executor = Executor()) {
+        return core().compact(executor);
     }
 
     /// Like compact(), but returns nothing, and does nothing, when it can't start at once, or when guards
     /// that the last compaction kept waiting have not passed yet. Progress: never waits for guards or for
     /// another compaction.
-    std::optional<compaction_stats> try_compact() { return try_compact(inline_executor()); }
-    template <executor Executor>
-    std::optional<compaction_stats> try_compact(Executor&& executor) {
-        return core_.try_compact(executor);
+    template <executor Executor = inline_executor>
+    std::optional<compaction_stats> try_compact(Executor&& executor = Executor()) {
+        return core().try_compact(executor);
     }
 
     /// A part of a compaction, for frames without the time for a whole one. Processes at most `budget`
@@ -312,23 +312,23 @@ public:
     /// Throws what compact() throws.
     template <executor Executor = inline_executor>
     compaction_stats compact_some(size_type budget, Executor&& executor = Executor()) {
-        return core_.compact(executor, budget);
+        return core().compact(executor, budget);
     }
 
     /// Returns whether a compaction would find nothing to do. Any thread, at any time; exact for what
     /// happened before the call. Progress: wait-free, linear in the shards.
-    bool idle() const noexcept { return core_.idle(); }
+    bool idle() const noexcept { return core().idle(); }
 
     // ---- The whole pool: one thread at a time, not while a compaction runs; others may use handles
 
     /// Calls `hook(handle, object)` from now on, as long as the connection that is returned lives, for each
     /// object just before it is destroyed: erased ones at the next compaction, and living ones when the pool
     /// ends. A connection that is declared behind the pool ends first, and its hook sees nothing of the
-    /// pool's end; this one does:
+    /// pool's end; this one does, where the constructor says `deaths_ = ships_.on_destroy(...)`:
     ///
-    ///     int afloat_ = 0;     // used by the hook, and so declared first
-    ///     scoped_hook deaths_; // set in the constructor: deaths_ = ships_.on_destroy([this](auto...)
-    ///     {...}); pool<ship> ships_;
+    ///     int afloat_ = 0; // used by the hook, and so declared first
+    ///     scoped_hook deaths_;
+    ///     pool<ship> ships_;
     ///
     /// Hooks run on the compacting thread, one object after the other, and for each object in the order of
     /// the hooks: early ones first, which find the object in all attached containers. The handle is stale by
@@ -339,7 +339,7 @@ public:
     template <class Hook>
         requires std::invocable<Hook&, handle<T, layout>, typename detail::object_access<T>::reference>
     scoped_hook on_destroy(Hook hook, hook_order order = hook_order::early) {
-        return core_.add_destroy_hook(with_references(std::move(hook)), order);
+        return core().add_destroy_hook(with_references(std::move(hook)), order);
     }
 
     /// Calls `hook(handle, object)` from now on for each object that a compaction takes into the store, at
@@ -350,7 +350,7 @@ public:
     template <class Hook>
         requires std::invocable<Hook&, handle<T, layout>, typename detail::object_access<T>::reference>
     scoped_hook on_birth(Hook hook) {
-        return core_.add_birth_hook(with_references(std::move(hook)));
+        return core().add_birth_hook(with_references(std::move(hook)));
     }
 
     /// Extracts all objects that are alive when the call begins, newborns too, by a compaction that passes
@@ -361,7 +361,7 @@ public:
     template <class Sink>
         requires std::invocable<Sink&, handle<T, layout>, typename detail::object_access<T>::given_away>
     size_type drain(Sink&& sink) {
-        return core_.drain([&](auto value, pointer object) {
+        return core().drain([&](auto value, pointer object) {
             static_cast<void>(sink(handle_type::from_value(value), access_type::give_away(object)));
         });
     }
@@ -369,7 +369,7 @@ public:
     /// Destroys all objects, and restarts all slots with a generation above all that were handed out, so that
     /// old handles stay stale. Faster than clear() and compact() for objects that need no destructor. No
     /// other thread may be using the pool. Linear in the slots ever used. Throws what compact() throws.
-    void reset() { core_.reset(); }
+    void reset() { core().reset(); }
 
     /// Returns memory that the objects don't need now to the system, in whole pages. Old handles stay stale.
     /// Erased objects keep their memory until a compaction has destroyed them. Another thread that has
@@ -377,12 +377,12 @@ public:
     /// objects at most; in stable pools also those of up to three more groups of 64, of which most were in
     /// use when it claimed them. Progress: blocking: waits for access guards. Linear in the memory returned
     /// and the shards. Throws what compact() throws.
-    void shrink_to_fit() { core_.shrink_to_fit(); }
+    void shrink_to_fit() { core().shrink_to_fit(); }
 
     /// Like shrink_to_fit(), but returns false, and does nothing, when a guard is held or a compaction is
     /// running. Any thread, at any time. Throws nothing.
     /// Progress: never waits.
-    bool try_shrink_to_fit() noexcept { return core_.try_shrink_to_fit(); }
+    bool try_shrink_to_fit() noexcept { return core().try_shrink_to_fit(); }
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
@@ -395,34 +395,36 @@ public:
     handle_type reserve_handle() { return made_or_throw(try_reserve_handle()); }
 
     /// Like reserve_handle(), but returns the null handle where that throws.
-    handle_type try_reserve_handle() noexcept { return handle_type::from_value(core_.reserve()); }
+    handle_type try_reserve_handle() noexcept { return handle_type::from_value(core().reserve()); }
 
     /// Gives up a reserved handle: it is stale from here on, and its slot goes to the next object. Returns
     /// false when the handle is not reserved, or another thread is fulfilling it.
     /// Progress: wait-free after a thread's first call, which is lock-free. Constant.
-    bool cancel(handle_type handle) noexcept { return core_.cancel(handle.value()); }
+    bool cancel(handle_type handle) noexcept { return core().cancel(handle.value()); }
 
     // ---- Diagnostics: any thread, at any time
 
     /// The pool id in its handles, and its name.
     /// Progress: wait-free, constant.
-    std::uint32_t id() const noexcept { return core_.id(); }
-    const std::string& name() const noexcept { return core_.name(); }
+    std::uint32_t id() const noexcept { return core().id(); }
+    const std::string& name() const noexcept { return core().name(); }
 
     /// Returns a snapshot of the pool's counters. It takes no lock, but asks the system about each page of
     /// the address space, so it is not for inner loops. Throws std::bad_alloc.
-    pool_stats stats() const { return core_.stats(); }
+    pool_stats stats() const { return core().stats(); }
 
     /// Describes a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is known
     /// only with the option `remember_frames`. Progress: lock-free, constant. Throws std::bad_alloc.
-    std::string describe(handle_type handle) const { return core_.describe(handle.value()); }
+    std::string describe(handle_type handle) const { return core().describe(handle.value()); }
 
     /// Returns the handles of at most `most` living objects, the oldest first: with the option
     /// `remember_frames` by the frames in which they were created, otherwise by generation and slot, which is
     /// the order of creation as long as no slot is reused.
     /// Progress: lock-free; linear in the slots ever used.
     /// Throws std::bad_alloc.
-    std::vector<handle_type> oldest(size_type most) const { return core_.template oldest<handle_type>(most); }
+    std::vector<handle_type> oldest(size_type most) const {
+        return core().template oldest<handle_type>(most);
+    }
 
 protected:
     /// An empty pool: `args` are those of the core.
@@ -433,31 +435,46 @@ protected:
     /// Returns what one of the `try_` functions has made, or throws the error that it has not thrown.
     handle_type made_or_throw(handle_type made) {
         if (!made) {
-            core_.throw_refusal();
+            core().throw_refusal();
         }
         return made;
     }
     template <class OutputIt>
     OutputIt made_or_throw(std::optional<OutputIt>&& end) {
         if (!end) {
-            core_.throw_refusal();
+            core().throw_refusal();
         }
         return *std::move(end);
     }
-    /// Throws the error that try_fulfill() has not thrown.
-    void fulfilled_or_throw(detail::fulfill_outcome outcome, handle_type handle) {
+    /// Creates the object of a reserved handle by `construct(site)`, or throws why it can't.
+    template <class Construct>
+    void fulfill_or_throw(handle_type handle, Construct&& construct) {
+        const detail::fulfill_outcome outcome = core().fulfill(handle.value(), construct);
         if (outcome != detail::fulfill_outcome::done) {
-            core_.throw_unfulfilled(outcome, handle.value());
+            core().throw_unfulfilled(outcome, handle.value());
         }
+    }
+    /// Like fulfill_or_throw(), but returns whether it did.
+    template <class Construct>
+    bool fulfilled(handle_type handle, Construct&& construct) {
+        return core().fulfill(handle.value(), construct) == detail::fulfill_outcome::done;
     }
     /// The entry of an object that this thread has just made: even if another thread has erased it since, it
     /// is there until the next compaction.
     entry_type entry_of(handle_type made) noexcept {
-        return entry_type::of(made.value(), core_.place_of(made.value()));
+        return entry_type::of(made.value(), core().place_of(made.value()));
     }
 
-    /// The pool itself.
-    core core_;
+    /// The core, through which all that the pool does goes. A checked build reports a use after the pool's
+    /// destruction.
+    core_type& core() noexcept {
+        core_.expect_in_use();
+        return core_;
+    }
+    const core_type& core() const noexcept {
+        core_.expect_in_use();
+        return core_;
+    }
 
 private:
     friend struct detail::pool_access;
@@ -472,8 +489,10 @@ private:
 
     template <class Look>
     auto view() const noexcept {
-        return detail::range_of_positions<dense, Look>(Look(core_));
+        return detail::range_of_positions<dense, Look>(Look(core().store()));
     }
+
+    core_type core_;
 };
 
 /// Erases the objects for which `predicate(object)` is true: those of the store in their order, then

@@ -61,7 +61,7 @@ class raw_pool : public pool_base<void, Traits> {
     static_assert(!std::is_same_v<typename Traits::placement, recycling_placement>,
                   "a type that is known at run time says how objects end, not how they are cleared");
     using base = pool_base<void, Traits>;
-    using base::core_;
+    using base::core;
     using base::dense;
 
 public:
@@ -79,11 +79,11 @@ public:
     /// Explains why no pool can have these options, or objects of this type; empty when one can.
     static std::string validate(const pool_options& options, const raw_type& type) {
         std::string error = detail::validate(type, options.name);
-        return error.empty() ? base::core::validate(options) : error;
+        return error.empty() ? base::core_type::validate(options) : error;
     }
 
     /// The type that the pool was made with. Any thread, at any time; wait-free, constant.
-    const raw_type& object_type_description() const noexcept { return core_.type().description(); }
+    const raw_type& object_type_description() const noexcept { return core().type().description(); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -101,7 +101,7 @@ public:
     template <class Construct>
         requires std::invocable<Construct&, void*>
     handle_type try_emplace(Construct&& construct) {
-        return handle_type::from_value(core_.create([&](void* memory) { construct(memory); }));
+        return handle_type::from_value(core().create(construct));
     }
     handle_type try_emplace() { return try_emplace(zeros()); }
 
@@ -122,7 +122,7 @@ public:
     template <class Construct>
         requires std::invocable<Construct&, void*, handle_type>
     handle_type try_emplace_with(Construct&& construct) {
-        return handle_type::from_value(core_.create_with(
+        return handle_type::from_value(core().create_with(
             [&](void* memory, auto value) { construct(memory, handle_type::from_value(value)); }));
     }
 
@@ -133,7 +133,7 @@ public:
     template <class Construct>
         requires std::invocable<Construct&, void*>
     void fulfill(handle_type handle, Construct&& construct) {
-        base::fulfilled_or_throw(fulfill_or_say_why(handle, construct), handle);
+        base::fulfill_or_throw(handle, construct);
     }
     void fulfill(handle_type handle) { fulfill(handle, zeros()); }
 
@@ -142,7 +142,7 @@ public:
     template <class Construct>
         requires std::invocable<Construct&, void*>
     bool try_fulfill(handle_type handle, Construct&& construct) {
-        return fulfill_or_say_why(handle, construct) == detail::fulfill_outcome::done;
+        return base::fulfilled(handle, construct);
     }
     bool try_fulfill(handle_type handle) { return try_fulfill(handle, zeros()); }
 
@@ -152,39 +152,30 @@ public:
     raw_items items() const noexcept
         requires dense
     {
-        return {core_.first(), core_.type().stride(), core_.dense_size()};
+        return {core().store().first(), core().type().stride(), core().store().dense_size()};
     }
     mutable_raw_items mutable_items() noexcept
         requires dense
     {
-        return {core_.first(), core_.type().stride(), core_.dense_size()};
+        return {core().store().first(), core().type().stride(), core().store().dense_size()};
     }
 
     /// The handle of an object of this pool; null for an address that is not in the pool.
     handle_type handle_of(const void* object) const noexcept {
-        return handle_type::from_value(core_.handle_of(object));
+        return handle_type::from_value(core().store().handle_of(object));
     }
 
     /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
     /// time.
-    template <std::invocable<void*> Visit>
-    void for_each(Visit visit) {
-        core_.for_each(inline_executor(), visit);
-    }
-    template <std::invocable<void*> Visit, executor Executor>
-    void for_each(Visit visit, Executor&& executor) {
-        core_.for_each(executor, visit);
+    template <std::invocable<void*> Visit, executor Executor = inline_executor>
+    void for_each(Visit visit, Executor&& executor = Executor()) {
+        core().store().for_each(executor, visit);
     }
 
 private:
     auto zeros() const noexcept {
         return
             [size = object_type_description().size](void* memory) noexcept { std::memset(memory, 0, size); };
-    }
-
-    template <class Construct>
-    detail::fulfill_outcome fulfill_or_say_why(handle_type handle, Construct& construct) {
-        return core_.fulfill(handle.value(), [&](void* memory) { construct(memory); });
     }
 };
 

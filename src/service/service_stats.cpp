@@ -86,6 +86,8 @@ constexpr metric metrics[] = {
      [](const pool_stats& p) -> std::uint64_t { return p.slots_retired; }},
     {"slot_limit", "gauge", "Slots that the pool may ever use.",
      [](const pool_stats& p) -> std::uint64_t { return p.slot_limit; }},
+    {"handle_limit", "gauge", "Handles that the pool gives out, at least, before it is used up.",
+     [](const pool_stats& p) -> std::uint64_t { return p.handle_limit; }},
     {"shards", "gauge", "The most threads that used the pool at the same time.",
      [](const pool_stats& p) -> std::uint64_t { return p.shards; }},
     {"compactions_total", "counter", "Compactions.",
@@ -121,6 +123,7 @@ std::string json_of(const pool_stats& one) {
     add("reuse_delay", one.reuse_delay);
     add("smallest_reuse_distance",
         one.smallest_reuse_distance == nothing_yet ? "null" : fmt::to_string(one.smallest_reuse_distance));
+    add("handle_limit", one.handle_limit);
     add("shards", one.shards);
     add("compactions", one.compactions);
     add("sweeps", one.sweeps);

@@ -54,7 +54,7 @@ TYPED_TEST_SUITE(emplace_transaction_test, policies);
 TYPED_TEST(emplace_transaction_test, what_is_published_can_be_found) {
     emplace_transaction<counted, typename TestFixture::config> one(this->parts, this->parts.mine());
     ASSERT_TRUE(one.taken());
-    this->construct(7)(one.memory());
+    this->construct(7)(one.site());
     EXPECT_EQ(this->created(), 0U);
     const auto handle = one.publish();
     this->made.push_back(handle);
@@ -79,7 +79,7 @@ TYPED_TEST(emplace_transaction_test, without_a_slot_nothing_is_taken) {
         if (!one.taken()) {
             break;
         }
-        this->construct(room++)(one.memory());
+        this->construct(room++)(one.site());
         this->made.push_back(one.publish());
     }
     EXPECT_GE(room, 10U);

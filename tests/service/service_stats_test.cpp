@@ -46,6 +46,7 @@ pool_stats numbered(std::string name) {
     stats.slot_limit = 113;
     stats.reuse_delay = 114;
     stats.smallest_reuse_distance = 115;
+    stats.handle_limit = 123;
     stats.shards = 116;
     stats.compactions = 117;
     stats.sweeps = 118;
@@ -134,6 +135,7 @@ TEST(stats_json, has_all_fields_by_their_names) {
                                         {"slot_limit", 113},
                                         {"reuse_delay", 114},
                                         {"smallest_reuse_distance", 115},
+                                        {"handle_limit", 123},
                                         {"shards", 116},
                                         {"compactions", 117},
                                         {"sweeps", 118},
@@ -141,6 +143,12 @@ TEST(stats_json, has_all_fields_by_their_names) {
                                         {"bytes_resident", 3 << 19},
                                         {"bytes_resident_in_objects", 121}}}}};
     EXPECT_EQ(json, expected);
+    // Does not compile when there is a further field, which the texts should have.
+    const auto [name, pool_id, capacity, alive, dense, newborn, waiting_removals, created, destroyed,
+                slots_in_service, slots_free, slots_claimed, slots_reserved, slots_retired, slot_limit,
+                reuse_delay, smallest_reuse_distance, handle_limit, shards, compactions, sweeps,
+                bytes_reserved, bytes_resident, bytes_resident_in_objects] = numbered("ships");
+    EXPECT_EQ(name, "ships");
 }
 
 TEST(stats_json, says_null_where_there_is_no_value_yet) {
@@ -249,6 +257,7 @@ TEST(stats_prometheus, each_metric_has_its_own_value) {
         {"slots_reserved", "122"},
         {"slots_retired", "112"},
         {"slot_limit", "113"},
+        {"handle_limit", "123"},
         {"shards", "116"},
         {"compactions_total", "117"},
         {"sweeps_total", "118"},

@@ -251,6 +251,18 @@ TEST_F(end_of_a_recording, a_killed_recorder_leaves_its_log) {
     EXPECT_EQ(files().size(), 2U) << "the log stays";
 }
 
+// However late the process that writes the log comes to its session.
+TEST_F(end_of_a_recording, a_recorder_that_is_killed_at_once_leaves_its_log) {
+    std::vector<std::string> line = record_line({support::paths::record_fixture, "kill_group"});
+    line.insert(line.begin(),
+                {"setsid", "--wait", "env", std::string("LD_PRELOAD=") + support::paths::late_session,
+                 "ASAN_OPTIONS=verify_asan_link_order=0"});
+    support::run_program(line);
+    const support::run_result result = recover();
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(allocated(fixture::malloc_size), 100);
+}
+
 TEST_F(end_of_a_recording, a_program_outlives_its_recorder_and_is_recorded_to_its_end) {
     const std::filesystem::path done = scratch_.path() / "done";
     EXPECT_EQ(record_fixture("outlive", done.string()).status, -1);

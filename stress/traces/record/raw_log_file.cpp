@@ -159,14 +159,30 @@ void new_raw_log::begin(const raw_log::header& head, const std::string& argument
         throw record_error(fmt::format("cannot write {}: {}", output_, reason(errno)));
     }
     ::flock(file_.get(), LOCK_EX); // until this process and the writer have ended
+    start_writer();
+}
+
+// Waits until the writer has a session of its own: what ends the group or session of this process is not
+// meant for it.
+void new_raw_log::start_writer() {
     raw_log_writer writer(memory_.get(), file_.get());
     const pid_t recorder = ::getpid();
-    writer_ = ::fork();
-    if (writer_ < 0) {
-        throw record_error(fmt::format("cannot start the process that writes the log: {}", reason(errno)));
-    }
+    int ends[] = {-1, -1};
+    const bool has_pipe = ::pipe2(ends, O_CLOEXEC) == 0;
+    writer_ = has_pipe ? ::fork() : -1;
+    const int error = errno;
     if (writer_ == 0) {
+        ::setsid();
+        ::close(ends[1]);
         writer.move_until_end(recorder);
+    }
+    const descriptor reader(ends[0]);
+    ::close(ends[1]);
+    if (writer_ < 0) {
+        throw record_error(fmt::format("cannot start the process that writes the log: {}", reason(error)));
+    }
+    char nothing = 0;
+    while (::read(reader.get(), &nothing, 1) < 0 && errno == EINTR) {
     }
 }
 

@@ -63,6 +63,7 @@ public:
 
 private:
     void begin(const raw_log::header& head, const std::string& arguments);
+    void start_writer();
     void end_writer() noexcept;
 
     std::string output_;

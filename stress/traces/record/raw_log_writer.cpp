@@ -58,7 +58,6 @@ bool write_all(int descriptor, const void* bytes, std::size_t count, std::uint64
 }
 
 void raw_log_writer::move_until_end(int recorder) noexcept {
-    ::setsid(); // what ends the recorder's group or session is not meant for this process
     ::signal(SIGXFSZ, SIG_IGN);
     while (::getppid() == recorder || !is_unmapped()) {
         move_steps();

@@ -6,7 +6,7 @@ foreach(library IN ITEMS exceptions no-exceptions)
     set(prefix ${work}/${library})
     run(${CMAKE_COMMAND} -S ${source} -B ${work}/build-${library} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
         -D CMAKE_CXX_FLAGS=-f${library} -D CMAKE_BUILD_TYPE=Release -D CMAKE_INSTALL_PREFIX=${prefix} -D CMAKE_INSTALL_LIBDIR=lib
-        -D HANDLEPOOL_CCACHE=ON -D HANDLEPOOL_COMPONENTS= -D HANDLEPOOL_BUILD_EXAMPLES=OFF)
+        -D HANDLEPOOL_COMPONENTS= -D HANDLEPOOL_BUILD_EXAMPLES=OFF)
     run(${CMAKE_COMMAND} --build ${work}/build-${library})
     run(${CMAKE_COMMAND} --install ${work}/build-${library})
     foreach(program IN ITEMS exceptions no-exceptions)

@@ -14,7 +14,7 @@ function(lay_out name prefix)
     cmake_parse_arguments(PARSE_ARGV 2 arg "MOVED" "INCLUDE;LIBRARIES;DATA" "FOLDERS")
     message(STATUS "layout: ${name}")
     run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${generator} ${settings} -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=ON
-        -D HANDLEPOOL_CCACHE=ON -D HANDLEPOOL_COMPONENTS=c -D HANDLEPOOL_BUILD_EXAMPLES=OFF
+        -D HANDLEPOOL_COMPONENTS=c -D HANDLEPOOL_BUILD_EXAMPLES=OFF
         -U CMAKE_INSTALL_*DIR -D CMAKE_INSTALL_PREFIX=${prefix} ${arg_FOLDERS})
     run(${CMAKE_COMMAND} --build ${build})
     run(${CMAKE_COMMAND} --install ${build})

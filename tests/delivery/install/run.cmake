@@ -7,7 +7,16 @@ set(flags)
 if(sanitize)
     set(flags -fsanitize=${sanitize})
 endif()
-set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb} -D HANDLEPOOL_CCACHE=ON)
+set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb})
+
+# All that is compiled here, the library and the programs that use it, is compiled once.
+find_program(ccache ccache)
+if(ccache)
+    set(ENV{CMAKE_C_COMPILER_LAUNCHER} ${ccache})
+    set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} ${ccache})
+    set(ENV{CCACHE_BASEDIR} ${source})
+    set(ENV{CCACHE_NOHASHDIR} 1)
+endif()
 
 # Runs a command, which must succeed.
 function(run)

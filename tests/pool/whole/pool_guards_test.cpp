@@ -89,6 +89,11 @@ TEST_F(pool_guards, a_moved_pin_is_held_once) {
     other = decltype(other)();
     EXPECT_TRUE(one);
     EXPECT_FALSE(numbers.try_compact());
+    auto& same = one;
+    one = std::move(same);
+    ASSERT_TRUE(one);
+    EXPECT_EQ(*one, 7);
+    EXPECT_FALSE(numbers.try_compact());
     one = numbers.pin(seven);
     one.reset();
     EXPECT_TRUE(numbers.try_compact());

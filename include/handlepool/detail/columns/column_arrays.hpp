@@ -124,7 +124,6 @@ class column_arrays;
 template <std::size_t... Is, class Policy, class... Cs>
 class column_arrays<std::index_sequence<Is...>, Policy, Cs...> : column_array<Is, Cs, Policy>... {
 public:
-    using memory_type = row_address;
     using pointer = row_pointer<Cs...>;
 
     column_arrays(const allocation_label& what_for, std::size_t size, std::size_t expected,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/type_list.hpp>
-#include <handlepool/detail/objects/emplaceable_from.hpp>
+#include <handlepool/detail/objects/construction.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>
 
@@ -124,6 +124,22 @@ struct row_arguments_in<Columns, std::tuple<Args...>> : row_arguments<Columns, A
             std::move(all));
     }
 };
+
+/// Returns a function that makes a row from `args`, which must live until it was called.
+template <class Columns, class... Args>
+auto row_maker_from(Args&&... args) noexcept {
+    using arguments = row_arguments<Columns, Args&&...>;
+    return [&](row_address place) noexcept(arguments::suffice_nothrow()) {
+        arguments::make_row(place, std::forward<Args>(args)...);
+    };
+}
+
+/// Makes a row from the tuple of arguments that `make()` returns.
+template <class Columns, class Make>
+void make_row_by(row_address place, Make make) {
+    auto all = make();
+    row_arguments_in<Columns, decltype(all)>::make_row(place, std::move(all));
+}
 
 template <class Result, class Columns>
 concept tuple_for_row = std::constructible_from<std::remove_cvref_t<Result>, Result> && requires {

@@ -4,23 +4,22 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/high_water_mark.hpp>
+#include <handlepool/detail/memory/reversed_array.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 
 namespace handlepool::detail {
 
-/// A list that compaction fills anew in each frame, from its first element on. Its memory follows its use. It
-/// lies in memory backwards, so that it can meet an array that doesn't: see memory_plan.
+/// A list that compaction fills anew in each frame, from its first element on. Its memory follows its use.
 template <class Policy, class Element>
 class frame_list {
 public:
     /// `most` elements. Throws reservation_failed.
-    frame_list(const allocation_label& what_for, std::size_t most)
-        : elements_(what_for.from_end(), most, 0) {}
+    frame_list(const allocation_label& what_for, std::size_t most) : elements_(what_for, most) {}
 
-    Element& operator[](std::size_t i) noexcept { return elements_[elements_.size() - 1 - i]; }
-    const Element& operator[](std::size_t i) const noexcept { return elements_[elements_.size() - 1 - i]; }
+    Element& operator[](std::size_t i) noexcept { return elements_[i]; }
+    const Element& operator[](std::size_t i) const noexcept { return elements_[i]; }
 
     /// The first `count` elements were used in this frame.
     void filled(std::size_t count) noexcept { used_ = greatest<std::size_t>(used_, count); }
@@ -30,7 +29,7 @@ public:
         memory_.touch(used_);
         const auto cold = memory_.end_frame(used_);
         if (cold.first != cold.last) {
-            elements_.discard(elements_.size() - cold.last, elements_.size() - cold.first);
+            elements_.discard(cold.first, cold.last);
         }
         used_ = 0;
     }
@@ -46,7 +45,7 @@ private:
     // A system call is worth more bytes than that.
     static constexpr std::size_t spare = 64 * 1024 / sizeof(Element);
 
-    typename Policy::template array<Element> elements_;
+    reversed_array<Policy, Element> elements_;
     high_water_mark<Policy> memory_{spare};
     typename Policy::template plain<std::size_t> used_{0};
 };

@@ -52,7 +52,7 @@ private:
         std::size_t offset;
     };
 
-    /// Bytes; no overflow once reserve() has looked.
+    /// The bytes of all requests. Does not overflow once reserve() has checked them.
     std::size_t requested() const noexcept;
     bool is_small() const noexcept;
     void lay_out_with_own_pages();

@@ -13,7 +13,7 @@ namespace handlepool::detail {
 /// ordered with whoever made it ready by other means.
 class page_set {
 public:
-    /// Of no pages.
+    /// A set of no pages.
     page_set() noexcept = default;
     /// Empty, of `pages`. Throws std::bad_alloc.
     explicit page_set(std::size_t pages)
@@ -47,7 +47,7 @@ private:
     std::atomic<std::uint64_t>* words_ = nullptr; // not by unique_ptr: <memory> takes longer than a pool
 };
 
-/// In its place where all pages are always ready.
+/// Stands for a page_set where all pages are always ready.
 struct no_page_set {
     no_page_set() noexcept = default;
     explicit no_page_set(std::size_t) noexcept {}

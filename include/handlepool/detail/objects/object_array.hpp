@@ -27,7 +27,6 @@ template <class T, class Policy, std::size_t Skew = 0>
 class object_array {
 public:
     /// What names an object's memory, and an object.
-    using memory_type = void*;
     using pointer = T*;
 
     /// Reserves `size` locations; `expected` of them are likely to be used.

@@ -25,7 +25,6 @@ class object_store : private object_array<T, Policy> {
     using array = object_array<T, Policy>;
 
 public:
-    using typename array::memory_type;
     using typename array::pointer;
 
     /// `capacity` positions of the dense store, and `behind` more.

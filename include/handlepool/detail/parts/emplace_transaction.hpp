@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/parts/newborn_place.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 
 #include <cstddef>
@@ -11,12 +12,12 @@
 #include <new>
 #include <utility>
 
-/// An object is made in three steps: a slot and a position of the nursery are taken, it is constructed there,
-/// and it is published. Where the constructor throws, the creation ends before the third step, and gives back
-/// what it took.
+/// An object is made in three steps: a slot and a place in the nursery are taken, it is constructed there,
+/// and it is published. Where the constructor throws, the third step is left out, and what was taken is given
+/// back.
 namespace handlepool::detail {
 
-/// Of one object.
+/// Makes one object.
 template <class T, class Config>
 class emplace_transaction {
     using parts_type = pool_state<T, Config>;
@@ -25,57 +26,40 @@ class emplace_transaction {
 public:
     /// Throws std::bad_alloc where memory must be asked for, and there is none.
     emplace_transaction(parts_type& parts, shard_type& mine) noexcept(memory_by_touch)
-        : parts_(parts), shard_(mine) {
-        slot_ = parts_.allocator.take(shard_);
-        if (slot_ == slot_index::none) [[unlikely]] {
-            return;
-        }
-        const nursery_position position =
-            parts_.newborns.take(shard_.newborns, [this](nursery_position soon) {
-                parts_.objects.prefetch_object(parts_.objects.location_of(soon));
-            });
-        if (position == nursery_position::none) [[unlikely]] {
-            parts_.allocator.give_back(slot_);
-            return;
-        }
-        const location where = parts_.objects.location_of(position);
-        if (!parts_.objects.make_ready(where, 1)) [[unlikely]] {
-            parts_.newborns.give_back(shard_.newborns, position);
-            parts_.allocator.give_back(slot_);
-            throw_exception(std::bad_alloc());
-        }
-        where_ = where;
-        parts_.objects.unpoison_objects(where_);
-    }
-    ~emplace_transaction() {
-        if (taken()) {
-            parts_.objects.poison_objects(where_);
-            parts_.newborns.give_back(shard_.newborns, parts_.objects.nursery_position_of(where_));
-            parts_.allocator.give_back(slot_);
+        : parts_(parts), shard_(mine), slot_{parts, parts.allocator.take(mine)}, place_(parts, mine) {
+        if (slot_.index != slot_index::none) [[likely]] {
+            place_.take();
         }
     }
-
-    emplace_transaction(const emplace_transaction&) = delete;
-    emplace_transaction& operator=(const emplace_transaction&) = delete;
 
     /// False when there is no room.
-    bool taken() const noexcept { return where_ != location::nowhere; }
-    auto memory() noexcept { return parts_.newborns.memory_at(parts_.objects, where_); }
+    bool taken() const noexcept { return place_.taken(); }
+    auto site() noexcept { return place_.site(); }
 
     /// Returns the value of the object's handle.
     auto publish() noexcept {
         add(shard_.created, 1); // before anybody can erase it
-        return parts_.publish(slot_, std::exchange(where_, location::nowhere));
+        return parts_.publish(std::exchange(slot_.index, slot_index::none), place_.release());
     }
 
 private:
+    struct taken_slot {
+        ~taken_slot() {
+            if (index != slot_index::none) {
+                parts.allocator.give_back(index);
+            }
+        }
+        parts_type& parts;
+        slot_index index;
+    };
+
     parts_type& parts_;
     shard_type& shard_;
-    slot_index slot_ = slot_index::none;
-    location where_ = location::nowhere; // or where the object is made, while slot and position are taken
+    taken_slot slot_;
+    newborn_place<T, Config> place_;
 };
 
-/// Of several objects; none can be found before all are constructed.
+/// Makes several objects, none of which can be found before all are constructed.
 template <class T, class Config>
 class batch_transaction {
     using parts_type = pool_state<T, Config>;

@@ -150,6 +150,12 @@ struct pool_state {
     /// Objects that compaction has taken into the store.
     std::size_t promoted() const noexcept { return objects.size() + newborns.promoted(); }
 
+    /// Objects ever created.
+    std::uint64_t created() const noexcept {
+        return shards.sum(
+            [](const shard<policy>& one) { return one.created.load(std::memory_order::relaxed); });
+    }
+
     /// Objects ever erased.
     std::uint64_t erased() const noexcept {
         return shards.sum([](const shard<policy>& one) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/parts/newborn_place.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/handle.hpp>
@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -35,79 +34,54 @@ void burn_handle(pool_state<T, Config>& parts, typename Config::layout::value_ty
     }
 }
 
-/// The object of a handle that was reserved before, on its way: as a creation, but its slot is there already.
-/// Unless it is published, the handle is reserved as before, or burnt.
+/// A reservation that a thread has taken to make the object: reserved again, or burnt, unless the object is
+/// published.
 template <class T, class Config>
-class fulfill_transaction {
+class taken_reservation {
     using parts_type = pool_state<T, Config>;
     using shard_type = shard<typename Config::policy>;
     using slots_type = slot_table<Config>;
     using value_type = typename Config::layout::value_type;
 
 public:
-    fulfill_transaction(parts_type& parts, shard_type& mine, value_type handle,
-                        if_it_fails then) noexcept(memory_by_touch)
-        : parts_(parts), shard_(mine), handle_(handle), then_(then) {
-        if (!parts_.table.take_reservation(handle_, slots_type::being_fulfilled)) {
-            refusal_ = fulfill_outcome::not_reserved;
+    taken_reservation(parts_type& parts, shard_type& mine, value_type handle, if_it_fails then) noexcept
+        : parts_(parts),
+          shard_(mine),
+          handle_(handle),
+          then_(then),
+          taken_(parts.table.take_reservation(handle, slots_type::being_fulfilled)) {}
+    ~taken_reservation() {
+        if (!taken_) {
             return;
         }
-        const nursery_position position = parts_.newborns.take(shard_.newborns);
-        if (position == nursery_position::none) {
-            give_up();
-            refusal_ = fulfill_outcome::no_room;
-            return;
-        }
-        const location where = parts_.objects.location_of(position);
-        if (!parts_.objects.make_ready(where, 1)) [[unlikely]] {
-            parts_.newborns.give_back(shard_.newborns, position);
-            give_up();
-            throw_exception(std::bad_alloc());
-        }
-        where_ = where;
-        parts_.objects.unpoison_objects(where_);
-    }
-    ~fulfill_transaction() {
-        if (begun()) {
-            parts_.objects.poison_objects(where_);
-            parts_.newborns.give_back(shard_.newborns, parts_.objects.nursery_position_of(where_));
-            give_up();
-        }
-    }
-
-    fulfill_transaction(const fulfill_transaction&) = delete;
-    fulfill_transaction& operator=(const fulfill_transaction&) = delete;
-
-    /// False when the handle was not reserved, or there is no room; refusal() says which.
-    bool begun() const noexcept { return where_ != location::nowhere; }
-    fulfill_outcome refusal() const noexcept { return refusal_; }
-    auto memory() noexcept { return parts_.newborns.memory_at(parts_.objects, where_); }
-
-    /// The object is complete: from here on the handle resolves.
-    void publish() noexcept {
-        add(shard_.created, 1); // before anybody can erase it
-        add(shard_.closed, 1);
-        parts_.publish_reserved(slot(), std::exchange(where_, location::nowhere));
-    }
-
-private:
-    slot_index slot() const noexcept { return slots_type::slot_of(handle_); }
-
-    void give_up() noexcept {
         if (then_ == if_it_fails::keep) {
-            parts_.table.reserve(slot(), Config::layout::tag_of(handle_));
+            parts_.table.reserve(slots_type::slot_of(handle_), Config::layout::tag_of(handle_));
         } else {
             add(shard_.closed, 1);
             burn_handle(parts_, handle_);
         }
     }
 
+    taken_reservation(const taken_reservation&) = delete;
+    taken_reservation& operator=(const taken_reservation&) = delete;
+
+    /// False when the handle was not reserved.
+    bool taken() const noexcept { return taken_; }
+
+    /// The object is complete: from here on the handle resolves.
+    void publish(newborn_place<T, Config>& place) noexcept {
+        taken_ = false;
+        add(shard_.created, 1); // before anybody can erase it
+        add(shard_.closed, 1);
+        parts_.publish_reserved(slots_type::slot_of(handle_), place.release());
+    }
+
+private:
     parts_type& parts_;
     shard_type& shard_;
     value_type handle_;
     if_it_fails then_;
-    location where_ = location::nowhere; // or where the object is made, while the position is taken
-    fulfill_outcome refusal_ = fulfill_outcome::done;
+    bool taken_;
 };
 
 /// Handles that are given out before their objects are made.
@@ -139,24 +113,28 @@ public:
     /// Makes the object of a reserved handle by `construct(memory)`, unless that is refused. `mine` is null
     /// when the calling thread has no shard.
     template <class Construct>
-    fulfill_outcome fulfill(shard_type* mine, value_type handle, Construct construct,
+    fulfill_outcome fulfill(shard_type* mine, value_type handle, Construct&& construct,
                             if_it_fails then = if_it_fails::keep) {
         if (mine == nullptr) {
             return fulfill_outcome::no_shard;
         }
-        fulfill_transaction<T, Config> next(parts_, *mine, handle, then);
-        if (!next.begun()) {
-            return next.refusal();
+        taken_reservation<T, Config> reservation(parts_, *mine, handle, then);
+        if (!reservation.taken()) {
+            return fulfill_outcome::not_reserved;
         }
-        construct(next.memory());
-        next.publish();
+        newborn_place<T, Config> place(parts_, *mine);
+        if (!place.take()) {
+            return fulfill_outcome::no_room;
+        }
+        construct(place.site());
+        reservation.publish(place);
         return fulfill_outcome::done;
     }
 
     /// Makes an object by `construct(memory, handle)`, which learns the handle that the object will have.
     /// Zero when there is no slot or no room. When `construct` throws, the handle that it has seen is burnt.
     template <class Construct>
-    value_type create_with(shard_type& mine, Construct construct) {
+    value_type create_with(shard_type& mine, Construct&& construct) {
         const value_type handle = reserve(mine);
         const auto construct_told = [&](auto memory) { construct(memory, handle); };
         return handle != 0 &&

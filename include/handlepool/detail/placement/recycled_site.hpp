@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/objects/bulk.hpp>
-#include <handlepool/detail/objects/emplaceable_from.hpp>
+#include <handlepool/detail/objects/construction.hpp>
 #include <handlepool/recycler.hpp>
 
 #include <atomic>
@@ -83,35 +82,24 @@ void assign_kept(T& object, Args&&... args) {
     recycler<T>::assign(object, std::forward<Args>(args)...);
 }
 
-// The functions of the same names for raw memory are in emplaceable_from.hpp and bulk.hpp.
+// These overloads are those of construction.hpp for raw memory.
 
 template <class T, class Word, class... Args>
     requires emplaceable_from<T, Args...>
-void make_at(const recycled_site<Word>& place, Args&&... args) {
+void make_at(const recycled_site<Word>& site, Args&&... args) {
     if constexpr (sizeof...(Args) == 0) {
-        place.template make_and_fill<T>([](T&) noexcept {});
+        site.template make_and_fill<T>([](T&) noexcept {});
     } else {
-        place.template make_or_assign<T>(
+        site.template make_or_assign<T>(
             [&](void* memory) { make_at<T>(memory, std::forward<Args>(args)...); },
             [&](T& kept) { assign_kept(kept, std::forward<Args>(args)...); });
     }
 }
 
 template <class T, class Word, class Make>
-void make_by(const recycled_site<Word>& place, Make& make, std::size_t i) {
-    place.template make_or_assign<T>([&](void* memory) { make_by<T>(memory, make, i); },
-                                     [&](T& kept) { assign_kept(kept, make(i)); });
-}
-
-template <class T, class Word, class Make>
-void make_with(const recycled_site<Word>& place, Make make) {
-    place.template make_or_assign<T>([&](void* memory) { make_with<T>(memory, make); },
-                                     [&](T& kept) { assign_kept(kept, make()); });
-}
-
-template <class T, class Word, class Fill>
-void make_filled(const recycled_site<Word>& place, Fill fill) {
-    place.template make_and_fill<T>(fill);
+void make_by(const recycled_site<Word>& site, Make&& make) {
+    site.template make_or_assign<T>([&](void* memory) { make_by<T>(memory, make); },
+                                    [&](T& kept) { assign_kept(kept, make()); });
 }
 
 } // namespace handlepool::detail

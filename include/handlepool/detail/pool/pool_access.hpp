@@ -9,11 +9,11 @@ namespace handlepool::detail {
 struct pool_access {
     template <class T, class Traits>
     static auto& core_of(pool_base<T, Traits>& pool) noexcept {
-        return pool.core_;
+        return pool.core();
     }
     template <class T, class Traits>
     static const auto& core_of(const pool_base<T, Traits>& pool) noexcept {
-        return pool.core_;
+        return pool.core();
     }
 };
 

@@ -14,6 +14,7 @@
 #include <handlepool/detail/parts/reservations.hpp>
 #include <handlepool/detail/pool/eraser.hpp>
 #include <handlepool/detail/pool/pool_inspection.hpp>
+#include <handlepool/detail/pool/store_view.hpp>
 #include <handlepool/detail/process/pool_id_holder.hpp>
 #include <handlepool/detail/process/pool_listing.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
@@ -74,12 +75,18 @@ public:
         return error;
     }
 
+    /// Each use of the pool begins with this.
+    void expect_in_use() const noexcept {
+        if constexpr (checked) {
+            expects(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+        }
+    }
+
     // ---- Handles
 
     /// Creates an object that `construct(memory)` makes. Zero when there is no room, or no shard.
     template <class Construct>
-    value_type create(Construct construct) {
-        expect_in_use();
+    value_type create(Construct&& construct) {
         shard_type* const mine = parts_.shards.mine();
         if (mine == nullptr) [[unlikely]] {
             return 0;
@@ -88,14 +95,13 @@ public:
         if (!taken.taken()) [[unlikely]] {
             return 0;
         }
-        construct(taken.memory());
+        construct(taken.site());
         return taken.publish();
     }
 
     /// Creates an object that `construct(memory, handle)` makes. Zero when there is no room, or no shard.
     template <class Construct>
-    value_type create_with(Construct construct) {
-        expect_in_use();
+    value_type create_with(Construct&& construct) {
         shard_type* const mine = parts_.shards.mine();
         return mine == nullptr ? 0 : reservations_.create_with(*mine, construct);
     }
@@ -104,7 +110,6 @@ public:
     /// `made(i, handle)`. False when there is no room, or no shard.
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made) {
-        expect_in_use();
         if (count == 0) {
             return true;
         }
@@ -121,15 +126,11 @@ public:
         return true;
     }
 
-    /// Can the pool ever hold `count` objects at once?
-    bool has_room_for(std::size_t count) const noexcept {
-        expect_in_use();
-        return count <= parts_.geometry.object_limit;
-    }
+    /// Returns whether the pool can ever hold `count` objects at once.
+    bool has_room_for(std::size_t count) const noexcept { return count <= parts_.geometry.object_limit; }
 
-    /// Why nothing could be created.
+    /// Throws the reason why nothing could be created.
     [[noreturn]] void throw_refusal() {
-        expect_in_use();
         parts_.shards.mine_or_throw(gate_.owner());
         if (parts_.allocator.used_up()) {
             throw_exception(pool_used_up(name_, parts_.geometry.slot_limit));
@@ -137,21 +138,19 @@ public:
         throw_exception(pool_exhausted(name_, parts_.geometry.capacity));
     }
 
-    /// Zero when there is no room, or no shard.
+    /// Reserves a handle. Zero when there is no room, or no shard.
     value_type reserve() noexcept {
-        expect_in_use();
         shard_type* const mine = parts_.shards.mine();
         return mine == nullptr ? 0 : reservations_.reserve(*mine);
     }
 
     /// Creates the object of a reserved handle, which `construct(memory)` makes.
     template <class Construct>
-    fulfill_outcome fulfill(value_type handle, Construct construct) {
-        expect_in_use();
+    fulfill_outcome fulfill(value_type handle, Construct&& construct) {
         return reservations_.fulfill(parts_.shards.mine(), layout::without_user(handle), construct);
     }
 
-    /// Why a handle could not be fulfilled.
+    /// Throws the reason why a handle could not be fulfilled.
     [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
         if (why == fulfill_outcome::not_reserved) {
             const handle_state now = state(handle);
@@ -162,24 +161,16 @@ public:
     }
 
     bool cancel(value_type handle) noexcept {
-        expect_in_use();
         return reservations_.cancel(parts_.shards.mine(), layout::without_user(handle));
     }
 
     handle_state state(value_type handle) const noexcept {
-        expect_in_use();
         return reservations_.state(layout::without_user(handle));
     }
 
-    value_type revoke(value_type handle) noexcept {
-        expect_in_use();
-        return parts_.table.revoke(handle);
-    }
+    value_type revoke(value_type handle) noexcept { return parts_.table.revoke(handle); }
 
-    bool erase(value_type handle) noexcept {
-        expect_in_use();
-        return eraser_.erase(handle);
-    }
+    bool erase(value_type handle) noexcept { return eraser_.erase(handle); }
 
     template <class Handle, class Range>
     std::size_t erase_each(Range& handles) {
@@ -207,58 +198,40 @@ public:
     /// `sink(object)` is called by compaction.
     template <class Sink>
     bool extract(value_type handle, Sink sink) {
-        expect_in_use();
         return eraser_.extract(handle, std::move(sink));
     }
 
     template <executor Executor, class Predicate>
     std::size_t erase_if(Executor& executor, Predicate predicate) {
-        expect_in_use();
         return eraser_.erase_if(executor, predicate);
     }
 
-    void clear() noexcept {
-        expect_in_use();
-        eraser_.clear();
-    }
+    void clear() noexcept { eraser_.clear(); }
 
-    bool contains(value_type handle) const noexcept {
-        expect_in_use();
-        return parts_.table.is_alive(handle);
-    }
+    bool contains(value_type handle) const noexcept { return parts_.table.is_alive(handle); }
 
-    std::size_t size() const noexcept {
-        expect_in_use();
-        return count_alive(parts_);
-    }
+    std::size_t size() const noexcept { return count_alive(parts_); }
     std::size_t capacity() const noexcept { return parts_.geometry.capacity; }
     std::uint32_t id() const noexcept { return id_.id(); }
     const std::string& name() const noexcept { return name_; }
 
     template <class Handle>
     std::vector<Handle> oldest(std::size_t most) const {
-        expect_in_use();
         return find_oldest<Handle>(most, parts_, compactor_);
     }
     std::string describe(value_type handle) const {
-        expect_in_use();
         const handle_state now = state(handle);
         return describe_handle(name_, now == handle_state::alive, report_of(handle, now));
     }
-    pool_stats stats() const {
-        expect_in_use();
-        return view_of(name_, size(), reservations_.count(), parts_, compactor_);
-    }
+    pool_stats stats() const { return view_of(name_, size(), reservations_.count(), parts_, compactor_); }
 
     // ---- Objects
 
     pointer find(value_type handle) const noexcept {
-        expect_in_use();
         return parts_.table.find(handle, parts_.objects.places());
     }
     template <class Lookup>
     Lookup lookup() const noexcept {
-        expect_in_use();
         return Lookup(parts_.table.lookup(), parts_.objects.places());
     }
 
@@ -283,141 +256,58 @@ public:
         return parts_.objects.at(parts_.table.location_of(parts_.table.slot_of(handle)));
     }
 
-    pointer first() const noexcept {
-        expect_in_use();
-        return parts_.objects.at(location{});
-    }
-    std::size_t dense_size() const noexcept { return parts_.objects.size(); }
-
-    template <class Iterator>
-    Iterator begin() const noexcept {
-        expect_in_use();
-        return placement::template first<Iterator>(parts_);
-    }
-    template <class Iterator>
-    Iterator end() const noexcept {
-        return placement::template last<Iterator>(parts_);
-    }
-    template <executor Executor, class Visit>
-    void for_each(Executor&& executor, Visit visit) const {
-        expect_in_use();
-        placement::for_each(executor, parts_, visit);
-    }
     const object_type<T>& type() const noexcept { return parts_.objects.type(); }
 
+    store_view<T, Config> store() const noexcept { return store_view<T, Config>(parts_); }
+
     value_type handle_at(std::size_t position) const {
-        expect_in_use();
-        if (position >= dense_size()) {
+        const std::size_t size = store().dense_size();
+        if (position >= size) {
             throw_exception(std::out_of_range(quoted_pool(name_) + ": there is no position " +
                                               std::to_string(position) + "; the dense store has " +
-                                              std::to_string(dense_size())));
+                                              std::to_string(size)));
         }
-        return owner_of(position);
+        return store().owner_at(position);
     }
 
-    /// Positions of the store, of which some may be holes.
-    std::size_t positions() const noexcept {
-        expect_in_use();
-        return placement::positions(parts_);
-    }
-    bool has_object_at(std::size_t position) const noexcept {
-        return placement::owner_of(parts_, position) != slot_index::none;
-    }
-    /// Is there a living object?
-    bool is_alive_at(std::size_t position) const noexcept {
-        const slot_index slot = placement::owner_of(parts_, position);
-        return slot != slot_index::none && layout::is_alive(parts_.table.tag_relaxed(slot));
-    }
-    /// The handle of the object there; zero in a hole.
-    value_type owner_of(std::size_t position) const noexcept {
-        return handle_in_slot(placement::owner_of(parts_, position));
-    }
-    pointer object_at(std::size_t position) const noexcept {
-        return parts_.objects.at(placement::location_of(parts_, position));
-    }
-
-    value_type handle_of(const void* object) const noexcept {
-        expect_in_use();
-        const location where = parts_.objects.location_of(object);
-        if (where == location::nowhere) {
-            return 0;
-        }
-        if (parts_.objects.is_dense(where)) {
-            return raw(where) < dense_size()
-                       ? handle_in_slot(parts_.objects.owner(parts_.objects.dense_position_of(where)))
-                       : 0;
-        }
-        const value_type owner = parts_.newborns.owner(parts_.objects.nursery_position_of(where));
-        if (!layout::is_alive(layout::tag_of(owner))) {
-            return 0;
-        }
-        // The object may have another handle by now; or it is not published yet.
-        const slot_index slot = parts_.table.slot_of(owner);
-        return parts_.newborns.reached(parts_.table.tag_relaxed(slot), owner) ? handle_in_slot(slot) : owner;
-    }
-
-    guard_type access() {
-        expect_in_use();
-        return gate_.access();
-    }
-    guard_type try_access() noexcept {
-        expect_in_use();
-        return gate_.try_access();
-    }
+    guard_type access() const { return gate_.access(); }
+    guard_type try_access() const noexcept { return gate_.try_access(); }
 
     // ---- Frames
 
     template <executor Executor>
     compaction_stats compact(Executor& executor, std::size_t budget = unlimited) {
         const compaction_attempt attempt = compact_inside(nullptr, executor, budget);
-        throw_refused(gate_.owner(), attempt.refusal);
+        gate_.throw_refused(attempt.refusal);
         return attempt.done;
     }
 
     /// Like compact(), as a part of what another gate keeps guards from: while it waits for guards of this
-    /// pool, those of `outer` may pass. Returns the refusal instead of throwing it.
+    /// pool, those of `parent` may pass. Returns the refusal instead of throwing it.
     template <executor Executor>
-    compaction_attempt compact_inside(parent_gate* outer, Executor& executor, std::size_t budget) {
-        expect_in_use();
-        if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
-            return {.refusal = refusal, .done = {}};
-        }
-        const gate_lock closed(gate_);
-        return {.refusal = gate_refusal::none, .done = compact_alone(executor, budget)};
+    compaction_attempt compact_inside(parent_gate* parent, Executor& executor, std::size_t budget) {
+        const auto closed = gate_.lock(parent);
+        return {.refusal = closed.refusal(),
+                .done = closed ? compact_alone(executor, budget) : compaction_stats()};
     }
 
     template <executor Executor>
     std::optional<compaction_stats> try_compact(Executor& executor) {
-        expect_in_use();
-        if (!gate_.try_close()) {
-            return std::nullopt;
-        }
-        const gate_lock closed(gate_);
-        return compact_alone(executor, unlimited);
+        const auto closed = gate_.try_lock();
+        return closed ? std::optional(compact_alone(executor, unlimited)) : std::nullopt;
     }
 
     /// Returns what `body(parts)` returns, which is called while no compaction runs and no guard is held.
     /// Throws compaction_conflict, and what `body` throws.
     template <class Body>
     auto while_closed(Body body) {
-        expect_in_use();
-        gate_.close_or_throw();
-        const gate_lock closed(gate_);
+        const auto closed = gate_.lock_or_throw();
         return body(parts_);
     }
 
-    bool has_guards() const noexcept {
-        expect_in_use();
-        return gate_.pinned();
-    }
-    bool is_compacting() const noexcept {
-        expect_in_use();
-        return gate_.running();
-    }
-    bool idle() const noexcept {
-        expect_in_use();
-        return compactor_.idle();
-    }
+    bool has_guards() const noexcept { return gate_.pinned(); }
+    bool is_compacting() const noexcept { return gate_.running(); }
+    bool idle() const noexcept { return compactor_.idle(); }
     std::size_t waiting() const noexcept {
         return compactor_.waiting_removals() + compactor_.waiting_newborns();
     }
@@ -443,16 +333,13 @@ public:
     }
 
     void reset() {
-        expect_in_use();
-        gate_.close_or_throw();
-        const gate_lock closed(gate_);
+        const auto closed = gate_.lock_or_throw();
         destroy_all();
         const std::uint32_t generation = next_generation();
         const bool used_up = generation + 1 > layout::last_generation;
         parts_.fresh_tag = layout::make_tag(id(), generation);
 
-        const std::uint64_t created = parts_.shards.sum(
-            [](const shard_type& one) { return one.created.load(std::memory_order::relaxed); });
+        const std::uint64_t created = parts_.created();
         compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
                                static_cast<std::size_t>(created - compactor_.left_nursery()));
         parts_.reset(used_up);
@@ -460,27 +347,23 @@ public:
         compactor_.reset();
     }
 
-    void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
+    void shrink_to_fit() { gate_.throw_refused(shrink_inside(nullptr)); }
 
     /// Like shrink_to_fit(), as a part of what another gate keeps guards from: see compact_inside().
-    gate_refusal shrink_inside(parent_gate* outer) noexcept {
-        expect_in_use();
-        const gate_refusal refusal = gate_.close(outer);
-        if (refusal == gate_refusal::none) {
-            const gate_lock closed(gate_);
+    gate_refusal shrink_inside(parent_gate* parent) noexcept {
+        const auto closed = gate_.lock(parent);
+        if (closed) {
             shrink_alone();
         }
-        return refusal;
+        return closed.refusal();
     }
 
     bool try_shrink_to_fit() noexcept {
-        expect_in_use();
-        if (!gate_.try_close()) {
-            return false;
+        const auto closed = gate_.try_lock();
+        if (closed) {
+            shrink_alone();
         }
-        const gate_lock closed(gate_);
-        shrink_alone();
-        return true;
+        return bool(closed);
     }
 
 private:
@@ -528,13 +411,6 @@ private:
         compactor_.shrink();
     }
 
-    value_type handle_in_slot(slot_index slot) const noexcept {
-        // Until the object is destroyed the slot's tag is at most one past the object's.
-        return slot == slot_index::none
-                   ? 0
-                   : parts_.table.handle_of(slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
-    }
-
     handle_report report_of(value_type handle, handle_state now) const {
         return examine(layout::without_user(handle), now, parts_, compactor_);
     }
@@ -563,12 +439,6 @@ private:
         parts_.newborns.destroy_kept(parts_.objects);
     }
 
-    void expect_in_use() const noexcept {
-        if constexpr (checked) {
-            expects(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
-        }
-    }
-
     static constexpr geometry_limits limits_of_options{.index_count = std::uint64_t{1} << layout::index_bits,
                                                        .nursery_chunk = policy::nursery_chunk,
                                                        .removal_chunk = policy::removal_chunk,
@@ -584,7 +454,7 @@ private:
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
     eraser<T, Config> eraser_{parts_, compactor_};
-    access_gate<shard_type> gate_;
+    mutable access_gate<shard_type> gate_; // as a mutex would be
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;
 };

@@ -20,8 +20,7 @@ template <class T, class Config>
 std::size_t count_alive(const pool_state<T, Config>& parts) noexcept {
     // Erased first: concurrent operations make the result too large rather than too small.
     const std::uint64_t erased = parts.erased();
-    const std::uint64_t created =
-        parts.shards.sum([](const auto& shard) { return shard.created.load(std::memory_order::relaxed); });
+    const std::uint64_t created = parts.created();
     return created > erased ? created - erased : 0;
 }
 
@@ -96,8 +95,7 @@ pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reser
     view.alive = alive;
     view.dense = parts.promoted();
     view.destroyed = compactions.destroyed();
-    view.created =
-        parts.shards.sum([](const auto& shard) { return shard.created.load(std::memory_order::relaxed); });
+    view.created = parts.created();
     view.newborn = difference(view.created, compactions.left_nursery());
     view.waiting_removals = difference(view.created, view.alive + view.destroyed);
     view.slots_in_service = parts.slots_in_service();

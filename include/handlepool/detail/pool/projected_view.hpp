@@ -155,7 +155,7 @@ private:
     Look look_;
 };
 
-/// Those to be seen. It looks for the first one when it is made.
+/// The positions that `Look` shows, as a view. It looks for the first one when it is made.
 template <class Look>
 class filtered_view {
 public:
@@ -176,48 +176,48 @@ private:
 };
 
 /// The positions of a pool's store: those of the moment at which it is made, as others may create more.
-template <class Core>
+template <class Store>
 class look_at_positions {
 public:
     look_at_positions() noexcept = default;
-    explicit look_at_positions(const Core& core) noexcept : core_(&core), size_(core.positions()) {}
+    explicit look_at_positions(Store store) noexcept : store_(store), size_(store.positions()) {}
 
     std::size_t size() const noexcept { return size_; }
-    bool shows(std::size_t position) const noexcept { return core_->has_object_at(position); }
+    bool shows(std::size_t position) const noexcept { return store_.has_object_at(position); }
 
 protected:
-    const Core* core_ = nullptr;
+    Store store_;
     std::size_t size_ = 0;
 };
 
 /// Looks at the handles there.
-template <class Handle, class Core>
-struct handle_projection : look_at_positions<Core> {
-    using look_at_positions<Core>::look_at_positions;
+template <class Handle, class Store>
+struct handle_projection : look_at_positions<Store> {
+    using look_at_positions<Store>::look_at_positions;
     using value_type = Handle;
 
     Handle operator()(std::size_t position) const noexcept {
-        return Handle::from_value(this->core_->owner_of(position));
+        return Handle::from_value(this->store_.owner_at(position));
     }
 };
 
 /// Looks at handles and objects: at `Entry{handle, object}`.
-template <class Entry, class Core>
-struct entry_projection : look_at_positions<Core> {
-    using look_at_positions<Core>::look_at_positions;
+template <class Entry, class Store>
+struct entry_projection : look_at_positions<Store> {
+    using look_at_positions<Store>::look_at_positions;
     using value_type = Entry;
 
     Entry operator()(std::size_t position) const noexcept {
-        return Entry::of(this->core_->owner_of(position), this->core_->object_at(position));
+        return Entry::of(this->store_.owner_at(position), this->store_.object_at(position));
     }
 };
 
 /// An entry_projection of living objects only.
-template <class Entry, class Core>
-struct live_filter : entry_projection<Entry, Core> {
-    using entry_projection<Entry, Core>::entry_projection;
+template <class Entry, class Store>
+struct live_filter : entry_projection<Entry, Store> {
+    using entry_projection<Entry, Store>::entry_projection;
 
-    bool shows(std::size_t position) const noexcept { return this->core_->is_alive_at(position); }
+    bool shows(std::size_t position) const noexcept { return this->store_.has_living_object_at(position); }
 };
 
 /// The objects of a store that has one at each position, or of one with holes.

@@ -6,6 +6,7 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/reversed_array.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -61,7 +62,7 @@ public:
           free_(
               what_for.part(" chunks"),
               {.index_limit = chunks, .waiting_limit = chunks, .max_threads = max_threads, .reuse_delay = 0}),
-          next_(what_for.part(" chunk links").from_end(), chunks, 0) {}
+          next_(what_for.part(" chunk links"), chunks) {}
 
     std::uint32_t chunk_size() const noexcept { return chunk_size_; }
     std::size_t chunks() const noexcept { return next_.size(); }
@@ -260,12 +261,12 @@ private:
     }
 
     /// From the chunk to the next one. The first chunk's lies last in memory: see memory_plan.
-    atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[next_.size() - 1 - chunk]; }
-    const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[next_.size() - 1 - chunk]; }
+    atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[chunk]; }
+    const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[chunk]; }
 
     std::uint32_t chunk_size_;
     Supply free_;
-    typename Policy::template array<atomic_link> next_;
+    reversed_array<Policy, atomic_link> next_;
     // Of the consumer: the chunks that the chains have done with.
     typename Policy::template plain<link> first_finished_{link::none};
     typename Policy::template plain<std::uint32_t> last_finished_{0};

@@ -63,7 +63,7 @@ private:
         }
         void raise() const {
             if (pool_ != nullptr) {
-                throw_refused(quoted_pool(pool_->name()), why_);
+                throw_compaction_refused(quoted_pool(pool_->name()), why_);
             }
         }
 
@@ -86,8 +86,7 @@ extern template class service_compactor<default_layout, default_policy>;
 
 template <class Layout, class Policy>
 service_compaction service_compactor<Layout, Policy>::compact(executor_ref executor, std::size_t budget) {
-    gate_.close_or_throw();
-    const gate_lock closed(gate_);
+    const auto closed = gate_.lock_or_throw();
     first_refusal refused;
     const auto compact_one = [&](pool_type& pool, std::size_t most) -> std::optional<compaction_stats> {
         const compaction_attempt attempt = pool.compact_inside(&gate_, executor, most);
@@ -100,18 +99,17 @@ service_compaction service_compactor<Layout, Policy>::compact(executor_ref execu
 
 template <class Layout, class Policy>
 std::optional<service_compaction> service_compactor<Layout, Policy>::try_compact(executor_ref executor) {
-    if (!gate_.try_close()) {
+    const auto closed = gate_.try_lock();
+    if (!closed) {
         return std::nullopt;
     }
-    const gate_lock closed(gate_);
     return compact_all(false, unlimited,
                        [&](pool_type& pool, std::size_t) { return pool.try_compact(executor); });
 }
 
 template <class Layout, class Policy>
 service_shrink service_compactor<Layout, Policy>::shrink() {
-    gate_.close_or_throw();
-    const gate_lock closed(gate_);
+    const auto closed = gate_.lock_or_throw();
     pools_.begin_frame(true);
     first_refusal refused;
     for (pool_type* const pool : pools_.of_frame()) {
@@ -123,10 +121,10 @@ service_shrink service_compactor<Layout, Policy>::shrink() {
 
 template <class Layout, class Policy>
 std::optional<service_shrink> service_compactor<Layout, Policy>::try_shrink() noexcept {
-    if (!gate_.try_close()) {
+    const auto closed = gate_.try_lock();
+    if (!closed) {
         return std::nullopt;
     }
-    const gate_lock closed(gate_);
     pools_.begin_frame(false);
     service_shrink done;
     for (pool_type* const pool : pools_.of_frame()) {

@@ -18,6 +18,34 @@
 
 namespace handlepool::detail {
 
+template <class Pin>
+class access_gate;
+
+/// Has a gate closed while it lives, unless that was refused.
+template <class Pin>
+class gate_lock {
+public:
+    ~gate_lock() {
+        if (*this) {
+            gate_.open();
+        }
+    }
+
+    gate_lock(const gate_lock&) = delete;
+    gate_lock& operator=(const gate_lock&) = delete;
+
+    explicit operator bool() const noexcept { return refusal_ == gate_refusal::none; }
+    gate_refusal refusal() const noexcept { return refusal_; }
+
+private:
+    friend class access_gate<Pin>;
+
+    gate_lock(access_gate<Pin>& gate, gate_refusal refusal) noexcept : gate_(gate), refusal_(refusal) {}
+
+    access_gate<Pin>& gate_;
+    gate_refusal refusal_;
+};
+
 /// Keeps compaction and the holders of access guards apart: a reader-writer lock whose readers count in their
 /// own threads. It follows Dekker's protocol: a guard raises its pin and then looks at the state, compaction
 /// sets the state and then looks at the pins, each in the one order of sequentially consistent accesses, so
@@ -66,8 +94,8 @@ public:
 
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
     /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
-    /// pass `outer`.
-    [[nodiscard]] gate_refusal close(parent_gate* outer = nullptr) noexcept {
+    /// pass `parent`.
+    [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr) noexcept {
         const Pin* const mine = pins_.mine();
         if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
@@ -81,20 +109,18 @@ public:
         }
         step_aside();
         do {
-            if (outer != nullptr) {
-                outer->step_aside();
+            if (parent != nullptr) {
+                parent->step_aside();
             }
             wait_for_guards();
-            if (outer != nullptr) {
-                outer->close_again();
+            if (parent != nullptr) {
+                parent->close_again();
             }
         } while (!close_unless_pinned());
         return gate_refusal::none;
     }
     /// Like close(), but throws compaction_conflict.
-    void close_or_throw() { throw_refused(owner_, close()); }
-
-    const std::string& owner() const noexcept { return owner_; }
+    void close_or_throw() { throw_refused(close()); }
 
     /// Compaction: closes the gate, or returns false when it is closed already, or a guard is held or was
     /// kept waiting by the last compaction and has not passed since.
@@ -107,6 +133,27 @@ public:
             return false;
         }
         return true;
+    }
+
+    /// Compaction: like close(), close_or_throw() and try_close(), until what they return ends.
+    [[nodiscard]] gate_lock<Pin> lock(parent_gate* parent = nullptr) noexcept {
+        return gate_lock<Pin>(*this, close(parent));
+    }
+    [[nodiscard]] gate_lock<Pin> lock_or_throw() {
+        close_or_throw();
+        return gate_lock<Pin>(*this, gate_refusal::none);
+    }
+    [[nodiscard]] gate_lock<Pin> try_lock() noexcept {
+        return gate_lock<Pin>(*this, try_close() ? gate_refusal::none : gate_refusal::running);
+    }
+
+    const std::string& owner() const noexcept { return owner_; }
+
+    /// Throws compaction_conflict, unless there is no refusal.
+    void throw_refused(gate_refusal refusal) const {
+        if (refusal != gate_refusal::none) [[unlikely]] {
+            throw_compaction_refused(owner_, refusal);
+        }
     }
 
     /// Compaction: lets guards pass while it waits for something else, and then waits for them.
@@ -186,8 +233,7 @@ private:
         std::uint64_t waits_since = 0; // for a compaction that waits
         for (bool impatient = false; !pass(mine, impatient);) {
             if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
-                throw_exception(compaction_conflict(
-                    "handlepool: an access guard was asked for in a thread that is compacting"));
+                throw_guard_refused(owner_);
             }
             gate_state state = state_.load(std::memory_order::relaxed);
             for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
@@ -246,21 +292,6 @@ private:
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
     typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
     typename policy::template atomic<std::uint32_t> waiting_guards_{0};
-};
-
-/// Opens the gate at its end.
-template <class Pin>
-class gate_lock {
-public:
-    /// The gate is closed, by this thread.
-    explicit gate_lock(access_gate<Pin>& gate) noexcept : gate_(gate) {}
-    ~gate_lock() { gate_.open(); }
-
-    gate_lock(const gate_lock&) = delete;
-    gate_lock& operator=(const gate_lock&) = delete;
-
-private:
-    access_gate<Pin>& gate_;
 };
 
 } // namespace handlepool::detail

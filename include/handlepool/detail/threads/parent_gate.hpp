@@ -22,14 +22,17 @@ struct compaction_attempt {
     compaction_stats done;
 };
 
-/// Throws compaction_conflict, unless there is no refusal. `owner` is "pool 'ships'", say.
-HANDLEPOOL_EXPORT void throw_refused(std::string_view owner, gate_refusal refusal);
+/// Throw compaction_conflict: a compaction was refused, or a guard in a thread that is compacting. `owner` is
+/// "pool 'ships'", say.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_compaction_refused(std::string_view owner, gate_refusal refusal);
+[[noreturn]] HANDLEPOOL_EXPORT void throw_guard_refused(std::string_view owner);
 
 /// A gate around another one, which lets its own guards pass while a compaction inside waits.
 class HANDLEPOOL_EXPORT parent_gate {
 public:
-    /// The compaction inside begins to wait for guards, and goes on.
+    /// The compaction inside begins to wait for guards.
     virtual void step_aside() noexcept = 0;
+    /// It goes on.
     virtual void close_again() noexcept = 0;
 
 protected:

@@ -3,7 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
+#include <handlepool/detail/memory/reversed_array.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -17,8 +17,7 @@ namespace handlepool::detail {
 [[noreturn]] HANDLEPOOL_EXPORT void throw_thread_refused(std::string_view owner, bool of_this_module,
                                                          std::size_t max_threads);
 
-/// What each thread has of its own, by thread index. The first entry lies last in memory, so that all others,
-/// of which few are ever used, lie before what is used with it: see memory_plan.
+/// What each thread has of its own, by thread index. Few entries but the first are ever used.
 ///
 /// @tparam Entry a pin or a shard
 template <class Entry>
@@ -26,8 +25,7 @@ class per_thread_table {
 public:
     using policy = typename Entry::policy;
 
-    per_thread_table(const allocation_label& what_for, std::size_t size)
-        : entries_(what_for.from_end(), size, 0) {}
+    per_thread_table(const allocation_label& what_for, std::size_t size) : entries_(what_for, size) {}
 
     /// The index of the calling thread, or a value past every table if it has none: the same in all tables.
     std::uint32_t thread_index() const noexcept { return policy::thread_index(numbering_); }
@@ -69,10 +67,8 @@ public:
 
     std::size_t size() const noexcept { return entries_.size(); }
 
-    Entry& operator[](std::size_t index) noexcept { return entries_[entries_.size() - 1 - index]; }
-    const Entry& operator[](std::size_t index) const noexcept {
-        return entries_[entries_.size() - 1 - index];
-    }
+    Entry& operator[](std::size_t index) noexcept { return entries_[index]; }
+    const Entry& operator[](std::size_t index) const noexcept { return entries_[index]; }
 
     /// Sum of a counter over all entries.
     template <class Value>
@@ -84,7 +80,7 @@ public:
         return total;
     }
 
-    memory_use memory() const noexcept { return memory_of(entries_); }
+    memory_use memory() const noexcept { return entries_.memory(); }
 
 private:
     void enter(std::uint32_t index) noexcept {
@@ -96,7 +92,7 @@ private:
         }
     }
 
-    typename policy::template array<Entry> entries_;
+    reversed_array<policy, Entry> entries_;
     std::uint64_t numbering_ = policy::numbering();
     alignas(cache_line) typename policy::template atomic<std::uint32_t> count_{0};
 };
