@@ -45,8 +45,8 @@ struct HANDLEPOOL_EXPORT default_policy {
     /// slot. Only checkers with few threads take less than 128: pools have room for what idle shards hold at
     /// 128.
     static constexpr std::size_t claim_divisor = 128;
-    /// Positions of the nursery that a shard claims at once; in stable pools, where it is 64 at most, also the
-    /// places of a group.
+    /// Positions of the nursery that a shard claims at once; in stable pools, where it is 64 at most, also
+    /// the places of a group.
     static constexpr std::size_t nursery_chunk = 64;
     /// The most groups of places that a shard of a stable pool claims at once, where few places of each are
     /// free. Where many shards share a small pool, they claim fewer: see claim_divisor.
