@@ -149,12 +149,12 @@ protected:
     /// Removals and newborns that wait for a compaction.
     virtual std::size_t waiting() const noexcept = 0;
 
-    /// Like compact_some(), for a service: lets guards pass `outer` while it waits for its own, and returns a
-    /// refusal instead of throwing it.
-    virtual detail::compaction_attempt compact_inside(detail::parent_gate* outer, executor_ref executor,
+    /// Like compact_some(), for a service: lets guards pass `parent` while it waits for its own, and returns
+    /// a refusal instead of throwing it.
+    virtual detail::compaction_attempt compact_inside(detail::parent_gate* parent, executor_ref executor,
                                                       std::size_t budget) = 0;
-    /// Like shrink_to_fit(), but lets guards pass `outer` and returns a refusal, as compact_inside() does.
-    virtual detail::gate_refusal shrink_inside(detail::parent_gate* outer) noexcept = 0;
+    /// Like shrink_to_fit(), but lets guards pass `parent` and returns a refusal, as compact_inside() does.
+    virtual detail::gate_refusal shrink_inside(detail::parent_gate* parent) noexcept = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
     virtual detail::row_address find_row(handle_type handle) noexcept = 0;

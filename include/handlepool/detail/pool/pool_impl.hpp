@@ -375,11 +375,11 @@ public:
     }
 
     /// Like compact(), as a part of what another gate keeps guards from: while it waits for guards of this
-    /// pool, those of `outer` may pass. Returns the refusal instead of throwing it.
+    /// pool, those of `parent` may pass. Returns the refusal instead of throwing it.
     template <executor Executor>
-    compaction_attempt compact_inside(parent_gate* outer, Executor& executor, std::size_t budget) {
+    compaction_attempt compact_inside(parent_gate* parent, Executor& executor, std::size_t budget) {
         expect_in_use();
-        if (const gate_refusal refusal = gate_.close(outer); refusal != gate_refusal::none) {
+        if (const gate_refusal refusal = gate_.close(parent); refusal != gate_refusal::none) {
             return {.refusal = refusal, .done = {}};
         }
         const gate_lock closed(gate_);
@@ -463,9 +463,9 @@ public:
     void shrink_to_fit() { throw_refused(gate_.owner(), shrink_inside(nullptr)); }
 
     /// Like shrink_to_fit(), as a part of what another gate keeps guards from: see compact_inside().
-    gate_refusal shrink_inside(parent_gate* outer) noexcept {
+    gate_refusal shrink_inside(parent_gate* parent) noexcept {
         expect_in_use();
-        const gate_refusal refusal = gate_.close(outer);
+        const gate_refusal refusal = gate_.close(parent);
         if (refusal == gate_refusal::none) {
             const gate_lock closed(gate_);
             shrink_alone();

@@ -82,11 +82,11 @@ public:
 protected:
     void skip_frame() noexcept override { core().skip_frame(); }
     std::size_t waiting() const noexcept override { return core().waiting(); }
-    compaction_attempt compact_inside(parent_gate* outer, executor_ref executor,
+    compaction_attempt compact_inside(parent_gate* parent, executor_ref executor,
                                       std::size_t budget) override {
-        return core().compact_inside(outer, executor, budget);
+        return core().compact_inside(parent, executor, budget);
     }
-    gate_refusal shrink_inside(parent_gate* outer) noexcept override { return core().shrink_inside(outer); }
+    gate_refusal shrink_inside(parent_gate* parent) noexcept override { return core().shrink_inside(parent); }
     row_address find_row([[maybe_unused]] handle_type handle) noexcept override {
         if constexpr (has_rows) {
             return pool_.find(typed(handle)).place();

@@ -66,8 +66,8 @@ public:
 
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
     /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
-    /// pass `outer`.
-    [[nodiscard]] gate_refusal close(parent_gate* outer = nullptr) noexcept {
+    /// pass `parent`.
+    [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr) noexcept {
         const Pin* const mine = pins_.mine();
         if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
@@ -81,12 +81,12 @@ public:
         }
         step_aside();
         do {
-            if (outer != nullptr) {
-                outer->step_aside();
+            if (parent != nullptr) {
+                parent->step_aside();
             }
             wait_for_guards();
-            if (outer != nullptr) {
-                outer->close_again();
+            if (parent != nullptr) {
+                parent->close_again();
             }
         } while (!close_unless_pinned());
         return gate_refusal::none;
