@@ -78,7 +78,7 @@ const std::vector<listed_class> listed = {
      {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
     {"detail/properties/block_arena.hpp",
      "block_arena",
-     {"memory_", "shard_mask_", "shards_", "depot_access_", "full_", "fresh_", "populated_"}},
+     {"memory_", "set_mask_", "sets_", "depot_access_", "full_", "fresh_", "populated_"}},
     // Can't be moved; tests/out_of_memory/ lets their allocations fail.
     {"key_table.hpp", "key_table", {"mutex_", "entries_"}},
     {"timeline.hpp",
