@@ -14,7 +14,7 @@ namespace handlepool::detail {
 namespace {
 
 constexpr std::size_t largest_arena = std::size_t{8} << 32; // what the numbers of blocks name
-constexpr std::uint32_t most_shards = 64;
+constexpr std::uint32_t most_sets = 64;
 
 // Memory is populated in steps of a part of what is in use, so that little is wasted, and not so large that
 // anybody waits long. Up to two steps are ready.
@@ -23,8 +23,8 @@ constexpr std::size_t largest_step = std::size_t{256} << 10;
 constexpr std::size_t step_unit = 4096;
 
 // More than there are processors, so that two threads that run at the same time seldom share one.
-std::uint32_t shards_of_this_machine() noexcept {
-    return std::min(std::bit_ceil(4 * std::max(std::thread::hardware_concurrency(), 1U)), most_shards);
+std::uint32_t sets_of_this_machine() noexcept {
+    return std::min(std::bit_ceil(4 * std::max(std::thread::hardware_concurrency(), 1U)), most_sets);
 }
 
 } // namespace
@@ -39,8 +39,8 @@ block_arena::block_arena(std::size_t bytes)
     : memory_(allocation_label("blocks of a property_store").in_steps(),
               std::min(bytes, largest_arena) / unit, unit,
               bytes > virtual_memory::huge_page_size ? virtual_memory::huge_page_size : alignof(links), 0),
-      shard_mask_(shards_of_this_machine() - 1),
-      shards_(std::make_unique<shard[]>(shard_mask_ + 1)) {
+      set_mask_(sets_of_this_machine() - 1),
+      sets_(std::make_unique<magazine_set[]>(set_mask_ + 1)) {
     // Not for the beginning, not even where the system does so unasked: no store is to take twice what it
     // uses.
     const std::size_t beginning = std::min(2 * virtual_memory::huge_page_size, memory_.size());
@@ -55,8 +55,8 @@ block_arena::~block_arena() {
 void block_arena::clear() noexcept {
     unpoison(base(), 1, used());
     memory_.discard(0, end_of_touched());
-    for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
-        shard& each = shards_[i];
+    for (std::uint32_t i = 0; i <= set_mask_; ++i) {
+        magazine_set& each = sets_[i];
         each.loaded = {};
         each.spare = {};
         each.taken = 0;
@@ -78,15 +78,15 @@ std::size_t block_arena::end_of_touched() const noexcept {
     return std::min((std::max(used(), populated_) + huge - 1) / huge * huge, memory_.size());
 }
 
-block_arena::shard& block_arena::own_shard() noexcept {
-    // Threads without a number of their own share a shard, too.
-    return shards_[this_thread::index() & shard_mask_];
+block_arena::magazine_set& block_arena::own_set() noexcept {
+    // Threads without a number of their own share a set, too.
+    return sets_[this_thread::index() & set_mask_];
 }
 
-// ---- A shard's magazines ---------------------------------------------------------------------------------
+// ---- A thread's magazines --------------------------------------------------------------------------------
 
 std::optional<block> block_arena::take(block_class size) noexcept {
-    shard& own = own_shard();
+    magazine_set& own = own_set();
     const std::lock_guard lock(own.access);
     magazine& loaded = own.loaded[size.number()];
     if (loaded.size == 0) {
@@ -105,7 +105,7 @@ std::optional<block> block_arena::take(block_class size) noexcept {
 }
 
 void block_arena::give_back(block freed, block_class size) noexcept {
-    shard& own = own_shard();
+    magazine_set& own = own_set();
     const std::lock_guard lock(own.access);
     magazine& loaded = own.loaded[size.number()];
     if (loaded.size == magazine_size(size)) {
@@ -188,10 +188,10 @@ void block_arena::keep_magazine(magazine full, block_class size) noexcept {
 std::size_t block_arena::in_use() const noexcept {
     std::size_t taken = 0;
     std::size_t given_back = 0;
-    for (std::uint32_t i = 0; i <= shard_mask_; ++i) {
-        const std::lock_guard lock(shards_[i].access);
-        taken += shards_[i].taken;
-        given_back += shards_[i].given_back;
+    for (std::uint32_t i = 0; i <= set_mask_; ++i) {
+        const std::lock_guard lock(sets_[i].access);
+        taken += sets_[i].taken;
+        given_back += sets_[i].given_back;
     }
     // While others work, more may be seen given back than taken.
     return taken - std::min(taken, given_back);

@@ -302,8 +302,8 @@ TEST(block_arena_test, threads_never_have_one_block_at_the_same_time) {
     EXPECT_EQ(arena.in_use(), 0U);
 }
 
-// A shard is that of several threads.
-TEST(block_arena_test, more_threads_than_shards_do_the_same) {
+// Several threads share a set of magazines.
+TEST(block_arena_test, more_threads_than_sets_of_magazines_do_the_same) {
     constexpr std::size_t many = 80;
     block_arena arena(16 * mebibyte);
     const block_class size(0);

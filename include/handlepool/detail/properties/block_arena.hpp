@@ -60,10 +60,11 @@ public:
     block_arena(const block_arena&) = delete;
     block_arena& operator=(const block_arena&) = delete;
 
-    /// A block, whose memory may hold anything; nothing when the address space is used up. Any thread, at any
-    /// time; constant, blocks other threads briefly.
+    /// Returns a block, whose memory may hold anything; nothing when the address space is used up. Any
+    /// thread, at any time; constant, blocks other threads briefly.
     std::optional<block> take(block_class size) noexcept;
-    /// Of this class, which nobody uses. Any thread, at any time; constant, blocks other threads briefly.
+    /// Takes a block of this class back, which nobody uses any more. Any thread, at any time; constant,
+    /// blocks other threads briefly.
     void give_back(block freed, block_class size) noexcept;
 
     /// Makes the arena as new, and gives its memory back to the system. Only while nobody uses it or a block;
@@ -94,8 +95,8 @@ private:
         block next;
         block next_magazine;
     };
-    /// One thread's, or that of a few.
-    struct alignas(cache_line) shard {
+    /// The magazines of one thread, or of a few.
+    struct alignas(cache_line) magazine_set {
         mutex access; // to what follows
         std::array<magazine, block_class::count> loaded;
         std::array<magazine, block_class::count> spare; // full or empty
@@ -117,7 +118,7 @@ private:
     /// thread withholds from others is little.
     static constexpr std::uint32_t magazine_size(block_class size) noexcept;
 
-    shard& own_shard() noexcept;
+    magazine_set& own_set() noexcept;
     magazine full_magazine(block_class size) noexcept;
     void keep_magazine(magazine full, block_class size) noexcept;
     void push(magazine& onto, block freed) noexcept;
@@ -134,8 +135,8 @@ private:
     links& links_of(block free) noexcept { return *static_cast<links*>(static_cast<void*>((*this)[free])); }
 
     virtual_memory memory_;
-    std::uint32_t shard_mask_;
-    std::unique_ptr<shard[]> shards_;
+    std::uint32_t set_mask_;
+    std::unique_ptr<magazine_set[]> sets_;
 
     alignas(cache_line) mutex depot_access_;       // to what follows
     std::array<block, block_class::count> full_{}; // the first of the first magazine
