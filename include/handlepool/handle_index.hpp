@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/handle_container.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <ranges>
 #include <span>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,26 +35,32 @@ enum class duplicate_keys {
 ///     ships.compact();
 ///     auto titan = by_name.find("Titan");
 ///
-/// A std::unordered_multimap beside the members of a handle_set. Which handles can be in it, and what threads
-/// may do, is the same as for a handle_set. An object has one key at a time, of which the index holds a copy.
-/// Keys are destroyed after the index has changed, so their destructors may use and change it. Hash and Equal
-/// must not change it.
+/// A std::unordered_multimap, and the objects that have a key as its members; see handle_container for which
+/// handles can be members and what threads may do. An object has one key at a time, of which the index holds
+/// a copy. Keys are destroyed after the index has changed, so their destructors may use and change it. Hash
+/// and Equal must not change it.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam Hash and Equal of the keys. If both have `is_transparent`, as for std::unordered_map, keys may be
 ///         looked up by what compares with them
 template <class T, class Key, class Layout = default_layout, class Hash = std::hash<Key>,
           class Equal = std::equal_to<Key>>
-class handle_index {
+class handle_index : public handle_container<handle_index<T, Key, Layout, Hash, Equal>, T, Layout> {
+    using base = handle_container<handle_index, T, Layout>;
+    using base::link_;
+    using base::members_;
+
     static constexpr bool transparent = requires {
         typename Hash::is_transparent;
         typename Equal::is_transparent;
     };
 
 public:
-    /// Types of the members, and of their number.
-    using handle_type = handle<T, Layout>;
+    /// Types of the members and of their keys.
+    using typename base::handle_type;
     using key_type = Key;
-    using size_type = std::size_t;
+
+    using base::contains;
+    using base::empty;
 
     /// An empty index.
     explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) noexcept
@@ -62,9 +69,8 @@ public:
     /// Takes over keys, handles and attachment; the other index is empty and detached afterwards.
     handle_index(handle_index&& other) noexcept : handle_index(other.duplicates_) { swap(other); }
     /// Moves like the constructor; the former attachment ends.
-    handle_index& operator=(handle_index&& other) noexcept {
-        handle_index taken(std::move(other));
-        swap(taken);
+    handle_index& operator=(handle_index other) noexcept {
+        swap(other);
         return *this;
     }
     /// Detaches, after the keys have ended.
@@ -76,16 +82,12 @@ public:
 
     /// Exchanges keys, handles and attachments. Constant.
     void swap(handle_index& other) noexcept {
+        base::swap(other);
         std::swap(duplicates_, other.duplicates_);
         entries_.swap(other.entries_);
-        members_.swap(other.members_);
         keys_.swap(other.keys_);
         refused_.swap(other.refused_);
-        std::swap(link_, other.link_);
-        link_.follow(*this);
-        other.link_.follow(other);
     }
-    friend void swap(handle_index& one, handle_index& other) noexcept { one.swap(other); }
 
     // ---- Look-ups
 
@@ -113,14 +115,6 @@ public:
         const detail::found_position position = members_.find(handle);
         return position ? keys_[*position] : nullptr;
     }
-    /// Returns whether the object has a key. Constant.
-    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
-
-    /// The number of objects that have a key.
-    std::size_t size() const noexcept { return members_.size(); }
-    bool empty() const noexcept { return size() == 0; }
-    /// Their handles, in no order, valid until the index changes.
-    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
 
     // ---- Changes
 
@@ -131,19 +125,16 @@ public:
     /// itself; std::bad_alloc, and what copying, hashing and comparing keys throws. Then nothing has changed,
     /// except that a stale handle may have lost its key.
     bool insert(handle_type handle, Key key) {
-        const bool admitted = link_.admits(handle, members_.pool_id(), "handle_index");
+        const bool can_join = this->can_join(handle);
         if (entries_ == nullptr) {
             entries_ = std::make_unique<entries>();
         }
         require_findable(key);
-        if (!admitted) {
+        if (!can_join) {
             return false;
         }
         typename entries::node_type stale; // ends last
         if (const detail::found_position rival = members_.find_slot(handle)) {
-            if (handle.tag() <= members_.handles()[*rival].tag()) {
-                return false;
-            }
             stale = take(*rival);
         }
         if (duplicates_ == duplicate_keys::refuse && entries_->contains(key)) {
@@ -224,19 +215,18 @@ public:
     template <class Pool, class MakeKey>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, MakeKey make_key) {
-        members_.require_attachable(pool, "handle_index");
+        this->require_attachable(pool);
         link_.attach(pool, *this, make_key);
-        prune(pool);
+        this->prune(pool);
         for (auto&& [handle, object] : pool.living()) {
             if (!contains(handle)) {
                 born(handle, object, make_key);
             }
         }
     }
-    /// Ends the attachment: keys stay until they are removed.
-    void detach() noexcept { link_.detach(); }
-    /// Returns whether it is attached to a pool that still exists.
-    bool attached() const noexcept { return link_.attached(); }
+    /// Without a function that makes keys, an index can't be attached.
+    template <class Pool>
+    void attach(Pool& pool) = delete;
 
     /// The objects of the pool that got no key, because another one has it or memory was short: in the order
     /// in which they came, until clear_refused(). If memory was too short even for this list, one is missing
@@ -244,18 +234,11 @@ public:
     std::span<const handle_type> refused() const noexcept { return refused_; }
     void clear_refused() noexcept { refused_.clear(); }
 
-    /// Removes the keys of the objects that are stale in the pool, and returns how many it removed. Linear in
-    /// the objects that have one. Throws what hashing and comparing keys throws.
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    std::size_t prune(const Pool& pool) {
-        return detail::erase_members_if(
-            *this, [&](std::size_t i) { return pool.state(handles()[i]) == handle_state::stale; });
-    }
-
 private:
     using entries = std::unordered_multimap<Key, handle_type, Hash, Equal>;
     friend class detail::pool_subscription<handle_index>;
+
+    static constexpr const char* name = "handle_index";
 
     template <class Like>
     handle_type first_of(const Like& key) const {
@@ -273,8 +256,6 @@ private:
         }
         return std::ranges::subrange(found.first, found.second) | std::views::values;
     }
-
-    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) {
@@ -312,18 +293,15 @@ private:
     typename entries::node_type take(std::size_t position) {
         auto taken = entries_->extract(entry_of(*keys_[position]));
         members_.remove(position);
-        keys_[position] = keys_.back();
-        keys_.pop_back();
+        detail::swap_and_pop(keys_, position);
         return taken;
     }
 
     duplicate_keys duplicates_;
     // Another one while a key ends with the others. None before the first key.
     std::unique_ptr<entries> entries_;
-    detail::sparse_set<T, Layout> members_;
     std::vector<const Key*> keys_; // of the members, in their order; they lie in the entries
     std::vector<handle_type> refused_;
-    detail::pool_subscription<handle_index> link_;
 };
 
 } // namespace handlepool

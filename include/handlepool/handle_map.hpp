@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/handle_container.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -28,52 +28,51 @@ namespace handlepool {
 ///     cargoes.try_emplace(ship, 300, "ore");
 ///     if (cargo* loaded = cargoes.find(ship)) ...
 ///
-/// Which handles can be members, and what threads may do, is the same as for a handle_set. Pointers to values
-/// hold until a member is added or removed. Values are made before the map changes, and end when it has
-/// changed: their constructors and destructors may use it, add and remove members. A constructor may
-/// therefore change whether the handle can be a member, so the map asks again once the value is made.
+/// See handle_container for which handles can be members and what threads may do. Pointers to values hold
+/// until a member is added or removed. Values are made before the map changes, and end when it has changed:
+/// their constructors and destructors may use it, add and remove members. A constructor may therefore change
+/// whether the handle can be a member, so the map asks again once the value is made. Destructors must not
+/// throw; a compaction of the pool that the map is attached to calls them after the hooks of on_destroy for
+/// their object.
+///
+/// There is no collect(): tasks that find members in parallel collect handles into a handle_set, in whose
+/// order the values are then made.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam V value type, which can be moved and assigned. Not bool: a set says as much
 template <class T, class V, class Layout = default_layout>
-class handle_map {
+class handle_map : public handle_container<handle_map<T, V, Layout>, T, Layout> {
+    using base = handle_container<handle_map, T, Layout>;
+    using base::can_join;
+    using base::members_;
+
     static_assert(std::is_object_v<V> && !std::is_const_v<V>);
     static_assert(!std::is_same_v<V, bool>, "handle_map<T, bool>: use a handle_set, or std::uint8_t");
     static_assert(std::is_nothrow_move_constructible_v<V> && std::is_nothrow_move_assignable_v<V>,
                   "handle_map moves its values when others are added and removed; that must not throw");
 
 public:
-    /// Types of the members, and of their number.
-    using handle_type = handle<T, Layout>;
+    /// Types of the members and of their values.
+    using typename base::handle_type;
     using mapped_type = V;
-    using size_type = std::size_t;
+
+    using base::contains;
+    using base::empty;
+    using base::size;
 
     /// An empty map.
     handle_map() noexcept = default;
 
     /// A map with the same members and copies of their values that is not attached to a pool. Throws
     /// std::bad_alloc, and what copying a value throws.
-    handle_map(const handle_map& other)
+    handle_map(const handle_map&)
         requires std::copy_constructible<V>
-        : members_(other.members_), values_(other.values_) {}
+    = default;
     /// Takes over members, values and attachment; the other map is empty and detached afterwards.
-    handle_map(handle_map&& other) noexcept
-        : members_(std::move(other.members_)),
-          values_(std::exchange(other.values_, {})),
-          link_(std::move(other.link_)) {
-        link_.follow(*this);
-    }
+    handle_map(handle_map&& other) noexcept { swap(other); }
     /// Copies or moves like the constructors; the former attachment ends. Throws what the copy constructor
     /// throws; then nothing has changed.
-    handle_map& operator=(const handle_map& other)
-        requires std::copy_constructible<V>
-    {
-        handle_map copy(other);
-        swap(copy);
-        return *this;
-    }
-    handle_map& operator=(handle_map&& other) noexcept {
-        handle_map taken(std::move(other));
-        swap(taken);
+    handle_map& operator=(handle_map other) noexcept {
+        swap(other);
         return *this;
     }
     /// Detaches, after the values have ended.
@@ -85,13 +84,9 @@ public:
 
     /// Exchanges members, values and attachments. Constant.
     void swap(handle_map& other) noexcept {
-        members_.swap(other.members_);
+        base::swap(other);
         values_.swap(other.values_);
-        std::swap(link_, other.link_);
-        link_.follow(*this);
-        other.link_.follow(other);
     }
-    friend void swap(handle_map& one, handle_map& other) noexcept { one.swap(other); }
 
     // ---- Members
 
@@ -141,9 +136,6 @@ public:
         return bool(position);
     }
 
-    /// Returns whether the object is a member. Constant.
-    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
-
     /// The member's value; null if the object is no member. Constant.
     V* find(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
@@ -174,12 +166,7 @@ public:
         }
     }
 
-    /// The number of members.
-    std::size_t size() const noexcept { return members_.size(); }
-    bool empty() const noexcept { return size() == 0; }
-
-    /// Members and their values, in the same order, valid until a member is added or removed.
-    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
+    /// The values, in the order of handles(), valid until a member is added or removed.
     std::span<V> values() noexcept { return values_; }
     std::span<const V> values() const noexcept { return values_; }
 
@@ -213,27 +200,6 @@ public:
     /// Bytes that the map has allocated, without those of its values. Linear in its pages.
     std::size_t memory() const noexcept { return members_.memory() + values_.capacity() * sizeof(V); }
 
-    // ---- Following a pool
-
-    /// These do for members what handle_set::attach(), detach(), attached() and prune() do. Values are
-    /// destroyed by the compaction, after the hooks of on_destroy were called for their object; their
-    /// destructors must not throw.
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    void attach(Pool& pool) {
-        members_.require_attachable(pool, "handle_map");
-        link_.attach(pool, *this);
-        prune(pool);
-    }
-    void detach() noexcept { link_.detach(); }
-    bool attached() const noexcept { return link_.attached(); }
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    std::size_t prune(const Pool& pool) noexcept {
-        return erase_if(
-            *this, [&pool](handle_type each, const V&) { return pool.state(each) == handle_state::stale; });
-    }
-
     /// Removes the members for which `predicate(handle, value)` is true. Returns how many it removed.
     /// Linear in the members. What the predicate throws passes through; the members that it was not asked
     /// about stay. The predicate may change the map, as erase_if of a handle_set allows.
@@ -246,20 +212,13 @@ public:
 private:
     friend class detail::pool_subscription<handle_map>;
 
-    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
+    static constexpr const char* name = "handle_map";
 
     template <class Pool>
     void forget(handle_type handle, const Pool&) noexcept {
         if (const detail::found_position position = members_.find_until(handle)) {
             static_cast<void>(take(*position));
         }
-    }
-
-    /// Can it become a member? A value's constructor may change the map and its pool, and so the answer.
-    /// Throws std::invalid_argument for a handle that is refused.
-    bool can_join(handle_type handle) const {
-        return link_.admits(handle, members_.pool_id(), "handle_map") && !contains(handle) &&
-               !members_.has_later(handle);
     }
 
     /// Makes a member of a handle that can become one. The value of one that is replaced ends when the map is
@@ -280,10 +239,7 @@ private:
     V take(std::size_t position) noexcept {
         V taken = std::move(values_[position]);
         members_.remove(position);
-        if (position + 1 != values_.size()) {
-            values_[position] = std::move(values_.back());
-        }
-        values_.pop_back();
+        detail::swap_and_pop(values_, position);
         return taken;
     }
 
@@ -295,9 +251,7 @@ private:
         }
     }
 
-    detail::sparse_set<T, Layout> members_;
     std::vector<V> values_; // of the members, in their order
-    detail::pool_subscription<handle_map> link_;
 };
 
 } // namespace handlepool

@@ -7,12 +7,10 @@
 #include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/handle_container.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <exception>
-#include <span>
-#include <utility>
 #include <vector>
 
 namespace handlepool {
@@ -26,25 +24,18 @@ namespace handlepool {
 ///     burning.insert(ship);
 ///     for (handlepool::handle<ship> each : burning) ...
 ///
-/// Of the handles that a slot has had, only the latest that was inserted can be a member. Whether a member is
-/// alive, its pool knows: between the erase of an object and the next compaction its handle is still a
-/// member, whose look-up finds nothing. A reserved handle, which has no object yet, can be a member of a set
-/// that is not attached; an attached one refuses it, because nothing would tell the set if it was cancelled.
-///
-/// User bits of handles are ignored, and members have none. All members are of one pool: the one that the set
-/// is attached to, or that of the members that there are.
-///
-/// Threads: any number may read at the same time. What changes the set is for one thread alone; so are the
-/// compactions of the pool that it is attached to, which change it. Tasks that find members in parallel
-/// collect() them.
+/// See handle_container for which handles can be members and what threads may do. Tasks that find members in
+/// parallel collect() them.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 template <class T, class Layout = default_layout>
-class handle_set {
+class handle_set : public handle_container<handle_set<T, Layout>, T, Layout> {
+    using base = handle_container<handle_set, T, Layout>;
+    using base::members_;
+
 public:
-    /// Types of the members, and of their number.
-    using handle_type = handle<T, Layout>;
+    /// Types of the members, and of iterators over them.
+    using typename base::handle_type;
     using value_type = handle_type;
-    using size_type = std::size_t;
     using difference_type = std::ptrdiff_t;
     using const_iterator = typename std::vector<handle_type>::const_iterator;
     using iterator = const_iterator;
@@ -53,12 +44,9 @@ public:
     handle_set() noexcept = default;
 
     /// A set with the same members that is not attached to a pool. Throws std::bad_alloc.
-    handle_set(const handle_set& other) : members_(other.members_) {}
+    handle_set(const handle_set&) = default;
     /// Takes over the members and the attachment; the other set is empty and detached afterwards.
-    handle_set(handle_set&& other) noexcept
-        : members_(std::move(other.members_)), link_(std::move(other.link_)) {
-        link_.follow(*this);
-    }
+    handle_set(handle_set&& other) noexcept { swap(other); }
     /// Copies or moves like the constructors; the former attachment ends. Throws std::bad_alloc when it
     /// copies; then nothing has changed.
     handle_set& operator=(handle_set other) noexcept {
@@ -69,13 +57,7 @@ public:
     ~handle_set() = default;
 
     /// Exchanges members and attachments. Constant.
-    void swap(handle_set& other) noexcept {
-        members_.swap(other.members_);
-        std::swap(link_, other.link_);
-        link_.follow(*this);
-        other.link_.follow(other);
-    }
-    friend void swap(handle_set& one, handle_set& other) noexcept { one.swap(other); }
+    void swap(handle_set& other) noexcept { base::swap(other); }
 
     // ---- Members
 
@@ -86,18 +68,14 @@ public:
     /// that never names an object, one of another pool, and one that is reserved in the pool that the set is
     /// attached to; and std::bad_alloc. Then nothing has changed.
     bool insert(handle_type handle) {
-        if (!link_.admits(handle, members_.pool_id(), "handle_set")) {
+        if (!this->can_join(handle)) {
             return false;
         }
-        const detail::found_position rival = members_.find_slot(handle);
-        if (!rival) {
+        if (const detail::found_position rival = members_.find_slot(handle)) {
+            members_.replace(*rival, handle);
+        } else {
             members_.add(handle);
-            return true;
         }
-        if (handle.tag() <= members_.handles()[*rival].tag()) {
-            return false;
-        }
-        members_.replace(*rival, handle);
         return true;
     }
 
@@ -111,18 +89,10 @@ public:
         return bool(position);
     }
 
-    /// Returns whether the object is a member. Constant.
-    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
-
     /// Removes all members. Linear in them.
     void clear() noexcept { members_.clear(); }
 
-    /// The number of members.
-    std::size_t size() const noexcept { return members_.size(); }
-    bool empty() const noexcept { return size() == 0; }
-
-    /// The members, valid until the set changes.
-    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
+    /// The members, in the order of handles().
     const_iterator begin() const noexcept { return members_.handles().begin(); }
     const_iterator end() const noexcept { return members_.handles().end(); }
 
@@ -134,35 +104,6 @@ public:
     void shrink_to_fit() { members_.shrink_to_fit(); }
     /// Bytes that the set has allocated. Linear in its pages.
     std::size_t memory() const noexcept { return members_.memory(); }
-
-    // ---- Following a pool
-
-    /// Attaches the set to a pool: objects that the pool destroys, by a compaction or otherwise, leave the
-    /// set in constant time each. They do so after the hooks of on_destroy, which still find them, before
-    /// their destructors, and in the order in which containers were attached. Also prunes the set now.
-    /// Replaces an earlier attachment. The set and the pool may be destroyed in either order. Subject to the
-    /// same rules as on_destroy() of the pool, and linear in the members. Throws std::invalid_argument if
-    /// there are members of another pool, or reserved ones, and what on_destroy() throws; then nothing has
-    /// changed.
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    void attach(Pool& pool) {
-        members_.require_attachable(pool, "handle_set");
-        link_.attach(pool, *this);
-        prune(pool);
-    }
-    /// Ends the attachment: members stay until they are removed.
-    void detach() noexcept { link_.detach(); }
-    /// Returns whether it is attached to a pool that still exists.
-    bool attached() const noexcept { return link_.attached(); }
-
-    /// Removes the members that are stale in the pool, and returns how many it removed. Linear in the
-    /// members.
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    std::size_t prune(const Pool& pool) noexcept {
-        return erase_if(*this, [&pool](handle_type each) { return pool.state(each) == handle_state::stale; });
-    }
 
     /// Removes the members for which `predicate(handle)` is true, and returns how many it removed. Linear in
     /// the members. What the predicate throws passes through; the members that it was not asked about stay.
@@ -207,13 +148,13 @@ public:
 private:
     friend class detail::pool_subscription<handle_set>;
 
+    static constexpr const char* name = "handle_set";
+
     /// What one piece of work has found. Tasks share no cache line.
     struct alignas(detail::cache_line) part {
         std::vector<handle_type> found;
         std::exception_ptr error;
     };
-
-    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
 
     /// The object with this handle has ended, and with it all that had its slot before.
     template <class Pool>
@@ -222,9 +163,6 @@ private:
             members_.remove(*position, handle.index());
         }
     }
-
-    detail::sparse_set<T, Layout> members_;
-    detail::pool_subscription<handle_set> link_;
 };
 
 } // namespace handlepool

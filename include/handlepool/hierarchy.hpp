@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/hierarchy_walk.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
@@ -10,6 +8,7 @@
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/handle.hpp>
+#include <handlepool/handle_container.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -42,16 +41,27 @@ enum class orphans {
 ///     for (auto child : skeleton.children(arm)) ...
 ///     for (auto each : skeleton.depth_first(arm)) ...
 ///
-/// Its *nodes* are the handles that were inserted or attached; those without a parent are *roots*. Which
-/// handles can be nodes, and what threads may do: as handle_set says. Between the erase of an object and the
-/// next compaction, its node stays where it is. Spans and walks are valid until the hierarchy changes.
+/// Its *nodes* are its members; those without a parent are *roots*. See handle_container for which handles
+/// can be nodes and what threads may do. Spans and walks are valid until the hierarchy changes.
+///
+/// Attached to a pool, it removes the nodes of objects that the pool destroys: their children become roots or
+/// are erased, as the constructor was told. Hooks of on_destroy are called before, and can clear the parent
+/// of children that are to live. Those that are erased are dead from then on, and no nodes any more; the next
+/// compaction destroys them.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 template <class T, class Layout = default_layout>
-class hierarchy {
+class hierarchy : public handle_container<hierarchy<T, Layout>, T, Layout> {
+    using base = handle_container<hierarchy, T, Layout>;
+    using base::link_;
+    using base::members_;
+
 public:
-    /// Types of the members, and of their number.
-    using handle_type = handle<T, Layout>;
-    using size_type = std::size_t;
+    /// The type of the nodes.
+    using typename base::handle_type;
+
+    using base::contains;
+    using base::handles;
+    using base::size;
 
     /// Without nodes.
     explicit hierarchy(orphans when_parent_ends = orphans::become_roots) noexcept
@@ -59,8 +69,8 @@ public:
 
     /// A hierarchy with the same nodes that is not attached to a pool. Throws std::bad_alloc.
     hierarchy(const hierarchy& other)
-        : when_parent_ends_(other.when_parent_ends_), members_(other.members_), nodes_(other.nodes_) {
-        roots_.reserve(nodes_.size()); // as make_room_for_node() says
+        : base(other), when_parent_ends_(other.when_parent_ends_), nodes_(other.nodes_) {
+        roots_.reserve(nodes_.size());
         roots_.assign(other.roots_.begin(), other.roots_.end());
     }
     /// Takes the nodes and the attachment.
@@ -76,15 +86,11 @@ public:
 
     /// Exchanges nodes, options and attachments. Constant.
     void swap(hierarchy& other) noexcept {
+        base::swap(other);
         std::swap(when_parent_ends_, other.when_parent_ends_);
-        members_.swap(other.members_);
         nodes_.swap(other.nodes_);
         roots_.swap(other.roots_);
-        std::swap(link_, other.link_);
-        link_.follow(*this);
-        other.link_.follow(other);
     }
-    friend void swap(hierarchy& one, hierarchy& other) noexcept { one.swap(other); }
 
     // ---- Relations
 
@@ -93,20 +99,7 @@ public:
     /// handle of the same slot is stale: it is removed, and its children become roots. Constant, amortized.
     /// Throws std::invalid_argument for a handle that handle_set::insert() refuses; and std::bad_alloc. Then
     /// nothing has changed, except that a stale node may be gone.
-    bool insert(handle_type handle) {
-        if (!is_current(handle) || contains(handle)) {
-            return false;
-        }
-        make_room_for_node();
-        const detail::found_position rival = members_.find_slot(handle);
-        if (rival) {
-            remove(*rival);
-        }
-        members_.add(handle);
-        nodes_.emplace_back();
-        become_root(handle);
-        return true;
-    }
+    bool insert(handle_type handle) { return this->can_join(handle) && add(handle); }
 
     /// Makes one object the last child of another. Both become nodes if they aren't yet, and the former
     /// parent loses the child, as by clear_parent(). Does nothing if that is its parent already. Constant,
@@ -125,25 +118,21 @@ public:
     }
     /// Like set_parent(), but returns false instead of throwing hierarchy_cycle.
     bool try_set_parent(handle_type child, handle_type parent) {
-        require_current(parent);
-        require_current(child);
+        require_current(parent, link_.admits(parent, members_.pool_id()));
+        require_current(child, link_.admits(child, parent.pool_id()));
         if (same(child, parent) || (!children(child).empty() && is_below(parent, child))) {
             return false;
         }
-        insert(parent);
-        insert(child);
-        require_current(parent); // unless each is current without the other, of the same slot
+        add(parent);
+        add(child);
+        require_current(parent); // of two handles of one slot, one is stale
         require_current(child);
         if (same(node_of(child).parent, parent)) {
             return true;
         }
-        std::vector<handle_type>& siblings = node_of(parent).children;
-        detail::make_room(siblings);
-        leave_siblings(child);
-        node& moved = node_of(child);
-        moved.parent = parent.without_user();
-        moved.place = siblings.size();
-        siblings.push_back(child.without_user());
+        detail::make_room(node_of(parent).children);
+        unlink(child);
+        link(child, parent);
         return true;
     }
 
@@ -153,8 +142,8 @@ public:
         if (!parent(child)) {
             return false;
         }
-        leave_siblings(child);
-        become_root(child);
+        unlink(child);
+        link(child, {});
         return true;
     }
 
@@ -172,7 +161,19 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t erase_subtree(Pool& pool, handle_type root) noexcept {
-        return contains(root) ? erase_from(pool, root) : 0;
+        std::size_t erased = 0;
+        // Without recursion: a hierarchy may be as deep as it is large.
+        for (handle_type now = contains(root) ? root : handle_type(); now;) {
+            if (const std::span<const handle_type> below = children(now); !below.empty()) {
+                now = below.back();
+                continue;
+            }
+            const handle_type up = same(now, root) ? handle_type() : parent(now);
+            erased += pool.erase(now) ? 1U : 0U;
+            erase(now);
+            now = up;
+        }
+        return erased;
     }
 
     /// Removes all nodes. Linear.
@@ -184,13 +185,6 @@ public:
 
     // ---- Reading
 
-    /// Returns whether the object is a node. Constant.
-    bool contains(handle_type handle) const noexcept { return bool(members_.find(handle)); }
-    /// The number of nodes.
-    std::size_t size() const noexcept { return members_.size(); }
-    bool empty() const noexcept { return size() == 0; }
-    /// All nodes, in no order.
-    std::span<const handle_type> handles() const noexcept { return members_.handles(); }
     /// The nodes without a parent, in no order.
     std::span<const handle_type> roots() const noexcept { return roots_; }
 
@@ -243,11 +237,11 @@ public:
     /// A node and all that is below it, each before its children: a forward range, empty for what is no node.
     /// Needs no memory; linear in the nodes, for all steps together.
     auto depth_first(handle_type root) const noexcept {
-        return walk_of<detail::parents_first<hierarchy>>(root);
+        return walk<detail::walk_order::parents_first>(root);
     }
     /// Like depth_first(), but each node comes after its children.
     auto post_order(handle_type root) const noexcept {
-        return walk_of<detail::children_first<hierarchy>>(root);
+        return walk<detail::walk_order::children_first>(root);
     }
     /// Like depth_first(), but each node comes after all that are nearer to the root. Throws std::bad_alloc.
     std::vector<handle_type> breadth_first(handle_type root) const {
@@ -262,48 +256,31 @@ public:
         return order;
     }
 
-    // ---- The dead
+    // ---- Following a pool
 
-    /// From here on, the pool's compactions remove the nodes of objects that they destroy: their children
-    /// become roots or are erased, as the constructor was told. Hooks of on_destroy are called before, and
-    /// can detach() children from what ends. Those that are erased are dead from then on, and removed here;
-    /// the next compaction destroys them. Prunes the hierarchy now. Replaces an attachment. Either may end
-    /// first. Like on_destroy() of the pool, and linear in the nodes. Throws std::invalid_argument if there
-    /// are nodes of another pool, or reserved ones, and what on_destroy() throws; then nothing has changed.
-    template <class Pool>
-        requires std::same_as<typename Pool::handle_type, handle_type>
-    void attach(Pool& pool) {
-        members_.require_attachable(pool, "hierarchy");
-        link_.attach(pool, *this);
-        prune(pool);
-    }
-    /// From here on, nodes stay until they are removed.
-    void detach() noexcept { link_.detach(); }
-    /// Returns whether it is attached to a pool that still exists.
-    bool attached() const noexcept { return link_.attached(); }
-
-    /// Removes the nodes that are stale in the pool, as a compaction does. Returns how many. Linear.
+    /// Removes the nodes that are stale in the pool, as a compaction does, with the children that end with
+    /// them. Returns how many. Linear.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     std::size_t prune(Pool& pool) noexcept {
         const std::size_t before = size();
-        for (std::size_t i = before; i != 0;) {
-            --i;
-            const handle_type each = handles()[i];
-            if (pool.state(each) == handle_state::stale) {
-                end(each, pool); // and with it others, whose places go to those after i
-                i = detail::least(i, size());
+        detail::erase_members_if(*this, [&](std::size_t i) {
+            if (pool.state(handles()[i]) == handle_state::stale) {
+                forget(handles()[i], pool);
             }
-        }
+            return false; // nothing is left to erase
+        });
         return before - size();
     }
+
+    // ---- Memory
 
     /// Frees the memory that the nodes don't need. Linear. Throws std::bad_alloc; then less may be freed.
     void shrink_to_fit() {
         members_.shrink_to_fit();
         nodes_.shrink_to_fit();
         std::vector<handle_type> fewer;
-        fewer.reserve(nodes_.size()); // as make_room_for_node() says
+        fewer.reserve(nodes_.size());
         fewer.assign(roots_.begin(), roots_.end());
         roots_.swap(fewer);
         for (node& each : nodes_) {
@@ -323,6 +300,8 @@ public:
 private:
     friend class detail::pool_subscription<hierarchy>;
 
+    static constexpr const char* name = "hierarchy";
+
     struct node {
         handle_type parent = {};
         std::size_t place = 0; // among the parent's children, or among the roots
@@ -336,108 +315,87 @@ private:
         return detail::name_of_handle(handle.index(), handle.generation());
     }
 
-    node& node_at(std::size_t position) noexcept { return nodes_[position]; }
     node& node_of(handle_type handle) noexcept { return nodes_[*members_.find(handle)]; }
     const node* find(handle_type handle) const noexcept {
         const detail::found_position position = members_.find(handle);
         return position ? &nodes_[*position] : nullptr;
     }
 
-    /// Returns whether the object is a node or can become one, and is not known to be stale. Throws
-    /// std::invalid_argument for a handle that is refused.
-    bool is_current(handle_type handle) const {
-        return link_.admits(handle, members_.pool_id(), "hierarchy") && !members_.has_later(handle);
-    }
-    void require_current(handle_type handle) const {
-        if (!is_current(handle)) {
+    /// Throws std::invalid_argument for a handle that is stale.
+    void require_current(handle_type handle, bool may_be_alive = true) const {
+        if (!may_be_alive || members_.has_later(handle)) {
             detail::throw_exception(std::invalid_argument("hierarchy: " + name_of(handle) +
                                                           " is stale, and can't become a child or a parent"));
         }
     }
 
-    /// For the roots as many as there are nodes, so that no node's end needs memory.
-    void make_room_for_node() {
+    /// Makes the object a root, unless it is a node, or stale. Returns whether it did.
+    bool add(handle_type handle) {
+        if (members_.has_since(handle)) {
+            return false;
+        }
         detail::make_room(nodes_);
         members_.reserve(nodes_.capacity());
         roots_.reserve(nodes_.capacity());
+        if (const detail::found_position rival = members_.find_slot(handle)) {
+            remove(*rival);
+        }
+        members_.add(handle);
+        nodes_.emplace_back();
+        link(handle, {});
+        return true;
     }
 
+    std::vector<handle_type>& children_or_roots(handle_type parent) noexcept {
+        return parent ? node_of(parent).children : roots_;
+    }
+    /// Makes the node the last child of a parent, or of the null handle a root.
+    void link(handle_type handle, handle_type parent) noexcept {
+        std::vector<handle_type>& siblings = children_or_roots(parent);
+        node& linked = node_of(handle);
+        linked.parent = parent.without_user();
+        linked.place = siblings.size();
+        siblings.push_back(handle.without_user());
+    }
     /// The last of the siblings takes the node's place.
-    void leave_siblings(handle_type handle) noexcept {
+    void unlink(handle_type handle) noexcept {
         const node& leaving = node_of(handle);
-        std::vector<handle_type>& siblings = leaving.parent ? node_of(leaving.parent).children : roots_;
+        std::vector<handle_type>& siblings = children_or_roots(leaving.parent);
         siblings[leaving.place] = siblings.back();
         node_of(siblings.back()).place = leaving.place;
         siblings.pop_back();
     }
-    void become_root(handle_type handle) noexcept {
-        node& alone = node_of(handle);
-        alone.parent = {};
-        alone.place = roots_.size();
-        roots_.push_back(handle.without_user());
-    }
 
     void remove(std::size_t position) noexcept {
-        leave_siblings(handles()[position]);
-        for (const handle_type child : node_at(position).children) {
-            become_root(child);
+        unlink(handles()[position]);
+        for (const handle_type child : nodes_[position].children) {
+            link(child, {});
         }
         members_.remove(position);
-        if (position + 1 != nodes_.size()) {
-            nodes_[position] = std::move(nodes_.back());
-        }
-        nodes_.pop_back();
+        detail::swap_and_pop(nodes_, position);
     }
 
-    /// Without recursion: a hierarchy may be as deep as it is large.
-    template <class Pool>
-    std::size_t erase_from(Pool& pool, handle_type root) noexcept {
-        std::size_t erased = 0;
-        for (handle_type now = root;;) {
-            const std::span<const handle_type> below = children(now);
-            if (!below.empty()) {
-                now = below.back();
-                continue;
-            }
-            const handle_type up = parent(now);
-            erased += pool.erase(now) ? 1U : 0U;
-            erase(now);
-            if (same(now, root)) {
-                return erased;
-            }
-            now = up;
-        }
-    }
-
-    HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept { members_.prefetch(handle); }
-
-    /// The object of the node has ended.
-    template <class Pool>
-    void end(handle_type handle, Pool& pool) noexcept {
-        if (when_parent_ends_ == orphans::are_erased) {
-            erase_from(pool, handle);
-        } else {
-            erase(handle);
-        }
-    }
+    /// The object with this handle has ended, whose node may have an earlier one.
     template <class Pool>
     void forget(handle_type handle, Pool& pool) noexcept {
-        if (const detail::found_position position = members_.find_until(handle)) {
-            end(handles()[*position], pool);
+        const detail::found_position position = members_.find_until(handle);
+        if (position && when_parent_ends_ == orphans::are_erased) {
+            erase_subtree(pool, handles()[*position]);
+        } else if (position) {
+            remove(*position);
         }
     }
 
-    template <class Walk>
-    auto walk_of(handle_type root) const noexcept {
-        return std::ranges::subrange(contains(root) ? Walk(*this, root.without_user()) : Walk(),
+    template <detail::walk_order Order>
+    auto walk(handle_type root) const noexcept {
+        using iterator = detail::hierarchy_walk<hierarchy, Order>;
+        return std::ranges::subrange(contains(root) ? iterator(*this, root.without_user()) : iterator(),
                                      std::default_sentinel);
     }
 
     orphans when_parent_ends_;
-    detail::sparse_set<T, Layout> members_;
-    std::vector<node> nodes_; // of the members, in their order
-    std::vector<handle_type> roots_;
-    detail::pool_subscription<hierarchy> link_;
+    std::vector<node> nodes_;        // of the members, in their order
+    std::vector<handle_type> roots_; // with room for all nodes, so that the end of a parent needs no memory
 };
 
 } // namespace handlepool

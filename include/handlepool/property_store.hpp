@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/containers/member_check.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/properties/bag_file.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
@@ -82,13 +81,9 @@ public:
               options.bytes)) {}
 
     /// Takes over bags and attachment. A moved-from store can only be destroyed and assigned to.
-    property_store(property_store&& other) noexcept
-        : bags_(std::move(other.bags_)), link_(std::move(other.link_)) {
-        link_.follow(*this);
-    }
-    property_store& operator=(property_store&& other) noexcept {
-        property_store taken(std::move(other));
-        swap(taken);
+    property_store(property_store&& other) noexcept : bags_(nullptr) { swap(other); }
+    property_store& operator=(property_store other) noexcept {
+        swap(other);
         return *this;
     }
     /// Detaches, and ends all bags.
@@ -218,7 +213,7 @@ public:
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool) {
-        for_each([&](handle_type each, property_view) { detail::require_attachable(pool, each, container); });
+        for_each([&](handle_type each, property_view) { link_.require_attachable(pool, each); });
         link_.attach(pool, *this);
         prune(pool);
     }
@@ -313,7 +308,7 @@ public:
 private:
     friend class detail::pool_subscription<property_store>;
 
-    static constexpr const char* container = "property_store";
+    static constexpr const char* name = "property_store";
     /// Identifies the layout of the handles in a file.
     static constexpr std::uint32_t layout_word = Layout::index_bits | Layout::generation_bits << 8 |
                                                  Layout::pool_id_bits << 16 | Layout::user_bits << 24;
@@ -339,7 +334,7 @@ private:
     /// Returns whether the object can have a bag. Throws std::invalid_argument for a handle that is refused.
     bool may_have_bag(handle_type handle) {
         bags_->leave_other_pool(handle.pool_id());
-        return link_.admits(handle, bags_->pool_id(), container);
+        return link_.admits(handle, bags_->pool_id());
     }
 
     HANDLEPOOL_ALWAYS_INLINE void prefetch(handle_type handle) const noexcept {
@@ -372,7 +367,7 @@ private:
             if (!now) {
                 continue;
             }
-            if (link_.admits(now, loaded.bags_->pool_id(), container)) {
+            if (link_.admits(now, loaded.bags_->pool_id())) {
                 if (loaded.has_slot_of(now) || !loaded.assign(now, file.bag())) {
                     detail::throw_exception(std::invalid_argument(
                         "property_store: two of the bags that are read have the slot of " +

@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/made_up.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,6 @@ using testing::UnorderedElementsAre;
 
 using end_pool = pool<int>;
 using end_handle = end_pool::handle_type;
-
-end_handle handle_of(std::uint64_t index, std::uint32_t generation = 1) {
-    return end_handle::from_value(default_layout::value_of(index, default_layout::make_tag(1, generation)));
-}
 
 /// A number that does something at its end, such as a rope that two ships hold.
 struct ending {
@@ -73,33 +70,45 @@ std::vector<int> numbers_in(const end_map& map) {
 /// A map of 1, 2, 3 and 4, in which the end of 1 takes 2 out.
 struct map_ends : testing::Test {
     map_ends() {
-        map.try_emplace(handle_of(1), ends(1, [this] { map.erase(handle_of(2)); }));
+        map.try_emplace(made_up(1), ends(1, [this] { map.erase(made_up(2)); }));
         for (int i = 2; i != 5; ++i) {
-            map.try_emplace(handle_of(static_cast<std::uint64_t>(i)), ends(i));
+            map.try_emplace(made_up(static_cast<std::uint64_t>(i)), ends(i));
         }
     }
     end_map map;
 };
 
-TEST(map_ends_alone, erase_another_wherever_the_two_are) {
-    for (std::uint64_t one = 0; one != 4; ++one) {
-        for (std::uint64_t other = 0; other != 4; ++other) {
+/// Calls `check(map, one, other)` with a map of 0, 1, 2 and 3, for all two of them, also the same twice.
+template <class Check>
+void with_all_two(Check check) {
+    for (int one = 0; one != 4; ++one) {
+        for (int other = 0; other != 4; ++other) {
             end_map map;
-            std::vector<int> rest;
             for (int i = 0; i != 4; ++i) {
-                const auto at = static_cast<std::uint64_t>(i);
-                map.try_emplace(handle_of(at), ends(i));
-                if (at != one && at != other) {
-                    rest.push_back(i);
-                }
+                map.try_emplace(made_up(static_cast<std::uint64_t>(i)), ends(i));
             }
-            bool was_there = true;
-            map.at(handle_of(one))->at_end = [&] { was_there = map.erase(handle_of(other)); };
-            EXPECT_TRUE(map.erase(handle_of(one)));
-            EXPECT_EQ(was_there, one != other);
-            EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(rest));
+            check(map, one, other);
         }
     }
+}
+
+std::vector<int> all_but(int one, int other) {
+    std::vector<int> rest{0, 1, 2, 3};
+    std::erase(rest, one);
+    std::erase(rest, other);
+    return rest;
+}
+
+TEST(map_ends_alone, erase_another_wherever_the_two_are) {
+    with_all_two([](end_map& map, int one, int other) {
+        const auto first = made_up(static_cast<std::uint64_t>(one));
+        const auto second = made_up(static_cast<std::uint64_t>(other));
+        bool was_there = true;
+        map.at(first)->at_end = [&] { was_there = map.erase(second); };
+        EXPECT_TRUE(map.erase(first));
+        EXPECT_EQ(was_there, one != other);
+        EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(all_but(one, other)));
+    });
 }
 
 TEST_F(map_ends, erase_another_in_a_compaction) {
@@ -131,9 +140,9 @@ TEST_F(map_ends, erase_another_while_some_are_erased) {
 }
 
 TEST_F(map_ends, erase_all_while_some_are_erased) {
-    map.at(handle_of(4))->at_end = [&] {
+    map.at(made_up(4))->at_end = [&] {
         for (std::uint64_t i = 1; i != 4; ++i) {
-            map.erase(handle_of(i));
+            map.erase(made_up(i));
         }
     };
     int asked = 0;
@@ -149,7 +158,7 @@ TEST_F(map_ends, erase_all_while_some_are_erased) {
 }
 
 TEST_F(map_ends, add_while_the_map_is_cleared) {
-    map.at(handle_of(3))->at_end = [&] { map.try_emplace(handle_of(5), ends(5)); };
+    map.at(made_up(3))->at_end = [&] { map.try_emplace(made_up(5), ends(5)); };
     map.clear();
     EXPECT_THAT(numbers_in(map), ElementsAre(5));
     map.clear();
@@ -158,9 +167,9 @@ TEST_F(map_ends, add_while_the_map_is_cleared) {
 
 TEST_F(map_ends, find_no_other_while_the_map_is_cleared) {
     int found = 0;
-    map.at(handle_of(3))->at_end = [&] {
+    map.at(made_up(3))->at_end = [&] {
         for (std::uint64_t i = 1; i != 5; ++i) {
-            found += map.contains(handle_of(i)) ? 1 : 0;
+            found += map.contains(made_up(i)) ? 1 : 0;
         }
     };
     const std::size_t memory = map.memory();
@@ -170,60 +179,51 @@ TEST_F(map_ends, find_no_other_while_the_map_is_cleared) {
 }
 
 TEST_F(map_ends, erase_another_when_a_value_is_assigned) {
-    const auto assigned = map.insert_or_assign(handle_of(1), ends(1));
+    const auto assigned = map.insert_or_assign(made_up(1), ends(1));
     EXPECT_FALSE(assigned.inserted);
-    EXPECT_EQ(assigned.value, map.find(handle_of(1)));
+    EXPECT_EQ(assigned.value, map.find(made_up(1)));
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(1, 3, 4));
 }
 
 TEST(map_ends_alone, erase_another_or_itself_when_a_value_is_assigned_wherever_the_two_are) {
-    for (std::uint64_t one = 0; one != 4; ++one) {
-        for (std::uint64_t other = 0; other != 4; ++other) {
-            end_map map;
-            std::vector<int> rest;
-            for (int i = 0; i != 4; ++i) {
-                const auto at = static_cast<std::uint64_t>(i);
-                map.try_emplace(handle_of(at), ends(i));
-                if (at != other) {
-                    rest.push_back(i);
-                }
-            }
-            map.at(handle_of(one))->at_end = [&] { EXPECT_TRUE(map.erase(handle_of(other))); };
-            const auto assigned = map.insert_or_assign(handle_of(one), ends(static_cast<int>(one)));
-            EXPECT_FALSE(assigned.inserted);
-            EXPECT_EQ(assigned.value, map.find(handle_of(one))) << one << " takes out " << other;
-            EXPECT_EQ(assigned.value == nullptr, one == other);
-            EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(rest));
-        }
-    }
+    with_all_two([](end_map& map, int one, int other) {
+        const auto first = made_up(static_cast<std::uint64_t>(one));
+        const auto second = made_up(static_cast<std::uint64_t>(other));
+        map.at(first)->at_end = [&] { EXPECT_TRUE(map.erase(second)); };
+        const auto assigned = map.insert_or_assign(first, ends(one));
+        EXPECT_FALSE(assigned.inserted);
+        EXPECT_EQ(assigned.value, map.find(first)) << one << " takes out " << other;
+        EXPECT_EQ(assigned.value == nullptr, one == other);
+        EXPECT_THAT(numbers_in(map), testing::UnorderedElementsAreArray(all_but(other, other)));
+    });
 }
 
 TEST_F(map_ends, erase_another_when_a_stale_member_is_replaced) {
-    map.at(handle_of(4))->at_end = [&] {
-        map.erase(handle_of(1));
-        map.erase(handle_of(2));
+    map.at(made_up(4))->at_end = [&] {
+        map.erase(made_up(1));
+        map.erase(made_up(2));
     };
-    const auto made = map.try_emplace(handle_of(4, 3), ends(4));
+    const auto made = map.try_emplace(made_up(4, 3), ends(4));
     EXPECT_TRUE(made.inserted);
-    EXPECT_EQ(made.value, map.find(handle_of(4, 3)));
+    EXPECT_EQ(made.value, map.find(made_up(4, 3)));
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(3, 4));
 }
 
 TEST_F(map_ends, erase_itself_when_it_is_replaced) {
-    map.at(handle_of(4))->at_end = [&] { map.erase(handle_of(4, 3)); };
-    EXPECT_EQ(map.try_emplace(handle_of(4, 3), ends(4)).value, nullptr);
+    map.at(made_up(4))->at_end = [&] { map.erase(made_up(4, 3)); };
+    EXPECT_EQ(map.try_emplace(made_up(4, 3), ends(4)).value, nullptr);
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(1, 2, 3));
 }
 
 TEST_F(map_ends, erase_what_is_assigned_to_the_map) {
     end_map other;
-    other.try_emplace(handle_of(2), ends(2));
-    other.try_emplace(handle_of(7), ends(7));
-    other.try_emplace(handle_of(8), ends(8));
+    other.try_emplace(made_up(2), ends(2));
+    other.try_emplace(made_up(7), ends(7));
+    other.try_emplace(made_up(8), ends(8));
     end_map copied = other;
     map = std::move(other);
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(7, 8));
-    map.try_emplace(handle_of(1), ends(1, [&] { map.erase(handle_of(8)); }));
+    map.try_emplace(made_up(1), ends(1, [&] { map.erase(made_up(8)); }));
     map = copied;
     EXPECT_THAT(numbers_in(map), UnorderedElementsAre(2, 7));
 }
@@ -234,14 +234,14 @@ TEST(map_ends_alone, erase_each_other_when_the_map_ends) {
         end_map map;
         for (int i = 0; i != 100; ++i) {
             const auto number = static_cast<std::uint64_t>(i);
-            map.try_emplace(handle_of(number), ends(i % 10, [&, number] {
+            map.try_emplace(made_up(number), ends(i % 10, [&, number] {
                                 ++ended;
-                                map.erase(handle_of((number + 1) % 100));
-                                map.erase(handle_of((number + 50) % 100));
+                                map.erase(made_up((number + 1) % 100));
+                                map.erase(made_up((number + 50) % 100));
                             }));
         }
-        map.at(handle_of(20))->at_end = [&] { // once more, by a value that comes meanwhile
-            map.try_emplace(handle_of(200), ends(0, [&] { ended += map.erase(handle_of(201)) ? 0 : 1; }));
+        map.at(made_up(20))->at_end = [&] { // once more, by a value that comes meanwhile
+            map.try_emplace(made_up(200), ends(0, [&] { ended += map.erase(made_up(201)) ? 0 : 1; }));
         };
     }
     EXPECT_EQ(ended, 100);
@@ -250,20 +250,20 @@ TEST(map_ends_alone, erase_each_other_when_the_map_ends) {
 TEST_F(map_ends, predicates_and_visitors_change_the_map) {
     EXPECT_EQ(erase_if(map,
                        [&](end_handle each, const end_value&) {
-                           map.erase(handle_of(each.index() - 1));
-                           return each == handle_of(3);
+                           map.erase(made_up(each.index() - 1));
+                           return each == made_up(3);
                        }),
               0U)
         << "the others went before they were asked";
     EXPECT_THAT(numbers_in(map), ElementsAre(4));
 
-    map.try_emplace(handle_of(5), ends(5));
-    map.try_emplace(handle_of(6), ends(6));
+    map.try_emplace(made_up(5), ends(5));
+    map.try_emplace(made_up(6), ends(6));
     int calls = 0;
     map.for_each([&](end_handle, const end_value&) {
         ++calls;
-        map.erase(handle_of(5));
-        map.erase(handle_of(6));
+        map.erase(made_up(5));
+        map.erase(made_up(6));
     });
     EXPECT_EQ(calls, 1);
     EXPECT_THAT(numbers_in(map), ElementsAre(4));
@@ -273,7 +273,7 @@ TEST_F(map_ends, predicates_and_visitors_change_the_map) {
 struct makes_others {
     makes_others(handle_map<int, makes_others>* map, std::uint64_t index) : number(index) {
         if (index < 20) {
-            map->try_emplace(handle_of(index + 1), map, index + 1);
+            map->try_emplace(made_up(index + 1), map, index + 1);
         }
     }
     std::uint64_t number;
@@ -281,7 +281,7 @@ struct makes_others {
 
 TEST(map_ends_alone, values_are_made_before_the_map_changes) {
     handle_map<int, makes_others> map;
-    EXPECT_TRUE(map.try_emplace(handle_of(1), &map, std::uint64_t{1}).inserted);
+    EXPECT_TRUE(map.try_emplace(made_up(1), &map, std::uint64_t{1}).inserted);
     EXPECT_EQ(map.size(), 20U);
     map.for_each(
         [](end_handle handle, const makes_others& value) { EXPECT_EQ(handle.index(), value.number); });
@@ -293,9 +293,9 @@ struct made_by {
 };
 
 TEST(map_ends_alone, a_handle_is_refused_once_its_value_has_brought_objects_of_another_pool) {
-    const auto other = end_handle::from_value(default_layout::value_of(7, default_layout::make_tag(2, 1)));
+    const auto other = made_up(7, 1, 2);
     handle_map<int, made_by> map;
-    map.try_emplace(handle_of(2), [] {});
+    map.try_emplace(made_up(2), [] {});
     std::string said;
     const auto change = [&] {
         map.clear();
@@ -312,8 +312,8 @@ TEST(map_ends_alone, a_handle_is_refused_once_its_value_has_brought_objects_of_a
         EXPECT_THAT(map.handles(), ElementsAre(other));
         map.clear();
     };
-    add([&] { map.try_emplace(handle_of(1), change); });
-    add([&] { map.insert_or_assign(handle_of(1), std::function<void()>(change)); });
+    add([&] { map.try_emplace(made_up(1), change); });
+    add([&] { map.insert_or_assign(made_up(1), std::function<void()>(change)); });
 }
 
 TEST(map_ends_alone, an_object_that_ends_while_its_value_is_made_gets_none) {
@@ -347,15 +347,15 @@ TEST(map_ends_alone, a_member_that_is_made_while_its_value_is_made_keeps_its_own
     struct maker {
         handle_map<int, std::shared_ptr<int>>* map;
         operator std::shared_ptr<int>() const {
-            map->try_emplace(handle_of(1), std::make_shared<int>(1));
+            map->try_emplace(made_up(1), std::make_shared<int>(1));
             return std::make_shared<int>(2);
         }
     };
-    auto made = map.try_emplace(handle_of(1), maker{&map});
+    auto made = map.try_emplace(made_up(1), maker{&map});
     EXPECT_FALSE(made.inserted);
     EXPECT_EQ(**made.value, 1);
     map.clear();
-    made = map.insert_or_assign(handle_of(1), maker{&map});
+    made = map.insert_or_assign(made_up(1), maker{&map});
     EXPECT_FALSE(made.inserted);
     EXPECT_EQ(**made.value, 2);
     EXPECT_EQ(map.size(), 1U);
@@ -364,18 +364,18 @@ TEST(map_ends_alone, a_member_that_is_made_while_its_value_is_made_keeps_its_own
 TEST(set_ends, predicates_change_the_set) {
     handle_set<int> set;
     for (std::uint64_t i = 1; i != 5; ++i) {
-        set.insert(handle_of(i));
+        set.insert(made_up(i));
     }
     EXPECT_EQ(erase_if(set,
                        [&](end_handle each) {
                            EXPECT_TRUE(set.contains(each));
-                           set.erase(handle_of(1));
-                           set.erase(handle_of(2));
-                           set.insert(handle_of(5));
-                           return each == handle_of(4);
+                           set.erase(made_up(1));
+                           set.erase(made_up(2));
+                           set.insert(made_up(5));
+                           return each == made_up(4);
                        }),
               1U);
-    EXPECT_THAT(set.handles(), UnorderedElementsAre(handle_of(3), handle_of(5)));
+    EXPECT_THAT(set.handles(), UnorderedElementsAre(made_up(3), made_up(5)));
 }
 
 struct end_key {
@@ -393,9 +393,9 @@ using end_index = handle_index<int, end_key, default_layout, hash_of_key>;
 struct key_ends : testing::Test {
     key_ends() {
         index.emplace();
-        index->insert(handle_of(1), {1, ends(1, [this] { index->erase(handle_of(2)); })});
+        index->insert(made_up(1), {1, ends(1, [this] { index->erase(made_up(2)); })});
         for (int i = 2; i != 5; ++i) {
-            index->insert(handle_of(static_cast<std::uint64_t>(i)), {i});
+            index->insert(made_up(static_cast<std::uint64_t>(i)), {i});
         }
     }
     std::vector<int> keys() const {
@@ -408,33 +408,33 @@ struct key_ends : testing::Test {
         return found;
     }
     void at_end_of(std::uint64_t which, std::function<void()> action) {
-        index->key_of(handle_of(which))->end->at_end = std::move(action);
+        index->key_of(made_up(which))->end->at_end = std::move(action);
     }
     std::optional<end_index> index;
 };
 
 TEST_F(key_ends, take_another_key) {
-    EXPECT_TRUE(index->erase(handle_of(1)));
+    EXPECT_TRUE(index->erase(made_up(1)));
     EXPECT_THAT(keys(), UnorderedElementsAre(3, 4));
 }
 
 TEST_F(key_ends, take_another_key_when_their_object_gets_another) {
-    EXPECT_TRUE(index->rekey(handle_of(1), {7}));
+    EXPECT_TRUE(index->rekey(made_up(1), {7}));
     EXPECT_THAT(keys(), UnorderedElementsAre(7, 3, 4));
 }
 
 TEST_F(key_ends, take_keys_when_a_stale_handle_loses_its_key) {
     at_end_of(1, [&] {
-        index->erase(handle_of(1, 3));
-        index->erase(handle_of(2));
+        index->erase(made_up(1, 3));
+        index->erase(made_up(2));
     });
-    EXPECT_TRUE(index->insert(handle_of(1, 3), {7}));
+    EXPECT_TRUE(index->insert(made_up(1, 3), {7}));
     EXPECT_THAT(keys(), UnorderedElementsAre(3, 4));
 }
 
 TEST_F(key_ends, give_a_key_when_a_stale_handle_loses_its_key) {
-    at_end_of(1, [&] { index->insert(handle_of(1, 5), {5}); });
-    EXPECT_TRUE(index->insert(handle_of(1, 3), {7}));
+    at_end_of(1, [&] { index->insert(made_up(1, 5), {5}); });
+    EXPECT_TRUE(index->insert(made_up(1, 3), {7}));
     EXPECT_THAT(keys(), UnorderedElementsAre(2, 3, 4, 5));
 }
 
@@ -444,7 +444,7 @@ TEST_F(key_ends, find_and_give_keys_while_the_index_is_cleared) {
         for (int i = 1; i != 5; ++i) {
             found += index->find({i}) ? 1 : 0;
         }
-        index->insert(handle_of(5), {5});
+        index->insert(made_up(5), {5});
     });
     index->clear();
     EXPECT_EQ(found, 0);
@@ -453,25 +453,25 @@ TEST_F(key_ends, find_and_give_keys_while_the_index_is_cleared) {
 
 TEST_F(key_ends, clear_an_index_that_is_being_cleared) {
     at_end_of(1, [&] {
-        index->insert(handle_of(5), {5});
+        index->insert(made_up(5), {5});
         index->clear();
         EXPECT_EQ(index->size(), 0U);
         EXPECT_FALSE(index->find({5}));
         EXPECT_TRUE(index->find_all({5}).empty());
-        index->insert(handle_of(6), {6});
+        index->insert(made_up(6), {6});
     });
     index->clear();
     EXPECT_THAT(keys(), ElementsAre(6));
     index->clear();
-    EXPECT_TRUE(index->insert(handle_of(1), {1}));
+    EXPECT_TRUE(index->insert(made_up(1), {1}));
     EXPECT_THAT(keys(), ElementsAre(1));
 }
 
 TEST_F(key_ends, take_keys_when_the_index_ends_or_is_replaced) {
     end_index other;
-    other.insert(handle_of(2), {2});
-    other.insert(handle_of(6), {6, ends(6, [this] { index->erase(handle_of(8)); })});
-    other.insert(handle_of(8), {8});
+    other.insert(made_up(2), {2});
+    other.insert(made_up(6), {6, ends(6, [this] { index->erase(made_up(8)); })});
+    other.insert(made_up(8), {8});
     *index = std::move(other);
     EXPECT_THAT(keys(), UnorderedElementsAre(6, 8));
     index.reset();

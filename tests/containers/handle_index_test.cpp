@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/made_up.hpp>
 #include <tests/support/random.hpp>
 
 #include <cstddef>
@@ -39,11 +40,6 @@ using name_index = handle_index<player, std::string>;
 
 const auto name_of_player = [](const player& one) { return one.name; };
 
-player_handle player_in(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id = 1) {
-    return player_handle::from_value(
-        default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
-}
-
 std::set<player_handle> all_of(const name_index& index, const std::string& key) {
     std::set<player_handle> found;
     for (const player_handle each : index.find_all(key)) {
@@ -55,59 +51,60 @@ std::set<player_handle> all_of(const name_index& index, const std::string& key) 
 TEST(handle_index, finds_by_hand_made_keys) {
     name_index index;
     EXPECT_FALSE(index.find("ann"));
-    EXPECT_TRUE(index.insert(player_in(1, 1), "ann"));
-    EXPECT_FALSE(index.insert(player_in(1, 1), "beth")) << "it has a key";
-    EXPECT_FALSE(index.insert(player_in(2, 1), "ann")) << "the key is taken";
-    EXPECT_TRUE(index.insert(player_in(2, 1), "beth"));
-    EXPECT_EQ(index.find("ann"), player_in(1, 1));
-    EXPECT_EQ(*index.key_of(player_in(2, 1)), "beth");
-    EXPECT_EQ(index.key_of(player_in(3, 1)), nullptr);
+    EXPECT_TRUE(index.insert(made_up<player_handle>(1, 1), "ann"));
+    EXPECT_FALSE(index.insert(made_up<player_handle>(1, 1), "beth")) << "it has a key";
+    EXPECT_FALSE(index.insert(made_up<player_handle>(2, 1), "ann")) << "the key is taken";
+    EXPECT_TRUE(index.insert(made_up<player_handle>(2, 1), "beth"));
+    EXPECT_EQ(index.find("ann"), made_up<player_handle>(1, 1));
+    EXPECT_EQ(*index.key_of(made_up<player_handle>(2, 1)), "beth");
+    EXPECT_EQ(index.key_of(made_up<player_handle>(3, 1)), nullptr);
     EXPECT_EQ(index.size(), 2U);
-    EXPECT_THAT(index.handles(), UnorderedElementsAre(player_in(1, 1), player_in(2, 1)));
-    EXPECT_TRUE(index.erase(player_in(1, 1)));
-    EXPECT_FALSE(index.erase(player_in(1, 1)));
+    EXPECT_THAT(index.handles(),
+                UnorderedElementsAre(made_up<player_handle>(1, 1), made_up<player_handle>(2, 1)));
+    EXPECT_TRUE(index.erase(made_up<player_handle>(1, 1)));
+    EXPECT_FALSE(index.erase(made_up<player_handle>(1, 1)));
     EXPECT_FALSE(index.find("ann"));
-    EXPECT_FALSE(index.contains(player_in(1, 1)));
-    EXPECT_EQ(index.find("beth"), player_in(2, 1));
+    EXPECT_FALSE(index.contains(made_up<player_handle>(1, 1)));
+    EXPECT_EQ(index.find("beth"), made_up<player_handle>(2, 1));
 }
 
 TEST(handle_index, rekeys) {
     name_index index;
-    index.insert(player_in(1, 1), "ann");
-    index.insert(player_in(2, 1), "beth");
-    EXPECT_TRUE(index.rekey(player_in(1, 1), "carol"));
+    index.insert(made_up<player_handle>(1, 1), "ann");
+    index.insert(made_up<player_handle>(2, 1), "beth");
+    EXPECT_TRUE(index.rekey(made_up<player_handle>(1, 1), "carol"));
     EXPECT_FALSE(index.find("ann"));
-    EXPECT_EQ(index.find("carol"), player_in(1, 1));
-    EXPECT_EQ(*index.key_of(player_in(1, 1)), "carol");
-    EXPECT_FALSE(index.rekey(player_in(1, 1), "beth")) << "taken";
-    EXPECT_TRUE(index.rekey(player_in(1, 1), "carol")) << "its own";
-    EXPECT_FALSE(index.rekey(player_in(3, 1), "dora")) << "not in the index";
+    EXPECT_EQ(index.find("carol"), made_up<player_handle>(1, 1));
+    EXPECT_EQ(*index.key_of(made_up<player_handle>(1, 1)), "carol");
+    EXPECT_FALSE(index.rekey(made_up<player_handle>(1, 1), "beth")) << "taken";
+    EXPECT_TRUE(index.rekey(made_up<player_handle>(1, 1), "carol")) << "its own";
+    EXPECT_FALSE(index.rekey(made_up<player_handle>(3, 1), "dora")) << "not in the index";
     EXPECT_EQ(index.size(), 2U);
 }
 
 TEST(handle_index, allows_duplicates_when_told_to) {
     name_index index(duplicate_keys::allow);
     for (std::uint64_t i = 0; i != 5; ++i) {
-        EXPECT_TRUE(index.insert(player_in(i, 1), i == 4 ? "beth" : "ann"));
+        EXPECT_TRUE(index.insert(made_up<player_handle>(i, 1), i == 4 ? "beth" : "ann"));
     }
     EXPECT_EQ(all_of(index, "ann").size(), 4U);
-    EXPECT_TRUE(index.rekey(player_in(2, 1), "beth"));
-    EXPECT_EQ(all_of(index, "beth"), (std::set{player_in(2, 1), player_in(4, 1)}));
-    EXPECT_TRUE(index.erase(player_in(0, 1)));
-    EXPECT_EQ(all_of(index, "ann"), (std::set{player_in(1, 1), player_in(3, 1)}));
+    EXPECT_TRUE(index.rekey(made_up<player_handle>(2, 1), "beth"));
+    EXPECT_EQ(all_of(index, "beth"), (std::set{made_up<player_handle>(2, 1), made_up<player_handle>(4, 1)}));
+    EXPECT_TRUE(index.erase(made_up<player_handle>(0, 1)));
+    EXPECT_EQ(all_of(index, "ann"), (std::set{made_up<player_handle>(1, 1), made_up<player_handle>(3, 1)}));
     EXPECT_TRUE(index.find("ann"));
     EXPECT_THAT(all_of(index, "carol"), IsEmpty());
 }
 
 TEST(handle_index, a_later_object_of_the_slot_takes_its_place) {
     name_index index;
-    index.insert(player_in(1, 1), "ann");
-    EXPECT_TRUE(index.insert(player_in(1, 3), "ann")) << "the one before is stale";
-    EXPECT_EQ(index.find("ann"), player_in(1, 3));
-    EXPECT_FALSE(index.insert(player_in(1, 1), "old"));
+    index.insert(made_up<player_handle>(1, 1), "ann");
+    EXPECT_TRUE(index.insert(made_up<player_handle>(1, 3), "ann")) << "the one before is stale";
+    EXPECT_EQ(index.find("ann"), made_up<player_handle>(1, 3));
+    EXPECT_FALSE(index.insert(made_up<player_handle>(1, 1), "old"));
     EXPECT_EQ(index.size(), 1U);
     EXPECT_THROW(index.insert({}, "null"), std::invalid_argument);
-    EXPECT_THROW(index.insert(player_in(2, 1, 9), "foreign"), std::invalid_argument);
+    EXPECT_THROW(index.insert(made_up<player_handle>(2, 1, 9), "foreign"), std::invalid_argument);
     EXPECT_EQ(index.size(), 1U);
 }
 
@@ -118,9 +115,9 @@ struct text_hash {
 
 TEST(handle_index, looks_up_by_what_compares_with_keys) {
     handle_index<player, std::string, default_layout, text_hash, std::equal_to<>> index;
-    index.insert(player_in(1, 1), "ann");
-    EXPECT_EQ(index.find(std::string_view("ann")), player_in(1, 1));
-    EXPECT_EQ(index.find("ann"), player_in(1, 1));
+    index.insert(made_up<player_handle>(1, 1), "ann");
+    EXPECT_EQ(index.find(std::string_view("ann")), made_up<player_handle>(1, 1));
+    EXPECT_EQ(index.find("ann"), made_up<player_handle>(1, 1));
     EXPECT_FALSE(index.find_all(std::string_view("ann")).empty());
 }
 
@@ -195,23 +192,6 @@ TEST(handle_index, a_key_that_was_given_before_the_birth_stays) {
     }
 }
 
-TEST(handle_index, moves_with_its_attachment) {
-    player_pool pool({.name = "players", .capacity = 10});
-    name_index first;
-    first.attach(pool, name_of_player);
-    name_index second = std::move(first);
-    const auto ann = pool.emplace("ann");
-    pool.compact();
-    EXPECT_EQ(second.find("ann"), ann);
-    name_index third(duplicate_keys::allow);
-    third = std::move(second);
-    EXPECT_TRUE(third.attached());
-    pool.erase(ann);
-    pool.compact();
-    EXPECT_TRUE(third.empty());
-    third.clear();
-}
-
 std::string shouted_name_of(const player& object) {
     return name_of_player(object) + "!";
 }
@@ -257,7 +237,7 @@ struct throwing_hash {
 };
 
 TEST(handle_index, keeps_the_old_key_whenever_hashing_throws) {
-    const auto one = player_handle::from_value(default_layout::value_of(1, default_layout::make_tag(1, 1)));
+    const auto one = made_up<player_handle>(1);
     bool done = false;
     for (int calls = 0; !done; ++calls) {
         handle_index<player, int, default_layout, throwing_hash> index;
@@ -279,7 +259,7 @@ TEST(handle_index, keeps_the_old_key_whenever_hashing_throws) {
 }
 
 TEST(handle_index, refuses_keys_that_would_never_be_found) {
-    const auto one = player_handle::from_value(default_layout::value_of(1, default_layout::make_tag(1, 1)));
+    const auto one = made_up<player_handle>(1);
     const double none = std::numeric_limits<double>::quiet_NaN();
     handle_index<player, double> index;
     EXPECT_THROW(index.insert(one, none), std::invalid_argument);

@@ -9,6 +9,7 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/made_up.hpp>
 
 #include <cstdint>
 #include <stdexcept>
@@ -20,11 +21,6 @@ namespace handlepool::test {
 namespace {
 
 using refused_handle = handle<int>;
-
-refused_handle made_up_of(std::uint64_t index, std::uint32_t generation, std::uint32_t pool_id) {
-    return refused_handle::from_value(
-        default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
-}
 
 template <class Action>
 std::string message_of(Action action) {
@@ -80,38 +76,56 @@ TYPED_TEST(handle_refusals, say_what_can_not_be_a_member) {
         return message_of([&] { this->numbers.add(handle); });
     };
     EXPECT_EQ(message({}), this->said("the null handle can't be a member"));
-    EXPECT_EQ(message(made_up_of(1, 2, 1)),
+    EXPECT_EQ(message(made_up(1, 2, 1)),
               this->said("a handle of generation 2, which names no object, can't be a member"));
-    this->numbers.add(made_up_of(1, 1, 4));
-    EXPECT_EQ(message(made_up_of(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
-                                                       "beside those of the pool with id 4"));
+    this->numbers.add(made_up(1, 1, 4));
+    EXPECT_EQ(message(made_up(1, 1, 5)), this->said("an object of the pool with id 5 can't be a member "
+                                                    "beside those of the pool with id 4"));
+    EXPECT_EQ(this->numbers.container.size(), 1U);
+    EXPECT_TRUE(this->numbers.container.contains(made_up(1, 1, 4)));
+}
+
+TYPED_TEST(handle_refusals, are_silent_of_what_is_known_to_be_dead) {
+    pool<int> ships({.name = "ships", .capacity = 10});
+    auto& container = this->numbers.container;
+    this->numbers.attach(ships);
+    const auto object = ships.emplace(1);
+    ships.erase(object);
+    this->numbers.add(object);
+    EXPECT_TRUE(container.empty());
+    ships.compact();
+    this->numbers.add(object);
+    EXPECT_TRUE(container.empty()) << "no compaction would take it out";
+    container.detach();
+    this->numbers.add(object);
+    EXPECT_TRUE(container.contains(object)) << "detached, it doesn't know";
 }
 
 TYPED_TEST(handle_refusals, say_which_pool_can_not_be_attached) {
     pool<int> other({.name = "other", .capacity = 1});
     const std::uint32_t id = other.id() == 4 ? 5 : 4;
-    this->numbers.add(made_up_of(1, 1, id));
+    this->numbers.add(made_up(1, 1, id));
     EXPECT_EQ(message_of([&] { this->numbers.attach(other); }),
               this->said("an object of the pool with id " + std::to_string(other.id()) +
                          " can't be a member beside those of the pool with id " + std::to_string(id)));
 }
 
 TYPED_TEST(handle_refusals, end_with_the_members_that_were_moved_away) {
-    this->numbers.add(made_up_of(1, 1, 4));
+    this->numbers.add(made_up(1, 1, 4));
     {
         const auto taken = std::move(this->numbers.container);
         EXPECT_EQ(taken.size(), 1U);
     }
     EXPECT_EQ(this->numbers.container.size(), 0U);
-    this->numbers.add(made_up_of(1, 1, 5));
-    EXPECT_TRUE(this->numbers.container.contains(made_up_of(1, 1, 5)));
+    this->numbers.add(made_up(1, 1, 5));
+    EXPECT_TRUE(this->numbers.container.contains(made_up(1, 1, 5)));
 
     auto assigned = TypeParam();
-    assigned.add(made_up_of(2, 1, 6));
+    assigned.add(made_up(2, 1, 6));
     assigned.container = std::move(this->numbers.container);
-    EXPECT_TRUE(assigned.container.contains(made_up_of(1, 1, 5)));
-    this->numbers.add(made_up_of(3, 1, 7));
-    EXPECT_TRUE(this->numbers.container.contains(made_up_of(3, 1, 7)));
+    EXPECT_TRUE(assigned.container.contains(made_up(1, 1, 5)));
+    this->numbers.add(made_up(3, 1, 7));
+    EXPECT_TRUE(this->numbers.container.contains(made_up(3, 1, 7)));
 }
 
 TYPED_TEST(handle_refusals, end_when_an_attached_container_is_moved_away) {
@@ -218,10 +232,10 @@ TYPED_TEST(handle_refusals, are_of_reserved_handles_where_nothing_tells_of_their
 
 TEST(handle_refusal, says_that_a_layout_does_not_use_all_bits) {
     using narrow = handle_layout<10, 12, 8>;
-    const auto handle = handlepool::handle<int, narrow>::from_value(
-        narrow::value_of(1, narrow::make_tag(1, 1)) | narrow::value_type{1} << 31);
+    using member = handle<int, narrow>;
+    const auto other = member::from_value(made_up<member>(1).value() | narrow::value_type{1} << 31);
     handle_set<int, narrow> set;
-    EXPECT_EQ(message_of([&] { set.insert(handle); }),
+    EXPECT_EQ(message_of([&] { set.insert(other); }),
               "handle_set: a handle with bits that its layout doesn't use can't be a member");
 }
 

@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/made_up.hpp>
 
 #include <cstdint>
 
@@ -22,8 +23,7 @@ using bits_layout = handle_layout<24, 20, 9, 11>;
 using bits_handle = handle<int, bits_layout>;
 
 bits_handle with_bits(std::uint64_t index, std::uint32_t generation, std::uint64_t bits) {
-    return bits_handle::from_value(bits_layout::value_of(index, bits_layout::make_tag(1, generation)))
-        .with_user(bits);
+    return made_up<bits_handle>(index, generation).with_user(bits);
 }
 
 /// Each: the stale member, with bits; what replaces it, with others; that as a member.

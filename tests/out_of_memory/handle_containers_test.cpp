@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
+#include <tests/support/made_up.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +25,6 @@ namespace {
 
 using object_pool = pool<int>;
 using object_handle = object_pool::handle_type;
-
-object_handle handle_in(std::uint64_t index, std::uint32_t generation = 1) {
-    return object_handle::from_value(
-        default_layout::value_of(index, default_layout::make_tag(1, generation)));
-}
 
 /// Calls `change(container)`, of a container from `make()`, while each of its allocations fails, one after
 /// the other: when it throws, `expect_unchanged(container)` is called. Returns how many allocations there
@@ -57,14 +53,14 @@ TEST(containers_without_memory, set_inserts_or_does_not) {
     EXPECT_GE(expect_all_or_nothing(
                   [] {
                       handle_set<int> set;
-                      set.insert(handle_in(1));
+                      set.insert(made_up(1));
                       return set;
                   },
-                  [](handle_set<int>& set) { set.insert(handle_in(100'000)); },
+                  [](handle_set<int>& set) { set.insert(made_up(100'000)); },
                   [](const handle_set<int>& set) {
                       EXPECT_EQ(set.size(), 1U);
-                      EXPECT_TRUE(set.contains(handle_in(1)));
-                      EXPECT_FALSE(set.contains(handle_in(100'000)));
+                      EXPECT_TRUE(set.contains(made_up(1)));
+                      EXPECT_FALSE(set.contains(made_up(100'000)));
                   }),
               2U);
 }
@@ -72,7 +68,7 @@ TEST(containers_without_memory, set_inserts_or_does_not) {
 TEST(containers_without_memory, set_collects_all_or_nothing_of_what_tasks_find) {
     EXPECT_GE(expect_all_or_nothing([] { return handle_set<int>(); },
                                     [](handle_set<int>& set) {
-                                        set.collect(3, [](std::size_t i, auto add) { add(handle_in(i)); });
+                                        set.collect(3, [](std::size_t i, auto add) { add(made_up(i)); });
                                     },
                                     [](const handle_set<int>& set) { EXPECT_LT(set.size(), 3U); }),
               4U);
@@ -101,14 +97,14 @@ TEST(containers_without_memory, map_inserts_or_does_not) {
     EXPECT_GE(expect_all_or_nothing(
                   [&] {
                       texts map;
-                      map.try_emplace(handle_in(1), text);
+                      map.try_emplace(made_up(1), text);
                       return map;
                   },
-                  [&](texts& map) { map.try_emplace(handle_in(100'000), text); },
+                  [&](texts& map) { map.try_emplace(made_up(100'000), text); },
                   [&](const texts& map) {
                       EXPECT_EQ(map.size(), 1U);
                       EXPECT_EQ(map.values().size(), 1U);
-                      EXPECT_EQ(map.at(handle_in(1)), text);
+                      EXPECT_EQ(map.at(made_up(1)), text);
                   }),
               3U);
 }
@@ -119,12 +115,12 @@ TEST(containers_without_memory, map_replaces_or_keeps_what_is_stale) {
     expect_all_or_nothing(
         [&] {
             texts map;
-            map.try_emplace(handle_in(1), "stale");
+            map.try_emplace(made_up(1), "stale");
             return map;
         },
-        [&](texts& map) { map.try_emplace(handle_in(1, 3), text); },
+        [&](texts& map) { map.try_emplace(made_up(1, 3), text); },
         [&](const texts& map) {
-            EXPECT_EQ(map.at(handle_in(1)), "stale");
+            EXPECT_EQ(map.at(made_up(1)), "stale");
             EXPECT_EQ(map.size(), 1U);
         });
 }
@@ -135,19 +131,19 @@ TEST(containers_without_memory, index_takes_a_key_or_does_not) {
     const std::string after(50, 'b');
     const auto make = [&] {
         index_type index;
-        index.insert(handle_in(1), before);
+        index.insert(made_up(1), before);
         return index;
     };
     const auto unchanged = [&](const index_type& index) {
         EXPECT_EQ(index.size(), 1U);
-        EXPECT_EQ(index.find(before), handle_in(1));
+        EXPECT_EQ(index.find(before), made_up(1));
         EXPECT_FALSE(index.find(after));
     };
     EXPECT_GE(expect_all_or_nothing(
-                  make, [&](index_type& index) { index.insert(handle_in(100'000), after); }, unchanged),
+                  make, [&](index_type& index) { index.insert(made_up(100'000), after); }, unchanged),
               4U);
     EXPECT_GE(expect_all_or_nothing(
-                  make, [&](index_type& index) { index.rekey(handle_in(1), after); }, unchanged),
+                  make, [&](index_type& index) { index.rekey(made_up(1), after); }, unchanged),
               2U);
 }
 
@@ -169,13 +165,13 @@ TEST(containers_without_memory, index_gets_its_keys_memory_by_doubling) {
     handle_index<int, int> index;
     constexpr int keys = 2000;
     for (int i = 0; i != keys / 2; ++i) {
-        index.insert(handle_in(static_cast<std::uint64_t>(i)), i);
+        index.insert(made_up(static_cast<std::uint64_t>(i)), i);
     }
     // One for each key, a page and some larger arrays.
     memory_shortage when(shortage::from_one_allocation_on, keys / 2 + 20);
     when.begin();
     for (int i = keys / 2; i != keys; ++i) {
-        index.insert(handle_in(static_cast<std::uint64_t>(i)), i);
+        index.insert(made_up(static_cast<std::uint64_t>(i)), i);
     }
     when.end();
     EXPECT_FALSE(when.came());
@@ -185,8 +181,8 @@ TEST(containers_without_memory, index_gets_its_keys_memory_by_doubling) {
 TEST(containers_without_memory, clear_needs_none) {
     handle_index<int, std::string> index;
     handle_map<int, std::string> map;
-    index.insert(handle_in(1), std::string(100, 'x'));
-    map.try_emplace(handle_in(1), std::string(100, 'x'));
+    index.insert(made_up(1), std::string(100, 'x'));
+    map.try_emplace(made_up(1), std::string(100, 'x'));
     memory_shortage when(shortage::from_one_allocation_on, 0);
     when.begin();
     index.clear();
@@ -211,7 +207,7 @@ TEST(containers_without_memory, index_moves_is_cleared_and_ends_whatever_its_fun
     using index = handle_index<int, int, default_layout, hash_on_the_heap, equal_on_the_heap>;
     std::optional<index> one(std::in_place);
     for (std::uint64_t i = 0; i != 100; ++i) {
-        one->insert(handle_in(i), static_cast<int>(i));
+        one->insert(made_up(i), static_cast<int>(i));
     }
     memory_shortage when(shortage::from_one_allocation_on, 0);
     when.begin();
@@ -280,45 +276,44 @@ TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
 TEST(containers_without_memory, hierarchy_relates_or_does_not) {
     const auto make = [] {
         hierarchy<int> tree;
-        tree.set_parent(handle_in(1), handle_in(0));
+        tree.set_parent(made_up(1), made_up(0));
         return tree;
     };
     const auto unchanged = [](const hierarchy<int>& tree) {
-        EXPECT_EQ(tree.parent(handle_in(1)), handle_in(0));
-        EXPECT_FALSE(tree.parent(handle_in(100'000)));
-        EXPECT_EQ(tree.children(handle_in(0)).size(), 1U);
-        EXPECT_EQ(tree.children(handle_in(1)).size(), 0U);
+        EXPECT_EQ(tree.parent(made_up(1)), made_up(0));
+        EXPECT_FALSE(tree.parent(made_up(100'000)));
+        EXPECT_EQ(tree.children(made_up(0)).size(), 1U);
+        EXPECT_EQ(tree.children(made_up(1)).size(), 0U);
     };
     EXPECT_GE(
         expect_all_or_nothing(
-            make, [](hierarchy<int>& tree) { tree.set_parent(handle_in(100'000), handle_in(1)); }, unchanged),
+            make, [](hierarchy<int>& tree) { tree.set_parent(made_up(100'000), made_up(1)); }, unchanged),
         3U);
     EXPECT_GE(expect_all_or_nothing(
-                  make, [](hierarchy<int>& tree) { tree.insert(handle_in(100'000)); }, unchanged),
+                  make, [](hierarchy<int>& tree) { tree.insert(made_up(100'000)); }, unchanged),
               2U);
 }
 
 TEST(containers_without_memory, hierarchy_gives_a_child_another_parent_or_leaves_it_where_it_is) {
     const auto make = [] {
         hierarchy<int> tree;
-        tree.set_parent(handle_in(1), handle_in(0));
-        tree.set_parent(handle_in(2), handle_in(0));
-        tree.insert(handle_in(3));
+        tree.set_parent(made_up(1), made_up(0));
+        tree.set_parent(made_up(2), made_up(0));
+        tree.insert(made_up(3));
         return tree;
     };
     const auto unchanged = [](hierarchy<int>& tree) {
-        EXPECT_EQ(tree.parent(handle_in(1)), handle_in(0));
-        EXPECT_EQ(tree.place(handle_in(1)), 0U);
-        EXPECT_EQ(tree.breadth_first(handle_in(0)), (std::vector{handle_in(0), handle_in(1), handle_in(2)}));
-        EXPECT_TRUE(tree.children(handle_in(3)).empty());
+        EXPECT_EQ(tree.parent(made_up(1)), made_up(0));
+        EXPECT_EQ(tree.place(made_up(1)), 0U);
+        EXPECT_EQ(tree.breadth_first(made_up(0)), (std::vector{made_up(0), made_up(1), made_up(2)}));
+        EXPECT_TRUE(tree.children(made_up(3)).empty());
         EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()),
-                  (std::vector{handle_in(0), handle_in(3)}));
+                  (std::vector{made_up(0), made_up(3)}));
     };
     for (const std::uint64_t child : {1U, 3U}) { // of a parent, and a root
         const std::uint64_t parent = child == 1 ? 3 : 1;
         EXPECT_EQ(expect_all_or_nothing(
-                      make,
-                      [&](hierarchy<int>& tree) { tree.set_parent(handle_in(child), handle_in(parent)); },
+                      make, [&](hierarchy<int>& tree) { tree.set_parent(made_up(child), made_up(parent)); },
                       unchanged),
                   1U);
     }
@@ -328,18 +323,18 @@ TEST(containers_without_memory, hierarchy_that_could_not_insert_knows_whose_chil
     EXPECT_GE(expect_all_or_nothing(
                   [] {
                       hierarchy<int> tree;
-                      tree.set_parent(handle_in(1), handle_in(0));
-                      tree.set_parent(handle_in(3), handle_in(2));
+                      tree.set_parent(made_up(1), made_up(0));
+                      tree.set_parent(made_up(3), made_up(2));
                       return tree;
                   },
-                  [](hierarchy<int>& tree) { tree.insert(handle_in(100'000)); },
+                  [](hierarchy<int>& tree) { tree.insert(made_up(100'000)); },
                   [](hierarchy<int> tree) {
-                      EXPECT_TRUE(tree.erase(handle_in(0)));
-                      EXPECT_EQ(tree.parent(handle_in(3)), handle_in(2));
+                      EXPECT_TRUE(tree.erase(made_up(0)));
+                      EXPECT_EQ(tree.parent(made_up(3)), made_up(2));
                       EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()),
-                                (std::vector{handle_in(2), handle_in(1)}));
-                      EXPECT_EQ(tree.place(handle_in(2)), 0U);
-                      EXPECT_EQ(tree.place(handle_in(1)), 1U);
+                                (std::vector{made_up(2), made_up(1)}));
+                      EXPECT_EQ(tree.place(made_up(2)), 0U);
+                      EXPECT_EQ(tree.place(made_up(1)), 1U);
                   }),
               2U);
 }
@@ -368,22 +363,22 @@ TEST(containers_without_memory, hierarchy_detaches_without_memory_after_it_has_s
     hierarchy<int> tree;
     constexpr std::uint64_t children = 1000;
     for (std::uint64_t i = 1; i != children + 1; ++i) {
-        tree.set_parent(handle_in(i), handle_in(0));
+        tree.set_parent(made_up(i), made_up(0));
     }
     hierarchy<int> copy = tree;
     tree.shrink_to_fit();
     memory_shortage when(shortage::from_one_allocation_on, 0);
     when.begin();
     for (std::uint64_t i = 1; i != children + 1; ++i) {
-        tree.clear_parent(handle_in(i));
-        copy.clear_parent(handle_in(i));
+        tree.clear_parent(made_up(i));
+        copy.clear_parent(made_up(i));
     }
     when.end();
     EXPECT_FALSE(when.came());
     for (const hierarchy<int>* each : {&tree, &copy}) {
         EXPECT_EQ(each->roots().size(), children + 1);
-        EXPECT_TRUE(each->children(handle_in(0)).empty());
-        EXPECT_EQ(each->place(handle_in(children)), children) << "the last of the roots";
+        EXPECT_TRUE(each->children(made_up(0)).empty());
+        EXPECT_EQ(each->place(made_up(children)), children) << "the last of the roots";
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
+#include <tests/support/made_up.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +28,6 @@ using namespace handlepool::property_literals;
 using object_pool = pool<int>;
 using object_handle = object_pool::handle_type;
 using object_store = property_store<int>;
-
-object_handle object_in(std::uint64_t index) {
-    return object_handle::from_value(default_layout::value_of(index, default_layout::make_tag(1, 1)));
-}
 
 /// Calls `round()` with another allocation failing each time; after a failure `expect_unchanged()`. Returns
 /// how many allocations there are.
@@ -59,7 +56,7 @@ TEST(property_store_without_memory, a_hundred_thousand_bags_need_no_allocation) 
     EXPECT_EQ(allocations_of(
                   [&] {
                       for (std::uint64_t i = 0; i != many; ++i) {
-                          store.set(object_in(i), "value"_key, i);
+                          store.set(made_up(i), "value"_key, i);
                       }
                   },
                   [] {}),
@@ -74,14 +71,14 @@ TEST(property_store_without_memory, nor_do_bags_that_grow_shrink_and_end) {
     EXPECT_EQ(allocations_of(
                   [&] {
                       for (std::uint64_t i = 0; i != 1000; ++i) {
-                          const object_handle object = object_in(i);
+                          const object_handle object = made_up(i);
                           store.set(object, "value"_key, i);
                           for (const std::size_t size : {10U, 1'000U, 50'000U, 100U}) {
                               store.set(object, "text"_key, std::string_view(text).substr(0, size));
                           }
                           store.erase_property(object, "text"_key);
-                          store.merge(object, store.view(object_in(0)));
-                          store.assign(object_in(i + 1), store.view(object));
+                          store.merge(object, store.view(made_up(0)));
+                          store.assign(made_up(i + 1), store.view(object));
                           store.erase(object);
                       }
                       store.clear();
@@ -96,7 +93,7 @@ TEST(property_store_without_memory, shrunk_it_has_nothing_ready) {
     constexpr std::size_t count = 170'000;
     object_store store;
     for (std::uint64_t i = 0; i != count; ++i) {
-        store.set(object_in(i), "value"_key, i);
+        store.set(made_up(i), "value"_key, i);
     }
     store.shrink_to_fit();
     EXPECT_LE(store.memory().resident, 32 * count + 65'536) << "24 bytes, and 8 for the slot";
@@ -141,7 +138,7 @@ TEST(property_store_without_memory, a_path_that_cannot_be_named_is_not_set) {
     object_store store;
     store.set_names(names);
     EXPECT_EQ(
-        allocations_of([&] { store.set(object_in(1), "value"_key, 1); }, [&] { EXPECT_TRUE(store.empty()); }),
+        allocations_of([&] { store.set(made_up(1), "value"_key, 1); }, [&] { EXPECT_TRUE(store.empty()); }),
         1U)
         << "the table's entry";
 }
@@ -165,7 +162,7 @@ TEST(property_store_without_memory, is_attached_or_not) {
 TEST(property_store_without_memory, moves_together_or_stays) {
     object_store store;
     for (std::uint64_t i = 0; i != 100; ++i) {
-        store.set(object_in(i), "value"_key, i);
+        store.set(made_up(i), "value"_key, i);
     }
     EXPECT_GE(allocations_of([&] { store.shrink_to_fit(); }, [&] { EXPECT_EQ(store.size(), 100U); }), 3U);
     store.for_each([](object_handle each, property_view bag) {
@@ -176,7 +173,7 @@ TEST(property_store_without_memory, moves_together_or_stays) {
 TEST(property_store_without_memory, is_written_and_read_whole_or_not) {
     object_store store;
     for (std::uint64_t i = 0; i != 10; ++i) {
-        store.set(object_in(i), "text"_key, std::string(i * 10, 'x'));
+        store.set(made_up(i), "text"_key, std::string(i * 10, 'x'));
     }
     std::string bytes;
     EXPECT_GE(allocations_of(
@@ -191,11 +188,11 @@ TEST(property_store_without_memory, is_written_and_read_whole_or_not) {
                   [] {}),
               2U);
     object_store other;
-    other.set(object_in(77), "kept"_key, 1);
+    other.set(made_up(77), "kept"_key, 1);
     EXPECT_GE(allocations_of([&] { other.read(std::as_bytes(std::span(bytes))); },
                              [&] {
                                  EXPECT_EQ(other.size(), 1U);
-                                 EXPECT_TRUE(other.contains(object_in(77)));
+                                 EXPECT_TRUE(other.contains(made_up(77)));
                              }),
               3U);
     EXPECT_EQ(other.size(), 10U);
@@ -206,7 +203,7 @@ TEST(property_store_without_memory, is_written_and_read_with_its_names_or_not) {
     object_store store;
     store.set_names(names);
     for (std::uint64_t i = 0; i != 10; ++i) {
-        store.set(object_in(i), names.add({"a name of more than 15 characters", std::to_string(i)}), i);
+        store.set(made_up(i), names.add({"a name of more than 15 characters", std::to_string(i)}), i);
     }
     std::string bytes;
     EXPECT_GE(allocations_of(
@@ -223,17 +220,17 @@ TEST(property_store_without_memory, is_written_and_read_with_its_names_or_not) {
     key_table other_names;
     object_store other;
     other.set_names(other_names);
-    other.set(object_in(77), "kept"_key, 1);
+    other.set(made_up(77), "kept"_key, 1);
     EXPECT_GE(allocations_of([&] { other.read(std::as_bytes(std::span(bytes))); },
                              [&] {
                                  EXPECT_EQ(other.size(), 1U);
-                                 EXPECT_TRUE(other.contains(object_in(77)));
+                                 EXPECT_TRUE(other.contains(made_up(77)));
                                  EXPECT_EQ(other_names.size(), 1U);
                              }),
               20U);
     EXPECT_EQ(other.size(), 10U);
     EXPECT_EQ(other_names.size(), 11U);
-    EXPECT_EQ(describe(other.view(object_in(9))), "\"a name of more than 15 characters\" / \"9\": 9\n");
+    EXPECT_EQ(describe(other.view(made_up(9))), "\"a name of more than 15 characters\" / \"9\": 9\n");
 }
 
 } // namespace

@@ -8,6 +8,8 @@
 #include <boost/crc.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/made_up.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/scratch_directory.hpp>
 
@@ -28,7 +30,6 @@
 #if !defined(_WIN32)
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <tests/support/file_size_limit.hpp>
 #include <unistd.h>
 #endif
 
@@ -45,17 +46,12 @@ using object_pool = pool<int>;
 using object_handle = object_pool::handle_type;
 using object_store = property_store<int>;
 
-object_handle object_in(std::uint64_t index, std::uint32_t generation = 1, std::uint32_t pool_id = 1) {
-    return object_handle::from_value(
-        default_layout::value_of(index, default_layout::make_tag(pool_id, generation)));
-}
-
 object_store three_bags() {
     object_store store;
-    store.set(object_in(0), "name"_key, "first");
-    store.set(object_in(7, 5), "numbers"_key, {1.0F, 2.0F, 3.0F});
-    store.set(object_in(7, 5), "value"_key, 4);
-    store.set(object_in(9), "flag"_key, true);
+    store.set(made_up(0), "name"_key, "first");
+    store.set(made_up(7, 5), "numbers"_key, {1.0F, 2.0F, 3.0F});
+    store.set(made_up(7, 5), "value"_key, 4);
+    store.set(made_up(9), "flag"_key, true);
     return store;
 }
 
@@ -89,9 +85,8 @@ void sign(std::string& bytes) {
 /// Why the bytes are refused. They must be, and nothing may change.
 template <class Store = object_store>
 std::string refusal(const std::string& bytes) {
-    using layout = typename Store::handle_type::layout;
     Store store;
-    store.set(Store::handle_type::from_value(layout::value_of(3, layout::make_tag(1, 1))), "kept"_key, 1);
+    store.set(made_up<typename Store::handle_type>(3), "kept"_key, 1);
     std::string error;
     EXPECT_FALSE(store.try_read(as_bytes(bytes), error, "file"));
     EXPECT_THAT(error, StartsWith("file, byte "));
@@ -104,11 +99,11 @@ TEST(property_store_file_test, what_was_written_is_read) {
     const object_store store = three_bags();
     const std::string bytes = bytes_of(store);
     object_store other;
-    other.set(object_in(100), "replaced"_key, 1);
+    other.set(made_up(100), "replaced"_key, 1);
     EXPECT_EQ(other.read(as_bytes(bytes)), 3U);
     expect_same(store, other);
     EXPECT_EQ(bytes_of(other), bytes);
-    EXPECT_TRUE(other.set(object_in(9), "flag"_key, false)) << "and goes on";
+    EXPECT_TRUE(other.set(made_up(9), "flag"_key, false)) << "and goes on";
     EXPECT_EQ(object_store().read(as_bytes(bytes_of(object_store()))), 0U);
 }
 
@@ -120,10 +115,10 @@ TEST(property_store_file_test, is_read_at_any_address) {
 
 TEST(property_store_file_test, nothing_that_was_erased_is_in_it) {
     object_store store = three_bags();
-    store.set(object_in(0), "secret"_key, "hidden text");
-    store.erase_property(object_in(0), "secret"_key);
-    store.set(object_in(1), "secret"_key, "hidden text");
-    store.erase(object_in(1));
+    store.set(made_up(0), "secret"_key, "hidden text");
+    store.erase_property(made_up(0), "secret"_key);
+    store.set(made_up(1), "secret"_key, "hidden text");
+    store.erase(made_up(1));
     EXPECT_EQ(bytes_of(store), bytes_of(three_bags()));
 }
 
@@ -183,21 +178,21 @@ TEST(property_store_file_test, an_attached_store_leaves_out_the_dead) {
 
 TEST(property_store_file_test, owners_may_have_other_handles_now) {
     const std::string bytes = bytes_of(three_bags());
-    const std::map<object_handle, object_handle> now{{object_in(0), object_in(50, 3, 2)},
-                                                     {object_in(9), object_in(2, 1, 2)}};
+    const std::map<object_handle, object_handle> now{{made_up(0), made_up(50, 3, 2)},
+                                                     {made_up(9), made_up(2, 1, 2)}};
     const auto owner_now = [&](object_handle before) {
         const auto found = now.find(before);
         return found != now.end() ? found->second : object_handle();
     };
     object_store store;
     EXPECT_EQ(store.read(as_bytes(bytes), "file", owner_now), 2U);
-    EXPECT_EQ(store.view(object_in(50, 3, 2)).at<std::string_view>("name"_key), "first");
-    EXPECT_TRUE(store.view(object_in(2, 1, 2)).at<bool>("flag"_key));
+    EXPECT_EQ(store.view(made_up(50, 3, 2)).at<std::string_view>("name"_key), "first");
+    EXPECT_TRUE(store.view(made_up(2, 1, 2)).at<bool>("flag"_key));
     EXPECT_EQ(store.size(), 2U);
-    const auto all_one = [](object_handle) { return object_in(1); };
+    const auto all_one = [](object_handle) { return made_up(1); };
     EXPECT_THAT([&] { store.read(as_bytes(bytes), "file", all_one); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("slot of #1")));
-    const auto never_one = [](object_handle) { return object_in(1, 2); };
+    const auto never_one = [](object_handle) { return made_up(1, 2); };
     EXPECT_THROW(store.read(as_bytes(bytes), "file", never_one), std::invalid_argument);
     const auto throws = [](object_handle) -> object_handle { throw std::runtime_error("asked"); };
     EXPECT_THROW(store.read(as_bytes(bytes), "file", throws), std::runtime_error);
@@ -213,7 +208,7 @@ TEST(property_store_file_test, an_attached_store_asks_for_the_owners_of_now) {
     object_store store;
     store.set_names(names);
     store.attach(pool);
-    const auto owner_now = [&](object_handle before) { return before == object_in(9) ? living : dead; };
+    const auto owner_now = [&](object_handle before) { return before == made_up(9) ? living : dead; };
     EXPECT_EQ(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), 1U);
     EXPECT_TRUE(store.view(living).at<bool>("flag"_key));
     EXPECT_EQ(store.view(living).names(), &names);
@@ -226,7 +221,7 @@ TEST(property_store_file_test, an_attached_store_asks_for_the_owners_of_now) {
 TEST(property_store_file_test, one_slot_has_one_bag) {
     for (const std::uint64_t first : {0U, 9U}) { // in either order
         const auto owner_now = [&](object_handle before) {
-            return before.index() == 7 ? object_handle() : object_in(5, before.index() == first ? 1 : 3);
+            return before.index() == 7 ? object_handle() : made_up(5, before.index() == first ? 1 : 3);
         };
         object_store store;
         EXPECT_THROW(store.read(as_bytes(bytes_of(three_bags())), "file", owner_now), std::invalid_argument);
@@ -239,7 +234,7 @@ TEST(property_store_file_test, a_file_that_cannot_be_written_leaves_the_former_o
     const std::filesystem::path file = directory.path() / "bags";
     three_bags().save(file);
     object_store larger = three_bags();
-    larger.set(object_in(1), "text"_key, std::string(10'000, 'x'));
+    larger.set(made_up(1), "text"_key, std::string(10'000, 'x'));
     {
         const support::file_size_limit limit(1000);
         EXPECT_EQ(larger.try_save(file), std::errc::file_too_large);
@@ -321,11 +316,11 @@ TEST(property_store_file_test, a_checksum_alone_makes_no_store) {
     EXPECT_THAT(refusal(changed(16, 2, 8)), HasSubstr("after the last bag"));
     EXPECT_THAT(refusal(changed(16, 4, 8)), HasSubstr("missing"));
     EXPECT_THAT(refusal(changed(24, 0, 8)), HasSubstr("byte 24: no object"));
-    EXPECT_THAT(refusal(changed(24, object_in(0, 2).value(), 8)), HasSubstr("no object"));
-    EXPECT_THAT(refusal(changed(24, object_in(0, 1, 9).value(), 8)), HasSubstr("of one pool"));
-    EXPECT_THAT(refusal(changed(24, object_in(0, default_layout::generation_mask).value(), 8)),
+    EXPECT_THAT(refusal(changed(24, made_up(0, 2).value(), 8)), HasSubstr("no object"));
+    EXPECT_THAT(refusal(changed(24, made_up(0, 1, 9).value(), 8)), HasSubstr("of one pool"));
+    EXPECT_THAT(refusal(changed(24, made_up(0, default_layout::generation_mask).value(), 8)),
                 HasSubstr("no object"));
-    EXPECT_THAT(refusal(changed(24, object_in(7, 5).value(), 8)), HasSubstr("ascend"));
+    EXPECT_THAT(refusal(changed(24, made_up(7, 5).value(), 8)), HasSubstr("ascend"));
     EXPECT_THAT(refusal(changed(32 + 6, 0xffff, 2)), HasSubstr("cut off"));
     EXPECT_THAT(refusal(changed(32 + 6, 0, 2)), HasSubstr("byte 32"));
     EXPECT_THAT(refusal(changed(32 + 6, 8, 2)), HasSubstr("byte 44: a content lies outside"));
@@ -335,7 +330,7 @@ TEST(property_store_file_test, a_checksum_alone_makes_no_store) {
 template <class Layout>
 std::string bytes_of_one(std::uint64_t index = 1) {
     property_store<int, Layout> store;
-    store.set(handle<int, Layout>::from_value(Layout::value_of(index, Layout::make_tag(1, 1))), "a"_key, 1);
+    store.set(made_up<handle<int, Layout>>(index), "a"_key, 1);
     return bytes_of(store);
 }
 

@@ -11,6 +11,7 @@
 
 #include <boost/crc.hpp>
 #include <gtest/gtest.h>
+#include <tests/support/made_up.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/scratch_directory.hpp>
 
@@ -37,10 +38,6 @@ using object_pool = pool<int>;
 using object_handle = object_pool::handle_type;
 using object_store = property_store<int>;
 
-object_handle object_numbered(std::uint64_t index) {
-    return object_handle::from_value(default_layout::value_of(index, default_layout::make_tag(1, 1)));
-}
-
 /// A store and what names its paths.
 struct named_store {
     key_table names{};
@@ -53,8 +50,8 @@ constexpr std::string_view first_sheet = R"({"name":"Anna","stats":{"health":7.0
 constexpr std::string_view second_sheet = R"({"a\nb":true,"stats":{"health":3.0}})";
 
 void fill(named_store& store) {
-    store.bags.assign(object_numbered(0), bag_from_json(first_sheet, "first", &store.names));
-    store.bags.assign(object_numbered(7), bag_from_json(second_sheet, "second", &store.names));
+    store.bags.assign(made_up(0), bag_from_json(first_sheet, "first", &store.names));
+    store.bags.assign(made_up(7), bag_from_json(second_sheet, "second", &store.names));
 }
 
 std::string written(const object_store& bags, names_in_file names = names_in_file::included) {
@@ -89,7 +86,7 @@ std::string signed_again(std::string bytes) {
 /// Why the bytes are refused. They must be, and neither the bags nor their names may change.
 std::string refusal_of_file(const std::string& bytes) {
     named_store store;
-    store.bags.set(object_numbered(3), store.names.add({"kept"}), 1);
+    store.bags.set(made_up(3), store.names.add({"kept"}), 1);
     std::string error;
     EXPECT_FALSE(store.bags.try_read(bytes_in(bytes), error, "file"));
     EXPECT_THROW(store.bags.read(bytes_in(bytes)), invalid_bag);
@@ -101,8 +98,8 @@ std::string refusal_of_file(const std::string& bytes) {
 TEST(property_store_names_test, travel_with_the_file) {
     named_store loaded;
     EXPECT_EQ(loaded.bags.read(bytes_in(file_of_two())), 2U);
-    EXPECT_EQ(to_json(loaded.bags.view(object_numbered(0)), -1), first_sheet);
-    EXPECT_EQ(to_json(loaded.bags.view(object_numbered(7)), -1), second_sheet);
+    EXPECT_EQ(to_json(loaded.bags.view(made_up(0)), -1), first_sheet);
+    EXPECT_EQ(to_json(loaded.bags.view(made_up(7)), -1), second_sheet);
     EXPECT_EQ(loaded.names.size(), 4U) << "each once";
     EXPECT_EQ(written(loaded.bags), file_of_two());
 }
@@ -116,7 +113,7 @@ TEST(property_store_names_test, are_left_out_where_nobody_asks_for_them) {
     EXPECT_EQ(loaded.bags.read(bytes_in(without)), 2U);
     EXPECT_EQ(loaded.names.size(), 0U);
     std::string error;
-    EXPECT_FALSE(try_to_json(loaded.bags.view(object_numbered(7)), error));
+    EXPECT_FALSE(try_to_json(loaded.bags.view(made_up(7)), error));
     std::string with_none = without;
     with_none.replace(8, 4, number(2)).insert(with_none.size() - 4, number(0));
     EXPECT_EQ(written(loaded.bags), signed_again(with_none));
@@ -149,7 +146,7 @@ TEST(property_store_names_test, files_are_saved_with_them) {
     EXPECT_EQ(std::filesystem::file_size(file), file_of_two().size());
     named_store loaded;
     EXPECT_EQ(loaded.bags.load(file), 2U);
-    EXPECT_EQ(to_json(loaded.bags.view(object_numbered(0)), -1), first_sheet);
+    EXPECT_EQ(to_json(loaded.bags.view(made_up(0)), -1), first_sheet);
     EXPECT_EQ(store.bags.try_save(file), std::error_code());
     EXPECT_EQ(std::filesystem::file_size(file), written(store.bags, names_in_file::left_out).size());
 }
@@ -157,10 +154,10 @@ TEST(property_store_names_test, files_are_saved_with_them) {
 TEST(property_store_names_test, are_those_of_the_paths_that_a_bag_has_and_the_table_knows) {
     named_store store;
     store.names.add({"unused"});
-    store.bags.set(object_numbered(0), "unnamed"_key, 1);
-    store.bags.set(object_numbered(1), store.names.add({"named"}), 1);
-    store.bags.set(object_numbered(2), store.names.add({"erased"}), 1);
-    store.bags.erase(object_numbered(2));
+    store.bags.set(made_up(0), "unnamed"_key, 1);
+    store.bags.set(made_up(1), store.names.add({"named"}), 1);
+    store.bags.set(made_up(2), store.names.add({"erased"}), 1);
+    store.bags.erase(made_up(2));
     named_store loaded;
     EXPECT_EQ(loaded.bags.read(bytes_in(written(store.bags))), 2U);
     EXPECT_EQ(loaded.names.size(), 1U);
@@ -183,20 +180,20 @@ TEST(property_store_names_test, any_bytes_are_a_key) {
     named_store store;
     const std::string long_key(100'000, 'k');
     const std::array<std::string_view, 4> keys{"", std::string_view("\0", 1), "\xff\n", long_key};
-    store.bags.set(object_numbered(0), store.names.add(keys), 1);
+    store.bags.set(made_up(0), store.names.add(keys), 1);
     named_store loaded;
     EXPECT_EQ(loaded.bags.read(bytes_in(written(store.bags))), 1U);
-    const property_hash path = (*loaded.bags.view(object_numbered(0)).begin()).hash();
+    const property_hash path = (*loaded.bags.view(made_up(0)).begin()).hash();
     EXPECT_EQ(loaded.names.keys_of(path), std::vector<std::string>(keys.begin(), keys.end()));
 }
 
 TEST(property_store_names_test, a_table_that_knows_another_path_of_the_hash_refuses_them) {
     named_store store;
-    store.bags.set(object_numbered(0), store.names.add({colliding_keys[0]}), 1);
+    store.bags.set(made_up(0), store.names.add({colliding_keys[0]}), 1);
     const std::string bytes = written(store.bags);
     named_store loaded;
     loaded.names.add({colliding_keys[1]});
-    loaded.bags.set(object_numbered(3), "kept"_key, 1);
+    loaded.bags.set(made_up(3), "kept"_key, 1);
     const auto refused = [&](auto read) {
         try {
             read();
@@ -219,7 +216,7 @@ TEST(property_store_names_test, are_known_also_of_bags_that_are_left_out) {
     named_store store;
     store.bags.attach(pool);
     const auto owner_now = [&](object_handle before) {
-        return before == object_numbered(0) ? living : object_handle();
+        return before == made_up(0) ? living : object_handle();
     };
     EXPECT_EQ(store.bags.read(bytes_in(file_of_two()), "file", owner_now), 1U);
     EXPECT_EQ(to_json(store.bags.view(living), -1), first_sheet);
@@ -250,7 +247,7 @@ TEST(property_store_names_test, each_cut_is_noticed_whatever_the_checksum) {
 std::string file_with(const std::string& names, std::initializer_list<property_path> paths) {
     object_store bags;
     for (const property_path path : paths) {
-        bags.set(object_numbered(0), path, 1);
+        bags.set(made_up(0), path, 1);
     }
     std::string bytes = written(bags);
     return signed_again(bytes.substr(0, bytes.size() - 8) + names + number(0));

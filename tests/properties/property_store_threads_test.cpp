@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <support/threads/barrier.hpp>
+#include <tests/support/made_up.hpp>
 #include <tests/support/scratch_directory.hpp>
 #include <tests/support/threads.hpp>
 
@@ -31,16 +32,12 @@ using object_handle = object_pool::handle_type;
 
 constexpr std::size_t threads = 4;
 
-object_handle object_in(std::uint64_t index, std::uint32_t pool_id = 1) {
-    return object_handle::from_value(default_layout::value_of(index, default_layout::make_tag(pool_id, 1)));
-}
-
 TEST(property_store_threads_test, threads_change_bags_of_neighbours) {
     constexpr std::uint64_t objects = 2000;
     property_store<int> store;
     in_threads(threads, [&](std::size_t thread) {
         for (std::uint64_t i = thread; i < objects; i += threads) {
-            const object_handle object = object_in(i);
+            const object_handle object = made_up(i);
             for (std::uint64_t key = 0; key != 8; ++key) {
                 store.set(object, property_path(std::to_string(key)), i + key);
             }
@@ -64,18 +61,18 @@ TEST(property_store_threads_test, threads_change_bags_of_neighbours) {
 TEST(property_store_threads_test, threads_read_what_no_thread_changes) {
     property_store<int> store;
     for (std::uint64_t i = 0; i != 100; ++i) {
-        store.set(object_in(i), "value"_key, i);
+        store.set(made_up(i), "value"_key, i);
     }
     in_threads(threads, [&](std::size_t thread) {
         if (thread == 0) { // beside one that changes others
             for (std::uint64_t i = 100; i != 1000; ++i) {
-                store.set(object_in(i), "value"_key, i);
+                store.set(made_up(i), "value"_key, i);
             }
             return;
         }
         for (std::uint64_t i = 0; i != 100; ++i) {
-            EXPECT_EQ(store.view(object_in(i)).at<float>("value"_key), static_cast<float>(i));
-            EXPECT_TRUE(store.contains(object_in(i)));
+            EXPECT_EQ(store.view(made_up(i)).at<float>("value"_key), static_cast<float>(i));
+            EXPECT_TRUE(store.contains(made_up(i)));
             EXPECT_GE(store.size(), 100U);
         }
     });
@@ -98,7 +95,7 @@ TEST(property_store_threads_test, of_two_pools_whose_objects_come_first_one_wins
         for (property_store<int>& store : stores) {
             next.arrive_and_wait();
             try {
-                store.set(object_in(thread, static_cast<std::uint32_t>(thread) + 1), "value"_key, 1);
+                store.set(made_up(thread, 1, static_cast<std::uint32_t>(thread) + 1), "value"_key, 1);
             } catch (const std::invalid_argument&) {
                 ++refused;
             }
@@ -114,7 +111,7 @@ TEST(property_store_threads_test, of_one_pool_whose_objects_come_first_all_are_t
     for (int round = 0; round != 200; ++round) {
         property_store<int> store({.slot_limit = 100, .bytes = 10'000});
         in_threads(threads,
-                   [&](std::size_t thread) { EXPECT_TRUE(store.set(object_in(thread), "value"_key, 1)); });
+                   [&](std::size_t thread) { EXPECT_TRUE(store.set(made_up(thread), "value"_key, 1)); });
         EXPECT_EQ(store.size(), threads);
     }
 }
@@ -124,7 +121,7 @@ TEST(property_store_threads_test, the_highest_slot_is_known_whoever_comes_last) 
         property_store<int> store({.slot_limit = 100'000, .bytes = 100'000});
         in_threads(threads, [&](std::size_t thread) {
             for (std::uint64_t i = 0; i != 10; ++i) {
-                store.set(object_in(i * 4096 + thread * 1024), "value"_key, 1);
+                store.set(made_up(i * 4096 + thread * 1024), "value"_key, 1);
             }
         });
         std::size_t seen = 0;
@@ -136,13 +133,12 @@ TEST(property_store_threads_test, the_highest_slot_is_known_whoever_comes_last) 
 // Whose slot has another thread's object by now.
 TEST(property_store_threads_test, a_stale_handle_can_be_asked_about_at_any_time) {
     property_store<int> store;
-    const object_handle stale = object_in(1);
+    const object_handle stale = made_up(1);
     std::atomic<bool> done = false;
     in_threads(2, [&](std::size_t thread) {
         if (thread == 0) {
             for (std::uint32_t i = 1; i != 5000; ++i) {
-                const auto now = object_handle::from_value(
-                    default_layout::value_of(1, default_layout::make_tag(1, 2 * i + 1)));
+                const auto now = made_up(1, 2 * i + 1);
                 store.set(now, "value"_key, i);
                 store.set(now, "text"_key, std::string(i % 50, 'x'));
                 if (i % 2 == 0) {
@@ -166,7 +162,7 @@ TEST(property_store_threads_test, a_file_comes_whole_though_several_threads_save
     const auto store_of = [](std::uint64_t count) {
         property_store<int> store({.slot_limit = 10'000, .bytes = 1'000'000});
         for (std::uint64_t i = 0; i != count; ++i) {
-            store.set(object_in(i), "value"_key, i);
+            store.set(made_up(i), "value"_key, i);
         }
         return store;
     };

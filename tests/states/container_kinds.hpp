@@ -46,12 +46,7 @@ struct states_of<handle_set<int>> {
             EXPECT_TRUE(set.contains(each));
         }
     }
-    static std::vector<named_state<container>> members() {
-        return {{"members_", has_members<container>},
-                {"link_.pool_id_", refuses_others<container>},
-                {"link_", is_attached<container>},
-                {"link_.state_", asks_the_pool<container>}};
-    }
+    static std::vector<named_state<container>> members() { return states_of_members<container>({}); }
 };
 
 template <>
@@ -81,11 +76,8 @@ struct states_of<handle_map<int, std::string>> {
         }
     }
     static std::vector<named_state<container>> members() {
-        return {{"members_", has_members<container>},
-                {"link_.pool_id_", refuses_others<container>},
-                {"values_", [](container& map, fleet&) { return !map.values().empty(); }},
-                {"link_", is_attached<container>},
-                {"link_.state_", asks_the_pool<container>}};
+        return states_of_members<container>(
+            {{"values_", [](container& map, fleet&) { return !map.values().empty(); }}});
     }
 };
 
@@ -127,31 +119,28 @@ struct states_of<handle_index<int, std::string>> {
                   std::vector{with[fleet::nameless]});
     }
     static std::vector<named_state<container>> members() {
-        return {{"duplicates_",
-                 [](container& index, fleet& in) {
-                     const ship one = in.ships.emplace(200);
-                     const ship other = in.ships.emplace(200);
-                     in.ships.compact();
-                     bool both = true;
-                     for (const ship each : {one, other}) {
-                         both = (index.contains(each) || add(index, each, 200)) && both;
-                         in.ships.erase(each);
-                     }
-                     in.ships.compact();
-                     index.prune(in.ships); // unless it is attached
-                     return both;
-                 },
-                 true},
-                {"entries_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
-                {"members_", has_members<container>},
-                {"link_.pool_id_", refuses_others<container>},
-                {"keys_",
-                 [](container& index, fleet&) {
-                     return !index.empty() && index.key_of(index.handles().front()) != nullptr;
-                 }},
-                {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }, true},
-                {"link_", is_attached<container>},
-                {"link_.state_", asks_the_pool<container>}};
+        return states_of_members<container>(
+            {{"duplicates_",
+              [](container& index, fleet& in) {
+                  const ship one = in.ships.emplace(200);
+                  const ship other = in.ships.emplace(200);
+                  in.ships.compact();
+                  bool both = true;
+                  for (const ship each : {one, other}) {
+                      both = (index.contains(each) || add(index, each, 200)) && both;
+                      in.ships.erase(each);
+                  }
+                  in.ships.compact();
+                  index.prune(in.ships); // unless it is attached
+                  return both;
+              },
+              true},
+             {"entries_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
+             {"keys_",
+              [](container& index, fleet&) {
+                  return !index.empty() && index.key_of(index.handles().front()) != nullptr;
+              }},
+             {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }, true}});
     }
 };
 
@@ -188,30 +177,27 @@ struct states_of<hierarchy<int>> {
         EXPECT_EQ(std::ranges::distance(tree.depth_first(with[0])), 5);
     }
     static std::vector<named_state<container>> members() {
-        return {{"when_parent_ends_",
-                 [](container& tree, fleet& in) {
-                     const ship parent = in.ships.emplace(200);
-                     const ship child = in.ships.emplace(201);
-                     tree.set_parent(child, parent);
-                     in.ships.erase(parent);
-                     in.ships.compact();
-                     tree.prune(in.ships); // unless it is attached
-                     const bool lives = !in.ships.erase(child);
-                     in.ships.compact();
-                     tree.prune(in.ships);
-                     return lives;
-                 },
-                 true},
-                {"members_", has_members<container>},
-                {"link_.pool_id_", refuses_others<container>},
-                {"nodes_",
-                 [](container& tree, fleet&) {
-                     return std::ranges::any_of(tree.handles(),
-                                                [&](ship each) { return !tree.children(each).empty(); });
-                 }},
-                {"roots_", [](container& tree, fleet&) { return !tree.roots().empty(); }},
-                {"link_", is_attached<container>},
-                {"link_.state_", asks_the_pool<container>}};
+        return states_of_members<container>(
+            {{"when_parent_ends_",
+              [](container& tree, fleet& in) {
+                  const ship parent = in.ships.emplace(200);
+                  const ship child = in.ships.emplace(201);
+                  tree.set_parent(child, parent);
+                  in.ships.erase(parent);
+                  in.ships.compact();
+                  tree.prune(in.ships); // unless it is attached
+                  const bool lives = !in.ships.erase(child);
+                  in.ships.compact();
+                  tree.prune(in.ships);
+                  return lives;
+              },
+              true},
+             {"nodes_",
+              [](container& tree, fleet&) {
+                  return std::ranges::any_of(tree.handles(),
+                                             [&](ship each) { return !tree.children(each).empty(); });
+              }},
+             {"roots_", [](container& tree, fleet&) { return !tree.roots().empty(); }}});
     }
 };
 

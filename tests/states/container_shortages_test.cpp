@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
+#include <tests/support/made_up.hpp>
 
 #include <cstddef>
 #include <new>
@@ -142,8 +143,7 @@ TYPED_TEST(container_shortages, add_in_a_slot_far_from_all_others) {
     with_full_container_in_need<TypeParam>(
         [&](TypeParam& one, fleet& in) {
             one.detach(); // from a pool that has no such slot
-            far =
-                ship::from_value(default_layout::value_of(4'000, default_layout::make_tag(in.ships.id(), 1)));
+            far = made_up(4'000, 1, in.ships.id());
             states_of<TypeParam>::add(one, far, 20);
         },
         [&](TypeParam& one, fleet& in, bool done) {

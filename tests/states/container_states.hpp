@@ -98,6 +98,16 @@ bool refuses_others(Container& container, fleet& in) {
     }
 }
 
+/// The states of what each handle_container has, and those of what this kind has beside it.
+template <class Container>
+std::vector<named_state<Container>> states_of_members(std::vector<named_state<Container>> own) {
+    own.insert(own.begin(), {{"members_", has_members<Container>},
+                             {"link_", is_attached<Container>},
+                             {"link_.pool_id_", refuses_others<Container>},
+                             {"link_.state_", asks_the_pool<Container>}});
+    return own;
+}
+
 /// Each member has another value than its default.
 template <class Container>
 Container full_container(fleet& in, const std::vector<ship>& with) {

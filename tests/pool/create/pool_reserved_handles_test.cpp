@@ -13,6 +13,7 @@
 #include <tests/support/chosen_module.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/made_up.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 #include <tests/support/threads.hpp>
@@ -169,15 +170,13 @@ TEST(handle_state_test, is_stale_for_all_that_was_not_given_out) {
     using handle_type = numbers::handle_type;
     const auto reserved = pool.reserve_handle();
     const auto alive = pool.emplace(1U);
-    const auto foreign = handle_type::from_value(default_layout::value_of(
-        reserved.index(), default_layout::make_tag(other.id(), reserved.generation())));
+    const auto foreign = made_up<handle_type>(reserved.index(), reserved.generation(), other.id());
     pool.erase(pool.emplace(2U));
     pool.compact(); // a slot that is free, and had an object
     for (std::uint64_t index = 0; index != 12; ++index) {
         for (std::uint32_t generation = 0; generation != 8; ++generation) {
             for (const std::uint32_t id : {pool.id(), other.id()}) {
-                const auto forged = handle_type::from_value(
-                    default_layout::value_of(index, default_layout::make_tag(id, generation)));
+                const auto forged = made_up<handle_type>(index, generation, id);
                 if (forged == reserved || forged == alive) {
                     continue;
                 }

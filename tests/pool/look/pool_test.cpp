@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/made_up.hpp>
 
 #include <algorithm>
 #include <array>
@@ -155,8 +156,7 @@ TEST(pool, at_says_why_a_handle_is_refused) {
         return std::string("accepted");
     };
     const auto with = [&](std::uint64_t index, std::uint32_t generation) {
-        return ints::handle_type::from_value(
-            default_layout::value_of(index, default_layout::make_tag(pool.id(), generation)));
+        return made_up<ints::handle_type>(index, generation, pool.id());
     };
     EXPECT_THAT(refusal({}), HasSubstr("pool 'ints': the null handle"));
     EXPECT_THAT(refusal(other.emplace(1)), HasSubstr("another pool"));

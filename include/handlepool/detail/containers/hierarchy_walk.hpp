@@ -6,9 +6,12 @@
 
 namespace handlepool::detail {
 
-/// Iterators over a node of a hierarchy and all that is below it. They keep no path: each child knows its
-/// place among its siblings, so that the next one is found from there. A null handle is the end.
-template <class Hierarchy>
+/// Which comes first: each node, or all of its children.
+enum class walk_order { parents_first, children_first };
+
+/// Iterates over a node of a hierarchy and all that is below it. Keeps no path: each child knows its place
+/// among its siblings, so that the next one is found from there. A null handle is the end.
+template <class Hierarchy, walk_order Order>
 class hierarchy_walk {
 public:
     using value_type = typename Hierarchy::handle_type;
@@ -17,18 +20,31 @@ public:
     using iterator_concept = std::forward_iterator_tag;
     using iterator_category = std::input_iterator_tag; // its reference is a value
 
+    hierarchy_walk() noexcept = default;
+    hierarchy_walk(const Hierarchy& nodes, value_type root) noexcept
+        : nodes_(&nodes), root_(root), now_(root) {
+        if constexpr (Order == walk_order::children_first) {
+            now_ = lowest(root);
+        }
+    }
+
     value_type operator*() const noexcept { return now_; }
+    hierarchy_walk& operator++() noexcept {
+        now_ = Order == walk_order::parents_first ? after_parent(now_) : after_children(now_);
+        return *this;
+    }
+    hierarchy_walk operator++(int) noexcept {
+        const hierarchy_walk before = *this;
+        ++*this;
+        return before;
+    }
 
     friend bool operator==(const hierarchy_walk& one, const hierarchy_walk& other) noexcept {
         return one.now_ == other.now_;
     }
     friend bool operator==(const hierarchy_walk& one, std::default_sentinel_t) noexcept { return !one.now_; }
 
-protected:
-    hierarchy_walk() noexcept = default;
-    hierarchy_walk(const Hierarchy& nodes, value_type root, value_type first) noexcept
-        : nodes_(&nodes), root_(root), now_(first) {}
-
+private:
     value_type first_child(value_type parent) const noexcept {
         const auto children = nodes_->children(parent);
         return children.empty() ? value_type() : children.front();
@@ -38,71 +54,31 @@ protected:
         const std::size_t next = *nodes_->place(child) + 1;
         return next < siblings.size() ? siblings[next] : value_type();
     }
-
-    const Hierarchy* nodes_ = nullptr;
-    value_type root_;
-    value_type now_;
-};
-
-/// Each node before its children.
-template <class Hierarchy>
-class parents_first : public hierarchy_walk<Hierarchy> {
-public:
-    using typename hierarchy_walk<Hierarchy>::value_type;
-
-    parents_first() noexcept = default;
-    parents_first(const Hierarchy& nodes, value_type root) noexcept
-        : hierarchy_walk<Hierarchy>(nodes, root, root) {}
-
-    parents_first& operator++() noexcept {
-        value_type next = this->first_child(this->now_);
-        for (value_type up = this->now_; !next && up != this->root_; up = this->nodes_->parent(up)) {
-            next = this->next_sibling(up);
-        }
-        this->now_ = next;
-        return *this;
-    }
-    parents_first operator++(int) noexcept {
-        const parents_first before = *this;
-        ++*this;
-        return before;
-    }
-};
-
-/// Each node after its children.
-template <class Hierarchy>
-class children_first : public hierarchy_walk<Hierarchy> {
-public:
-    using typename hierarchy_walk<Hierarchy>::value_type;
-
-    children_first() noexcept = default;
-    children_first(const Hierarchy& nodes, value_type root) noexcept
-        : hierarchy_walk<Hierarchy>(nodes, root, root) {
-        this->now_ = lowest(root);
-    }
-
-    children_first& operator++() noexcept {
-        if (this->now_ == this->root_) {
-            this->now_ = {};
-            return *this;
-        }
-        const value_type next = this->next_sibling(this->now_);
-        this->now_ = next ? lowest(next) : this->nodes_->parent(this->now_);
-        return *this;
-    }
-    children_first operator++(int) noexcept {
-        const children_first before = *this;
-        ++*this;
-        return before;
-    }
-
-private:
     value_type lowest(value_type below) const noexcept {
-        for (value_type child = this->first_child(below); child; child = this->first_child(below)) {
+        for (value_type child = first_child(below); child; child = first_child(below)) {
             below = child;
         }
         return below;
     }
+
+    value_type after_parent(value_type parent) const noexcept {
+        value_type next = first_child(parent);
+        for (value_type up = parent; !next && up != root_; up = nodes_->parent(up)) {
+            next = next_sibling(up);
+        }
+        return next;
+    }
+    value_type after_children(value_type parent) const noexcept {
+        if (parent == root_) {
+            return {};
+        }
+        const value_type next = next_sibling(parent);
+        return next ? lowest(next) : nodes_->parent(parent);
+    }
+
+    const Hierarchy* nodes_ = nullptr;
+    value_type root_;
+    value_type now_;
 };
 
 } // namespace handlepool::detail

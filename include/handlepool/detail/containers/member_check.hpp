@@ -39,13 +39,6 @@ void refuse_reserved(handle_state state, handle<T, Layout> handle, const char* c
     }
 }
 
-/// Refuses a member whose container is about to be attached to this pool, if it is of another one.
-template <class Pool>
-void require_attachable(const Pool& pool, typename Pool::handle_type member, const char* container) {
-    require_pool(member.pool_id(), pool.id(), container);
-    refuse_reserved(pool.state(member), member, container);
-}
-
 /// Raises std::invalid_argument unless the handle can name an object of that pool.
 template <class T, class Layout>
 void require_own(std::optional<std::uint32_t> own, handle<T, Layout> handle, const char* container) {

@@ -15,7 +15,7 @@ namespace handlepool::detail {
 
 /// What tells a container of the objects that end in a pool, by calling its `forget(handle, pool)` after the
 /// program's hooks, and some time before, in most cases, its `prefetch(handle)`. Its hooks hold the address
-/// of a word that names the container, which may move.
+/// of a word that names the container, which may move. Messages begin with the container's `name`.
 template <class Container>
 class pool_subscription {
 public:
@@ -57,15 +57,22 @@ public:
     /// Can the object be a member beside those of the pool `others`, if there are any? False if it is known
     /// to be dead. Raises std::invalid_argument for a handle that the container refuses.
     template <class Handle>
-    bool admits(Handle handle, std::optional<std::uint32_t> others, const char* container) const {
+    bool admits(Handle handle, std::optional<std::uint32_t> others) const {
         if (!attached()) {
-            require_own(others, handle, container);
+            require_own(others, handle, Container::name);
             return true;
         }
-        require_own(pool_id_, handle, container);
+        require_own(pool_id_, handle, Container::name);
         const handle_state state = state_(pool_, handle.value());
-        refuse_reserved(state, handle, container);
+        refuse_reserved(state, handle, Container::name);
         return state == handle_state::alive;
+    }
+
+    /// Refuses a member whose container is about to be attached to this pool, if it is of another one.
+    template <class Pool>
+    static void require_attachable(const Pool& pool, typename Pool::handle_type member) {
+        require_pool(member.pool_id(), pool.id(), Container::name);
+        refuse_reserved(pool.state(member), member, Container::name);
     }
 
     /// The container is here now.

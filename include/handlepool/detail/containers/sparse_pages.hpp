@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace handlepool::detail {
@@ -32,12 +31,10 @@ public:
             }
         }
     }
-    sparse_pages(sparse_pages&& other) noexcept : pages_(std::exchange(other.pages_, {})) {}
-    sparse_pages& operator=(sparse_pages other) noexcept {
-        pages_.swap(other.pages_);
-        return *this;
-    }
+    sparse_pages& operator=(const sparse_pages&) = delete;
     ~sparse_pages() = default;
+
+    void swap(sparse_pages& other) noexcept { pages_.swap(other.pages_); }
 
     /// The slot's number and its tag. Constant.
     entry operator[](std::uint64_t slot) const noexcept {

@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/containers/member_check.hpp>
 #include <handlepool/detail/containers/sparse_pages.hpp>
 #include <handlepool/handle.hpp>
 
@@ -36,19 +35,8 @@ class sparse_set {
 public:
     using handle_type = handle<T, Layout>;
 
-    sparse_set() noexcept = default;
-
-    sparse_set(const sparse_set&) = default;
-    sparse_set(sparse_set&& other) noexcept
-        : positions_(std::move(other.positions_)), handles_(std::exchange(other.handles_, {})) {}
-    sparse_set& operator=(sparse_set other) noexcept {
-        swap(other);
-        return *this;
-    }
-    ~sparse_set() = default;
-
     void swap(sparse_set& other) noexcept {
-        std::swap(positions_, other.positions_);
+        positions_.swap(other.positions_);
         handles_.swap(other.handles_);
     }
 
@@ -88,13 +76,9 @@ public:
     bool has_later(handle_type handle) const noexcept {
         return positions_[handle.index()].tag > handle.tag();
     }
-
-    /// Raises std::invalid_argument if there is one that can't be in a container attached to this pool.
-    template <class Pool>
-    void require_attachable(const Pool& pool, const char* container) const {
-        for (const handle_type each : handles_) {
-            detail::require_attachable(pool, each, container);
-        }
+    /// Is it a member itself, or stale? Constant.
+    bool has_since(handle_type handle) const noexcept {
+        return positions_[handle.index()].tag >= handle.tag();
     }
 
     /// Adds a handle whose slot no member has, at the end. Throws std::bad_alloc; then nothing has changed.
@@ -169,6 +153,15 @@ void make_room(std::vector<Value>& values) {
     if (values.size() == values.capacity()) {
         values.reserve(2 * values.size() + 1);
     }
+}
+
+/// Removes a value, whose place the last one takes, as sparse_set::remove() does with its handle.
+template <class Value>
+void swap_and_pop(std::vector<Value>& values, std::size_t position) noexcept {
+    if (position + 1 != values.size()) {
+        values[position] = std::move(values.back());
+    }
+    values.pop_back();
 }
 
 } // namespace handlepool::detail
