@@ -13,12 +13,12 @@
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/vacated_place.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <latch>
 #include <span>
 #include <thread>
@@ -52,11 +52,7 @@ protected:
     using handles_type = std::vector<handle_type>;
 
     handles_type load(int count) {
-        handles_type handles;
-        for (int i = 0; i != count; ++i) {
-            handles.push_back(pool.emplace(people, static_cast<std::uint64_t>(i)));
-        }
-        return handles;
+        return tabulate(count, [&](int i) { return pool.emplace(people, static_cast<std::uint64_t>(i)); });
     }
     static std::size_t taken(const compaction_stats& done) { return done.removed + done.born; }
 
@@ -472,10 +468,8 @@ TYPED_TEST(compact_some, is_not_shared_with_shards_that_need_nothing) {
 TEST(compact_some_of_a_stable_pool, is_for_objects_not_for_the_places_between_them) {
     census people;
     stable_pool<counted> pool({.name = "people", .capacity = 10'000});
-    std::vector<stable_pool<counted>::handle_type> handles;
-    for (std::uint64_t i = 0; i != 6400; ++i) {
-        handles.push_back(pool.emplace(people, i));
-    }
+    const auto handles =
+        tabulate(std::uint64_t{6400}, [&](std::uint64_t i) { return pool.emplace(people, i); });
     pool.compact();
     for (std::size_t i = 32; i < handles.size(); i += 64) { // a hole in each group
         pool.erase(handles[i]);

@@ -17,10 +17,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// Objects of the dense store and of the nursery, and a reaper.
 template <class Setup>
