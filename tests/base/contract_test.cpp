@@ -6,10 +6,9 @@
 #include <cstdlib>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(contract_death_test, a_violation_names_pool_and_contract_and_aborts) {
     EXPECT_DEATH(contract_violated("ships", "it sank"), "handlepool: pool 'ships': it sank");

@@ -12,11 +12,9 @@
 #include <type_traits>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;

@@ -14,11 +14,9 @@
 #include <string>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::ThrowsMessage;
 
 void print(const char* message) noexcept {

@@ -5,6 +5,7 @@
 #include <handlepool/handlepool.h>
 
 #include <gtest/gtest.h>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -127,33 +128,21 @@ protected:
 };
 
 TEST_P(c_threads_test, handles_resolve_to_their_objects_or_to_nothing_while_frames_compact) {
-    constexpr std::uint64_t threads = 3;
+    constexpr std::size_t threads = 3;
     constexpr int rounds = 4000;
     std::atomic<std::size_t> left{0};
-    std::atomic<std::uint64_t> working{threads};
-    std::latch start(threads + 1);
-    {
-        std::vector<std::jthread> workers;
-        for (std::uint64_t i = 1; i <= threads; ++i) {
-            workers.emplace_back([&, i] {
-                start.arrive_and_wait();
-                left += work(i, rounds);
-                --working;
-            });
+    const auto use = [&](std::size_t thread) { left += work(thread + 1, rounds); };
+    in_threads(threads, use, [&] {
+        handlepool_compaction done{};
+        ASSERT_EQ(handlepool_service_compact(service_.get(), &done), HANDLEPOOL_OK)
+            << handlepool_last_error();
+        const handlepool_items items = handlepool_items_of(pool_);
+        for (std::size_t i = 0; i != items.count; ++i) {
+            const pair& each =
+                *reinterpret_cast<const pair*>(static_cast<const char*>(items.first) + i * items.stride);
+            ASSERT_EQ(each.value, ~each.inverse);
         }
-        start.arrive_and_wait();
-        while (working != 0) {
-            handlepool_compaction done{};
-            ASSERT_EQ(handlepool_service_compact(service_.get(), &done), HANDLEPOOL_OK)
-                << handlepool_last_error();
-            const handlepool_items items = handlepool_items_of(pool_);
-            for (std::size_t i = 0; i != items.count; ++i) {
-                const pair& each =
-                    *reinterpret_cast<const pair*>(static_cast<const char*>(items.first) + i * items.stride);
-                ASSERT_EQ(each.value, ~each.inverse);
-            }
-        }
-    }
+    });
     ASSERT_EQ(handlepool_service_compact(service_.get(), nullptr), HANDLEPOOL_OK);
     EXPECT_EQ(handlepool_pool_size(pool_), left);
     EXPECT_EQ(handlepool_items_of(pool_).count, left);

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>

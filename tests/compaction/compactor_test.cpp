@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/thread_executor.hpp>
@@ -16,16 +15,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr std::uint32_t pool_id = parts_rig<default_policy>::pool_id;
 

@@ -16,10 +16,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// A dense_promoter behind a reaper, each step called by the test.
 template <class Setup>

@@ -13,12 +13,12 @@
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/vacated_place.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <latch>
 #include <span>
 #include <thread>
@@ -52,11 +52,7 @@ protected:
     using handles_type = std::vector<handle_type>;
 
     handles_type load(int count) {
-        handles_type handles;
-        for (int i = 0; i != count; ++i) {
-            handles.push_back(pool.emplace(people, static_cast<std::uint64_t>(i)));
-        }
-        return handles;
+        return tabulate(count, [&](int i) { return pool.emplace(people, static_cast<std::uint64_t>(i)); });
     }
     static std::size_t taken(const compaction_stats& done) { return done.removed + done.born; }
 

@@ -19,11 +19,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

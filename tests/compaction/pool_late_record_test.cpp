@@ -9,17 +9,16 @@
 #include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <cstddef>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
     using pool_type = pool<re_entrant, with_policy<support::tiny_policy<1, support::step_policy>>>;
@@ -32,11 +31,9 @@ TEST(late_record, buries_nothing_when_its_slot_was_given_back_unused) {
                         .slot_limit = 4,
                         .removal_queue_size = 1,
                         .max_threads = 64});
-        std::vector<pool_type::handle_type> handles;
         int destroyed = 0;
-        for (int i = 0; i < 3; ++i) {
-            handles.push_back(pool.emplace(re_entrant::callback{}, [&] { ++destroyed; }));
-        }
+        const auto handles =
+            tabulate(3, [&](int) { return pool.emplace(re_entrant::callback{}, [&] { ++destroyed; }); });
         pool.compact();
         support::stepper eraser(steps, [&] { pool.erase(handles[0]); });
         const bool stopped = eraser.stopped();

@@ -20,7 +20,6 @@
 // One thread compacts in one pass over the records and one over the newborns, where executors with threads
 // need two of each. Both must do the same.
 namespace handlepool::test {
-
 namespace {
 
 /// Each loop of a compaction is divided, also where one thread would do.

@@ -8,6 +8,7 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/tabulate.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -18,7 +19,6 @@
 // A compaction does what was there when it began, whoever runs it and in whatever shard: what its
 // destructors, hooks and move constructors bring waits for the next one.
 namespace handlepool::test {
-
 namespace {
 
 struct four_threads : thread_executor {
@@ -159,10 +159,7 @@ TYPED_TEST(snapshot, of_newborns_has_no_part_of_what_hooks_make) {
     expect_no_children_in(pool<int>(options), this->executor);
     expect_no_children_in(stable_pool<int>(options), this->executor);
     stable_pool<int> with_holes(options);
-    std::vector<handle<int>> all;
-    for (int i = 0; i != 1000; ++i) {
-        all.push_back(with_holes.emplace(i));
-    }
+    const auto all = tabulate(1000, [&](int i) { return with_holes.emplace(i); });
     with_holes.compact();
     for (std::size_t i = 0; i < all.size(); i += 2) {
         with_holes.erase(all[i]);

@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
 

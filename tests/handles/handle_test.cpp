@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <set>
 #include <type_traits>
-#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -116,10 +115,7 @@ TYPED_TEST(handle_layout_test, liveness_is_the_lowest_bit_of_the_generation) {
 
 TEST(handle_test, orders_and_compares_like_its_value) {
     test::random_source random;
-    std::vector<handle<int>> handles;
-    for (int i = 0; i != 100; ++i) {
-        handles.push_back(handle<int>::from_value(random.below(50)));
-    }
+    auto handles = tabulate(100, [&](int) { return handle<int>::from_value(random.below(50)); });
     std::ranges::sort(handles);
     for (std::size_t i = 1; i != handles.size(); ++i) {
         EXPECT_LE(handles[i - 1].value(), handles[i].value());

@@ -11,18 +11,15 @@
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
 #include <tests/support/consistency.hpp>
-#include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace handlepool::test {

@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 #include <tests/support/consistency.hpp>
 
-#include <concepts>
 #include <functional>
 #include <type_traits>
 #include <unordered_map>

@@ -15,12 +15,10 @@
 #include <tests/support/random.hpp>
 #include <tests/support/threads.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace handlepool::test {

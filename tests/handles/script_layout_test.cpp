@@ -5,11 +5,11 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/tabulate.hpp>
 
 #include <cstdint>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -42,10 +42,7 @@ TEST(script_layout_test, every_handle_survives_a_double) {
 
 TEST(script_layout_test, handles_of_the_last_pool_id_work_in_a_pool_after_a_double) {
     script_pool pool({.name = "script", .capacity = 100, .pool_id = script_layout::pool_id_mask});
-    std::vector<script_handle> handles;
-    for (int i = 0; i != 100; ++i) {
-        handles.push_back(through_a_double(pool.emplace(i)));
-    }
+    const auto handles = tabulate(100, [&](int i) { return through_a_double(pool.emplace(i)); });
     pool.compact();
     for (int i = 0; i != 100; ++i) {
         EXPECT_EQ(pool.at(handles[static_cast<std::size_t>(i)]), i);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <support/files/output_file.hpp>
 #include <support/files/read_file.hpp>
+#include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <cstddef>
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace handlepool::support {
@@ -66,12 +66,8 @@ TEST_F(output_file_test, replaces_an_old_one_only_when_it_is_whole) {
 TEST_F(output_file_test, says_why_it_cannot_be_written) {
     for (const auto& [bad, why] : {std::pair{directory / "no" / "file", "No such file or directory"},
                                    std::pair{directory, "Is a directory"}}) {
-        try {
-            output_file file("--json", bad);
-            ADD_FAILURE() << bad;
-        } catch (const std::runtime_error& error) {
-            EXPECT_EQ(error.what(), "--json: " + bad.string() + " cannot be written: " + why);
-        }
+        EXPECT_EQ(test::message_of<std::runtime_error>([&] { output_file("--json", bad); }),
+                  "--json: " + bad.string() + " cannot be written: " + why);
     }
     EXPECT_THROW(output_file("-o", "/dev/full").write_json(nlohmann::json(1)), std::runtime_error);
 }
@@ -96,12 +92,8 @@ TEST_F(output_file_test, names_need_not_be_utf_8) {
 }
 
 TEST_F(output_file_test, is_named_alone_when_no_option_named_it) {
-    try {
-        output_file file("", directory);
-        ADD_FAILURE();
-    } catch (const std::runtime_error& error) {
-        EXPECT_EQ(error.what(), directory.string() + " cannot be written: Is a directory");
-    }
+    EXPECT_EQ(test::message_of<std::runtime_error>([&] { output_file("", directory); }),
+              directory.string() + " cannot be written: Is a directory");
 }
 
 } // namespace

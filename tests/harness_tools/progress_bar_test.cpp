@@ -13,7 +13,6 @@ namespace handlepool::support {
 namespace {
 
 using testing::EndsWith;
-using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr progress_state half_done{

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/threads/thread_team.hpp>
+#include <tests/support/message_of.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -20,14 +21,8 @@ namespace {
 
 using testing::ThrowsMessage;
 
-// The text of what a run throws.
 std::string error_of(thread_team& threads, const std::function<void(std::size_t)>& work) {
-    try {
-        threads.run(work);
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "nothing";
+    return test::message_of([&] { threads.run(work); });
 }
 
 TEST(thread_team, each_thread_works_once_in_each_run) {

@@ -6,10 +6,9 @@
 #include <string>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(allocation_label_test, says_what_it_was_made_from) {
     EXPECT_STREQ(allocation_label("service routes").text().c_str(), "service routes");

@@ -16,11 +16,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

@@ -14,10 +14,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// An array of objects of some size, which are alive or dead. Those that are alive must be open, every byte.
 class herd {

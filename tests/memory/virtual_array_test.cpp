@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -14,16 +15,13 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::HasSubstr;
 
 const std::size_t page = virtual_memory::page_size();
@@ -244,17 +242,12 @@ TEST(virtual_array_test, in_steps_pages_that_were_released_are_ready_again_when_
 TEST(virtual_array_test, in_steps_threads_make_neighbours_ready_at_the_same_time) {
     virtual_array<std::uint32_t> array(allocation_label("array").in_steps(), 1 << 20, 0);
     constexpr std::size_t threads = 4;
-    {
-        std::vector<std::jthread> team;
-        for (std::size_t mine = 0; mine != threads; ++mine) {
-            team.emplace_back([&, mine] { // every fourth element: all pages belong to all
-                for (std::size_t i = mine; i < array.size(); i += threads) {
-                    ASSERT_TRUE(array.make_ready(i, i + 1));
-                    array[i] = static_cast<std::uint32_t>(i);
-                }
-            });
+    in_threads(threads, [&](std::size_t mine) { // every fourth element: all pages belong to all
+        for (std::size_t i = mine; i < array.size(); i += threads) {
+            ASSERT_TRUE(array.make_ready(i, i + 1));
+            array[i] = static_cast<std::uint32_t>(i);
         }
-    }
+    });
     for (std::size_t i = 0; i != array.size(); ++i) {
         ASSERT_EQ(array[i], i);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/error.hpp>
-#include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
@@ -20,10 +19,9 @@
 // Most tests limit the address space of a process of their own, and one counts mappings. Not for sanitizers,
 // which have reservations and mappings of their own: see CMakeLists.txt.
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
 

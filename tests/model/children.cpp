@@ -11,11 +11,9 @@
 #include <exception>
 #include <iostream>
 #include <map>
-#include <stdexcept>
 #include <system_error>
 
 namespace handlepool::model {
-
 namespace {
 
 struct child {

@@ -14,9 +14,6 @@
 #include <stdexcept>
 
 namespace handlepool::model {
-
-using namespace detail;
-
 namespace {
 
 /// As many threads create as there is room for.
@@ -103,8 +100,7 @@ public:
     void check() override { require_consistent(objects, {{first_, 1}, {last_, 3}}); }
 
 private:
-    handle_type first_;
-    handle_type last_;
+    handle_type first_, last_;
 };
 
 /// Chunks of the nursery that were drained are used again, while a compaction gives back more of them.
@@ -209,21 +205,19 @@ private:
 } // namespace
 
 void add_claim_models(std::vector<model_entry>& to) {
-    to.push_back(entry<full_pool>("full pool", 2, "the capacity is guaranteed; no slot has two objects"));
-    to.push_back(entry<idle_claims>("idle claims", 2,
-                                    "a pool has room for its capacity, whatever shards hold unused"));
-    to.push_back(entry<slot_of_a_dead_object>("slot of a dead object", 3,
-                                              "a slot that comes back goes to one thread"));
-    to.push_back(entry<half_full_chunks>("half full chunks", 2,
-                                         "chunks that are half full, half published, half drained"));
-    to.push_back(entry<chunks_used_again>("chunks used again", 2, "chunks that were drained are used again"));
-    to.push_back(entry<slots_of_throwing_constructors>("slots of throwing constructors", 2,
-                                                       "slots of constructors that threw are not lost"));
-    to.push_back(entry<shard_of_a_dead_thread>(
-        "shard of a dead thread", 2, "a shard goes to its next thread as the one before has left it"));
-    to.push_back(entry<half_used_shard_of_a_dead_thread>(
-        "half used shard of a dead thread", 2,
-        "a shard with a claim and a chunk half used goes to its next thread"));
+    add<full_pool>(to, "full pool", 2, "the capacity is guaranteed; no slot has two objects");
+    add<idle_claims>(to, "idle claims", 2, "a pool has room for its capacity, whatever shards hold unused");
+    add<slot_of_a_dead_object>(to, "slot of a dead object", 3, "a slot that comes back goes to one thread");
+    add<half_full_chunks>(to, "half full chunks", 2,
+                          "chunks that are half full, half published, half drained");
+    add<chunks_used_again>(to, "chunks used again", 2, "chunks that were drained are used again");
+    add<slots_of_throwing_constructors>(to, "slots of throwing constructors", 2,
+                                        "slots of constructors that threw are not lost");
+    add<shard_of_a_dead_thread>(to, "shard of a dead thread", 2,
+                                "a shard goes to its next thread as the one before has left it");
+    add<half_used_shard_of_a_dead_thread>(
+        to, "half used shard of a dead thread", 2,
+        "a shard with a claim and a chunk half used goes to its next thread");
 }
 
 } // namespace handlepool::model

@@ -13,7 +13,6 @@
 #include <stdexcept>
 
 namespace handlepool::model {
-
 namespace {
 
 /// A queue for one removal, and two that come while compaction runs: the second may overflow it, or come
@@ -42,9 +41,9 @@ private:
 };
 
 /// A newborn that is swept: its maker's queue is full when it is erased.
-class sweep_of_a_newborn : public pool_scene<> {
+class sweep_of_a_newborn : public scene_with_an_old_object {
 public:
-    sweep_of_a_newborn() : pool_scene(tiny_options(2, 1)), old_(objects.emplace(1U)) { objects.compact(); }
+    sweep_of_a_newborn() : scene_with_an_old_object(tiny_options(2, 1)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -55,13 +54,22 @@ public:
         }
     }
     void check() override { require_consistent(objects, 0); }
-
-private:
-    handle_type old_;
 };
 
-/// An object, and behind it one that a sweep has to find, and maybe a third.
+/// An object, and behind it one that a sweep has to find, and maybe a third. The first is erased beside two
+/// compactions.
 class object_before_a_sweep : public scene_without_records<> {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            objects.compact();
+            use_slot();
+            objects.compact();
+        } else {
+            require(objects.erase(victim_), "a living object can be erased");
+        }
+    }
+
 protected:
     explicit object_before_a_sweep(std::size_t size) : scene_without_records(size) {
         victim_ = objects.emplace(1U);
@@ -73,8 +81,9 @@ protected:
         erase_without_record(dead);
     }
 
-    handle_type victim_;
-    handle_type other_;
+    virtual void use_slot() {} ///< the victim's, if that is free
+
+    handle_type victim_, other_;
 };
 
 /// A record that comes after the sweep that has found its object, whose slot may live again by then.
@@ -82,15 +91,7 @@ class late_record : public object_before_a_sweep {
 public:
     late_record() : object_before_a_sweep(2) {}
 
-    void run(unsigned index) override {
-        if (index == 0) {
-            objects.compact();
-            next_ = objects.emplace(2U); // in the victim's slot, if that is free
-            objects.compact();
-        } else {
-            require(objects.erase(victim_), "a living object can be erased");
-        }
-    }
+    void use_slot() override { next_ = objects.emplace(2U); }
     void check() override { require_consistent(objects, {{next_, 2}}); }
 
 private:
@@ -102,14 +103,6 @@ class late_record_of_a_free_slot : public object_before_a_sweep {
 public:
     late_record_of_a_free_slot() : object_before_a_sweep(3) {}
 
-    void run(unsigned index) override {
-        if (index == 0) {
-            objects.compact();
-            objects.compact();
-        } else {
-            require(objects.erase(victim_), "a living object can be erased");
-        }
-    }
     void check() override { require_consistent(objects, {{other_, 3}}); }
 };
 
@@ -119,15 +112,12 @@ public:
     late_record_of_a_reserved_slot() : object_before_a_sweep(2) {}
 
     void run(unsigned index) override {
+        object_before_a_sweep::run(index);
         if (index == 0) {
-            objects.compact();
-            next_ = objects.reserve_handle(); // in the victim's slot, if that is free
-            objects.compact();
             objects.fulfill(next_, 2U);
-        } else {
-            require(objects.erase(victim_), "a living object can be erased");
         }
     }
+    void use_slot() override { next_ = objects.reserve_handle(); }
     void check() override { require_consistent(objects, {{next_, 2}}); }
 
 private:
@@ -212,24 +202,21 @@ private:
 } // namespace
 
 void add_compaction_models(std::vector<model_entry>& to) {
-    to.push_back(entry<overflow_and_sweep>("overflow and sweep", 2,
-                                           "a full queue loses no removal; nothing is destroyed twice"));
-    to.push_back(entry<sweep_of_a_newborn>("sweep of a newborn", 2, "the same, in the nursery"));
-    to.push_back(
-        entry<late_record>("late record", 2, "a record that comes behind a sweep buries nobody else"));
-    to.push_back(entry<late_record_of_a_free_slot>("late record of a free slot", 2,
-                                                   "the same, when another object has moved into its place"));
-    to.push_back(entry<late_record_of_a_reserved_slot>("late record of a reserved slot", 2,
-                                                       "the same, when its next object is still to come"));
-    to.push_back(entry<idleness<work::recorded_erase>>("idleness, recorded erase", 2,
-                                                       "a pool with something to do is not idle"));
-    to.push_back(entry<idleness<work::swept_erase>>("idleness, swept erase", 2, "the same"));
-    to.push_back(
-        entry<idleness<work::throwing_constructor>>("idleness, throwing constructor", 2, "the same"));
-    to.push_back(entry<demands_of_two_threads>("demands of two threads", 3,
-                                               "a sweep sees all erases that have asked for one"));
-    to.push_back(
-        entry<compactions_at_leisure>("compactions at leisure", 2, "one compaction at a time; none is lost"));
+    add<overflow_and_sweep>(to, "overflow and sweep", 2,
+                            "a full queue loses no removal; nothing is destroyed twice");
+    add<sweep_of_a_newborn>(to, "sweep of a newborn", 2, "the same, in the nursery");
+    add<late_record>(to, "late record", 2, "a record that comes behind a sweep buries nobody else");
+    add<late_record_of_a_free_slot>(to, "late record of a free slot", 2,
+                                    "the same, when another object has moved into its place");
+    add<late_record_of_a_reserved_slot>(to, "late record of a reserved slot", 2,
+                                        "the same, when its next object is still to come");
+    add<idleness<work::recorded_erase>>(to, "idleness, recorded erase", 2,
+                                        "a pool with something to do is not idle");
+    add<idleness<work::swept_erase>>(to, "idleness, swept erase", 2, "the same");
+    add<idleness<work::throwing_constructor>>(to, "idleness, throwing constructor", 2, "the same");
+    add<demands_of_two_threads>(to, "demands of two threads", 3,
+                                "a sweep sees all erases that have asked for one");
+    add<compactions_at_leisure>(to, "compactions at leisure", 2, "one compaction at a time; none is lost");
 }
 
 } // namespace handlepool::model

@@ -14,7 +14,6 @@
 #include <utility>
 
 namespace handlepool::model {
-
 namespace {
 
 /// An object with the number 1 does something in its destructor.
@@ -30,42 +29,54 @@ struct last_words : payload {
     inline static std::function<void()> at_end;
 };
 
-/// A destructor erases another object of the pool and makes a new one, while another thread erases the same.
-class reentrant_destructor : public pool_scene<last_words> {
+/// What destructors do ends with the scene.
+class last_words_scene : public pool_scene<last_words> {
 public:
-    reentrant_destructor() : pool_scene(tiny_options(3)) {
+    ~last_words_scene() override { last_words::at_end = nullptr; }
+
+protected:
+    using pool_scene::pool_scene;
+
+    void replace_partner_at_end() {
+        last_words::at_end = [this] {
+            erase_partner();
+            objects.emplace(3U);
+        };
+    }
+    void erase_partner() { winners_ += objects.erase(partner_) ? 1 : 0; }
+
+    handle_type partner_;
+    int winners_ = 0;
+};
+
+/// A destructor erases another object of the pool and makes a new one, while another thread erases the same.
+class reentrant_destructor : public last_words_scene {
+public:
+    reentrant_destructor() : last_words_scene(tiny_options(3)) {
         const auto first = objects.emplace(1U);
         partner_ = objects.emplace(2U);
         objects.compact();
         objects.erase(first);
-        last_words::at_end = [this] {
-            winners_ += objects.erase(partner_) ? 1 : 0;
-            objects.emplace(3U);
-        };
+        replace_partner_at_end();
     }
-    ~reentrant_destructor() override { last_words::at_end = nullptr; }
 
     void run(unsigned index) override {
         if (index == 0) {
             objects.compact();
         } else {
-            winners_ += objects.erase(partner_) ? 1 : 0;
+            erase_partner();
         }
     }
     void check() override {
         require(winners_ == 1, "exactly one of racing erases wins");
         require_consistent(objects, 1);
     }
-
-private:
-    handle_type partner_;
-    int winners_ = 0;
 };
 
 /// Destructors that use the pool, in both threads of a compaction.
-class reentrant_destructors_in_parallel : public pool_scene<last_words> {
+class reentrant_destructors_in_parallel : public last_words_scene {
 public:
-    reentrant_destructors_in_parallel() : pool_scene(tiny_options(6)) {
+    reentrant_destructors_in_parallel() : last_words_scene(tiny_options(6)) {
         std::array<handle_type, 4> old;
         for (std::uint32_t i = 0; i != 4; ++i) {
             old.at(i) = objects.emplace(i < 2 ? 1U : 2U);
@@ -74,12 +85,8 @@ public:
         objects.compact();
         objects.erase(old[0]);
         objects.erase(old[1]);
-        last_words::at_end = [this] {
-            winners_ += objects.erase(partner_) ? 1 : 0;
-            objects.emplace(3U);
-        };
+        replace_partner_at_end();
     }
-    ~reentrant_destructors_in_parallel() override { last_words::at_end = nullptr; }
     void run(unsigned index) override { executor_.compact(objects, index); }
     void check() override {
         require(winners_ == 1, "exactly one of racing erases wins");
@@ -87,15 +94,13 @@ public:
     }
 
 private:
-    handle_type partner_;
-    int winners_ = 0;
     model_executor executor_;
 };
 
 /// A destructor asks for a guard, and is refused, whoever else wants to compact.
-class guard_in_a_destructor : public pool_scene<last_words> {
+class guard_in_a_destructor : public last_words_scene {
 public:
-    guard_in_a_destructor() : pool_scene(tiny_options(2)) {
+    guard_in_a_destructor() : last_words_scene(tiny_options(2)) {
         const auto dead = objects.emplace(1U);
         objects.compact();
         objects.erase(dead);
@@ -108,7 +113,6 @@ public:
             }
         };
     }
-    ~guard_in_a_destructor() override { last_words::at_end = nullptr; }
     void run(unsigned index) override {
         if (index == 0) {
             objects.try_compact();
@@ -132,12 +136,12 @@ private:
 } // namespace
 
 void add_destructor_models(std::vector<model_entry>& to) {
-    to.push_back(entry<reentrant_destructor>("re-entrant destructor", 2,
-                                             "a destructor may erase and create in its own pool"));
-    to.push_back(entry<reentrant_destructors_in_parallel>("re-entrant destructors in parallel", 2,
-                                                          "destructors that use the pool, on two threads"));
-    to.push_back(entry<guard_in_a_destructor>(
-        "guard in a destructor", 2, "a destructor is refused a guard, whoever else wants to compact"));
+    add<reentrant_destructor>(to, "re-entrant destructor", 2,
+                              "a destructor may erase and create in its own pool");
+    add<reentrant_destructors_in_parallel>(to, "re-entrant destructors in parallel", 2,
+                                           "destructors that use the pool, on two threads");
+    add<guard_in_a_destructor>(to, "guard in a destructor", 2,
+                               "a destructor is refused a guard, whoever else wants to compact");
 }
 
 } // namespace handlepool::model

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 namespace handlepool::model {
-
 namespace {
 
 /// Counts what a sink gets, and looks at it.
@@ -129,8 +128,7 @@ public:
     }
 
 private:
-    handle_type first_;
-    handle_type second_;
+    handle_type first_, second_;
     int taken_[2] = {};
     int delivered_ = 0;
 };
@@ -138,14 +136,14 @@ private:
 } // namespace
 
 void add_extract_models(std::vector<model_entry>& to) {
-    to.push_back(entry<newborn_taken_by_another>(
-        "newborn taken by another", 3, "a newborn is delivered once, and seen complete by the sink"));
-    to.push_back(entry<extract_during_a_sweep>("extract during a sweep", 2,
-                                               "a sweep leaves to its sink what is being taken"));
-    to.push_back(entry<extract_against_erase>("extract against erase", 3,
-                                              "one wins; what loses its record to it is swept later"));
-    to.push_back(entry<extractions_of_two_threads>("extractions of two threads", 3,
-                                                   "none is lost, none is delivered twice"));
+    add<newborn_taken_by_another>(to, "newborn taken by another", 3,
+                                  "a newborn is delivered once, and seen complete by the sink");
+    add<extract_during_a_sweep>(to, "extract during a sweep", 2,
+                                "a sweep leaves to its sink what is being taken");
+    add<extract_against_erase>(to, "extract against erase", 3,
+                               "one wins; what loses its record to it is swept later");
+    add<extractions_of_two_threads>(to, "extractions of two threads", 3,
+                                    "none is lost, none is delivered twice");
 }
 
 } // namespace handlepool::model

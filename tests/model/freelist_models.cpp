@@ -16,11 +16,9 @@
 #include <cstdint>
 
 namespace handlepool::model {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using test::claim;
 using test::free_all;
 using test::indices;
@@ -265,22 +263,20 @@ private:
 } // namespace
 
 void add_freelist_models(std::vector<model_entry>& to) {
-    to.push_back(entry<claims_against_recycling>(
-        "claims against recycling", 3,
-        "no index has two holders, none is lost; entries are read before their memory is used again"));
-    to.push_back(entry<blocks_kept_by_claims>("blocks kept by claims", 2,
-                                              "a claim keeps one block, so that there are enough"));
-    to.push_back(
-        entry<ring_comes_round>("ring comes round", 2, "the ring of blocks has room for all that wait"));
-    to.push_back(entry<refused_only_when_full<0>>("claims near the limit", 2,
-                                                  "a claim is refused only when the limit is reached"));
-    to.push_back(entry<refused_only_when_full<1>>("claims behind a reuse delay", 2,
-                                                  "the same, while an index has to wait"));
-    to.push_back(entry<claims_up_to_the_limit>("claims up to the limit", 2,
-                                               "no more go out than the limit says, and no fewer"));
-    to.push_back(entry<reuse_distance_kept>("reuse distance", 3,
-                                            "an index goes out again only behind the reuse delay"));
-    to.push_back(entry<views>("views of a freelist", 2, "no view is larger than what is in service"));
+    add<claims_against_recycling>(
+        to, "claims against recycling", 3,
+        "no index has two holders, none is lost; entries are read before their memory is used again");
+    add<blocks_kept_by_claims>(to, "blocks kept by claims", 2,
+                               "a claim keeps one block, so that there are enough");
+    add<ring_comes_round>(to, "ring comes round", 2, "the ring of blocks has room for all that wait");
+    add<refused_only_when_full<0>>(to, "claims near the limit", 2,
+                                   "a claim is refused only when the limit is reached");
+    add<refused_only_when_full<1>>(to, "claims behind a reuse delay", 2,
+                                   "the same, while an index has to wait");
+    add<claims_up_to_the_limit>(to, "claims up to the limit", 2,
+                                "no more go out than the limit says, and no fewer");
+    add<reuse_distance_kept>(to, "reuse distance", 3, "an index goes out again only behind the reuse delay");
+    add<views>(to, "views of a freelist", 2, "no view is larger than what is in service");
 }
 
 } // namespace handlepool::model

@@ -15,10 +15,9 @@
 #include <utility>
 
 namespace handlepool::model {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// What guards read and compactions write, without an order of its own.
 struct gate_scene : model {
@@ -29,6 +28,17 @@ struct gate_scene : model {
         static_cast<void>(std::uint32_t{data}); // a race, if something changes under a guard
     }
     void change() { data = data + 1; }
+    void try_compact() {
+        if (gate.try_close()) {
+            change();
+            gate.open();
+        }
+    }
+    void compact() {
+        gate.close_or_throw();
+        change();
+        gate.open();
+    }
 
     shard_table<model_policy> shards;
     access_gate<shard<model_policy>> gate;
@@ -41,9 +51,8 @@ public:
     void run(unsigned index) override {
         if (index == 0) {
             read();
-        } else if (gate.try_close()) {
-            change();
-            gate.open();
+        } else {
+            try_compact();
         }
     }
 };
@@ -62,9 +71,8 @@ public:
             read();
         } else if (index == 1) {
             shards.mine();
-        } else if (gate.try_close()) {
-            change();
-            gate.open();
+        } else {
+            try_compact();
         }
     }
 };
@@ -76,9 +84,7 @@ public:
         if (index == 0) {
             read();
         } else {
-            gate.close_or_throw();
-            change();
-            gate.open();
+            compact();
         }
     }
     void check() override { require(data == 1, "the compaction has run"); }
@@ -95,9 +101,7 @@ public:
             model_policy::wait(); // where others may come in between
             require(data == before, "the outer guard holds compaction off when the inner one has ended");
         } else {
-            gate.close_or_throw();
-            change();
-            gate.open();
+            compact();
         }
     }
 };
@@ -106,10 +110,7 @@ public:
 class guard_behind_a_compaction : public gate_scene {
 public:
     void run(unsigned index) override {
-        if (gate.try_close()) {
-            change();
-            gate.open();
-        }
+        try_compact();
         if (index == 0) {
             read(); // is refused to who is compacting, by an exception
         }
@@ -151,9 +152,8 @@ public:
                 static_cast<void>(std::uint32_t{data});
                 handed_.reset();
             }
-        } else if (gate.try_close()) {
-            change();
-            gate.open();
+        } else {
+            try_compact();
         }
     }
     void check() override {
@@ -199,38 +199,32 @@ private:
 /// Three that want to compact, and may be refused.
 class racing_compactions : public gate_scene {
 public:
-    void run(unsigned) override {
-        if (gate.try_close()) {
-            change();
-            gate.open();
-        }
-    }
+    void run(unsigned) override { try_compact(); }
     void check() override { require(data >= 1, "one of racing compactions runs"); }
 };
 
 } // namespace
 
 void add_gate_models(std::vector<model_entry>& to) {
-    to.push_back(entry<guard_in_a_new_shard>("guard in a new shard", 2,
-                                             "no object moves under a guard, also in a shard that is new"));
-    to.push_back(entry<guard_in_a_known_shard>("guard in a known shard", 2, "no object moves under a guard"));
-    to.push_back(entry<guard_in_a_counted_shard>("guard in a counted shard", 3,
-                                                 "the same, when a shard behind it was entered before"));
-    to.push_back(entry<waiting_compaction>("waiting compaction", 2,
-                                           "no object moves under a guard; the compaction gets its turn"));
-    to.push_back(entry<nested_guard>(
-        "nested guard", 2, "a guard inside a guard does not wait for the compaction that waits for it"));
-    to.push_back(entry<guard_behind_a_compaction>("guard behind a compaction", 2,
-                                                  "only who is compacting is refused a guard"));
-    to.push_back(entry<guard_of_who_compacts_next>("guard of who compacts next", 2,
-                                                   "the same, while another thread's compaction ends"));
-    to.push_back(entry<guard_that_ends_elsewhere>(
-        "guard that ends elsewhere", 3, "a guard may end in another thread while its maker makes others"));
-    to.push_back(entry<guard_of_a_pool_and_then_of_its_service>(
-        "guard of a pool and then of its service", 2,
-        "guards are taken in any order; nobody waits for ever, and nothing moves under a guard"));
-    to.push_back(
-        entry<racing_compactions>("racing compactions", 3, "one compaction at a time; not all are refused"));
+    add<guard_in_a_new_shard>(to, "guard in a new shard", 2,
+                              "no object moves under a guard, also in a shard that is new");
+    add<guard_in_a_known_shard>(to, "guard in a known shard", 2, "no object moves under a guard");
+    add<guard_in_a_counted_shard>(to, "guard in a counted shard", 3,
+                                  "the same, when a shard behind it was entered before");
+    add<waiting_compaction>(to, "waiting compaction", 2,
+                            "no object moves under a guard; the compaction gets its turn");
+    add<nested_guard>(to, "nested guard", 2,
+                      "a guard inside a guard does not wait for the compaction that waits for it");
+    add<guard_behind_a_compaction>(to, "guard behind a compaction", 2,
+                                   "only who is compacting is refused a guard");
+    add<guard_of_who_compacts_next>(to, "guard of who compacts next", 2,
+                                    "the same, while another thread's compaction ends");
+    add<guard_that_ends_elsewhere>(to, "guard that ends elsewhere", 3,
+                                   "a guard may end in another thread while its maker makes others");
+    add<guard_of_a_pool_and_then_of_its_service>(
+        to, "guard of a pool and then of its service", 2,
+        "guards are taken in any order; nobody waits for ever, and nothing moves under a guard");
+    add<racing_compactions>(to, "racing compactions", 3, "one compaction at a time; not all are refused");
 }
 
 } // namespace handlepool::model

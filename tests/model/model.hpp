@@ -41,8 +41,8 @@ std::vector<model_entry> all_models();
 std::vector<model_entry> models_named(const std::vector<std::string>& names);
 
 template <class Model>
-model_entry entry(std::string name, unsigned threads, std::string shows) {
-    return {std::move(name), threads, std::move(shows), [] { return std::make_unique<Model>(); }};
+void add(std::vector<model_entry>& to, std::string name, unsigned threads, std::string shows) {
+    to.push_back({std::move(name), threads, std::move(shows), [] { return std::make_unique<Model>(); }});
 }
 
 } // namespace handlepool::model

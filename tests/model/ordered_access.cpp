@@ -13,7 +13,6 @@
 #include <utility>
 
 namespace handlepool::model {
-
 namespace {
 
 constexpr std::array<const char*, 6> order_names = {"relaxed", "consume", "acquire",

@@ -11,7 +11,6 @@
 #include <cstdint>
 
 namespace handlepool::model {
-
 namespace {
 
 /// A compaction on two threads: removals, newborns and holes in the same frame.
@@ -130,16 +129,16 @@ public:
 } // namespace
 
 void add_parallel_models(std::vector<model_entry>& to) {
-    to.push_back(entry<parallel_compaction>("parallel compaction", 2,
-                                            "the loops of a compaction are independent; nothing is lost"));
-    to.push_back(entry<wide_parallel_compaction>("wide parallel compaction", 2,
-                                                 "each loop of a compaction on two threads"));
-    to.push_back(entry<parallel_compaction_and_sweep>("parallel compaction and sweep", 2,
-                                                      "all records are buried before the sweep"));
-    to.push_back(entry<parallel_compaction_against_erase>("parallel compaction against erase", 3,
-                                                          "the same, while another thread erases"));
-    to.push_back(entry<parallel_compaction_against_emplace>("parallel compaction against emplace", 3,
-                                                            "the same, while another thread creates"));
+    add<parallel_compaction>(to, "parallel compaction", 2,
+                             "the loops of a compaction are independent; nothing is lost");
+    add<wide_parallel_compaction>(to, "wide parallel compaction", 2,
+                                  "each loop of a compaction on two threads");
+    add<parallel_compaction_and_sweep>(to, "parallel compaction and sweep", 2,
+                                       "all records are buried before the sweep");
+    add<parallel_compaction_against_erase>(to, "parallel compaction against erase", 3,
+                                           "the same, while another thread erases");
+    add<parallel_compaction_against_emplace>(to, "parallel compaction against emplace", 3,
+                                             "the same, while another thread creates");
 }
 
 } // namespace handlepool::model

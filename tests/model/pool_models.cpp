@@ -12,7 +12,6 @@
 #include <stdexcept>
 
 namespace handlepool::model {
-
 namespace {
 
 /// One thread creates, another looks the object up as soon as it hears of it.
@@ -186,10 +185,8 @@ public:
 };
 
 /// A slot goes through another life while an old handle of it is used.
-class reused_slot : public pool_scene<> {
+class reused_slot : public scene_with_an_old_object {
 public:
-    reused_slot() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
-
     void run(unsigned index) override {
         if (index == 0) {
             objects.erase(old_);
@@ -209,7 +206,6 @@ public:
     }
 
 private:
-    handle_type old_;
     handle_type next_;
 };
 
@@ -239,18 +235,12 @@ public:
     }
 
 private:
-    handle_type first_;
-    handle_type second_;
-    handle_type third_;
+    handle_type first_, second_, third_;
 };
 
 /// The handle of a position is asked for while its object is erased.
-class handle_at_an_erased_object : public pool_scene<> {
+class handle_at_an_erased_object : public scene_with_an_old_object {
 public:
-    handle_at_an_erased_object() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) {
-        objects.compact();
-    }
-
     void run(unsigned index) override {
         if (index == 0) {
             objects.erase(old_);
@@ -263,9 +253,6 @@ public:
         }
     }
     void check() override { require_consistent(objects, 0); }
-
-private:
-    handle_type old_;
 };
 
 /// A newborn is erased while a compaction comes to it; another one lies behind it.
@@ -289,14 +276,12 @@ public:
     void check() override { require_consistent(objects, {{last_, 2}}); }
 
 private:
-    handle_type first_;
-    handle_type last_;
+    handle_type first_, last_;
 };
 
 /// An old handle is looked up under a guard while its slot goes through another life.
-class look_up_of_a_reused_slot : public pool_scene<> {
+class look_up_of_a_reused_slot : public scene_with_an_old_object {
 public:
-    look_up_of_a_reused_slot() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
     void run(unsigned index) override {
         if (index == 0) {
             objects.erase(old_);
@@ -313,15 +298,12 @@ public:
     void check() override { require_consistent(objects, {{next_, 2}}); }
 
 private:
-    handle_type old_;
     handle_type next_;
 };
 
 /// Two threads erase the same object, one of which makes the slot's next one behind it.
-class erase_of_an_old_handle : public pool_scene<> {
+class erase_of_an_old_handle : public scene_with_an_old_object {
 public:
-    erase_of_an_old_handle() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
-
     void run(unsigned index) override {
         const bool won = objects.erase(old_);
         winners_ += won ? 1 : 0;
@@ -340,7 +322,6 @@ public:
     }
 
 private:
-    handle_type old_;
     handle_type next_;
     int winners_ = 0;
 };
@@ -438,36 +419,33 @@ public:
 } // namespace
 
 void add_pool_models(std::vector<model_entry>& to) {
-    to.push_back(entry<publication>("publication", 2, "find sees a complete object"));
-    to.push_back(
-        entry<liveness>("liveness", 2, "who knows that an object lives sees it complete, and counted"));
-    to.push_back(entry<racing_erases>("racing erases", 3, "exactly one of racing erases wins"));
-    to.push_back(entry<erase_of_a_moving_object>(
-        "erase of a moving object", 2, "an erase during a move counts; each object is destroyed once"));
-    to.push_back(
-        entry<stale_everywhere>("stale everywhere", 3, "what was erased before is stale in every thread"));
-    to.push_back(entry<emplace_during_compaction>("emplace during compaction", 2,
-                                                  "compaction takes complete objects alone, and loses none"));
-    to.push_back(entry<newborn_erased_by_another>(
-        "newborn erased by another", 3, "a newborn is destroyed once, and seen complete by who does it"));
-    to.push_back(entry<newborn_erased_by_its_maker>(
-        "newborn erased by its maker", 2, "a newborn that dies before or during its first compaction"));
-    to.push_back(entry<reused_slot>("reused slot", 2, "what was stale stays stale in the slot's next life"));
-    to.push_back(entry<third_life_of_a_slot>("third life of a slot", 2,
-                                             "no handle is given out twice, nor revived by a later life"));
-    to.push_back(entry<handle_at_an_erased_object>("handle at an erased object", 2,
-                                                   "a position has its object's handle, erased or not"));
-    to.push_back(entry<newborn_behind_an_erased_one>(
-        "newborn behind an erased one", 2, "an erased newborn keeps none behind it from the dense store"));
-    to.push_back(entry<look_up_of_a_reused_slot>("look-up of a reused slot", 2,
-                                                 "a handle resolves to its own object or to nothing"));
-    to.push_back(entry<erase_of_an_old_handle>("erase of an old handle", 2,
-                                               "an erase never hits the slot's next object"));
-    to.push_back(entry<reentrant_constructor>("re-entrant constructor", 2,
-                                              "an object in construction is not taken for a newborn"));
-    to.push_back(
-        entry<throwing_constructor>("throwing constructor", 2, "a constructor that throws leaves nothing"));
-    to.push_back(entry<guarded_reader>("guarded reader", 2, "objects stay where they are under a guard"));
+    add<publication>(to, "publication", 2, "find sees a complete object");
+    add<liveness>(to, "liveness", 2, "who knows that an object lives sees it complete, and counted");
+    add<racing_erases>(to, "racing erases", 3, "exactly one of racing erases wins");
+    add<erase_of_a_moving_object>(to, "erase of a moving object", 2,
+                                  "an erase during a move counts; each object is destroyed once");
+    add<stale_everywhere>(to, "stale everywhere", 3, "what was erased before is stale in every thread");
+    add<emplace_during_compaction>(to, "emplace during compaction", 2,
+                                   "compaction takes complete objects alone, and loses none");
+    add<newborn_erased_by_another>(to, "newborn erased by another", 3,
+                                   "a newborn is destroyed once, and seen complete by who does it");
+    add<newborn_erased_by_its_maker>(to, "newborn erased by its maker", 2,
+                                     "a newborn that dies before or during its first compaction");
+    add<reused_slot>(to, "reused slot", 2, "what was stale stays stale in the slot's next life");
+    add<third_life_of_a_slot>(to, "third life of a slot", 2,
+                              "no handle is given out twice, nor revived by a later life");
+    add<handle_at_an_erased_object>(to, "handle at an erased object", 2,
+                                    "a position has its object's handle, erased or not");
+    add<newborn_behind_an_erased_one>(to, "newborn behind an erased one", 2,
+                                      "an erased newborn keeps none behind it from the dense store");
+    add<look_up_of_a_reused_slot>(to, "look-up of a reused slot", 2,
+                                  "a handle resolves to its own object or to nothing");
+    add<erase_of_an_old_handle>(to, "erase of an old handle", 2,
+                                "an erase never hits the slot's next object");
+    add<reentrant_constructor>(to, "re-entrant constructor", 2,
+                               "an object in construction is not taken for a newborn");
+    add<throwing_constructor>(to, "throwing constructor", 2, "a constructor that throws leaves nothing");
+    add<guarded_reader>(to, "guarded reader", 2, "objects stay where they are under a guard");
 }
 
 } // namespace handlepool::model

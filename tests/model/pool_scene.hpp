@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
-#include <utility>
 
 namespace handlepool::model {
 
@@ -131,6 +130,17 @@ public:
 
     explicit pool_scene(const pool_options& options) : objects(options) { payload::living = 0; }
     pool_type objects;
+};
+
+/// A pool whose store has one object.
+class scene_with_an_old_object : public pool_scene<> {
+protected:
+    explicit scene_with_an_old_object(const pool_options& options = tiny_options(1))
+        : pool_scene(options), old_(objects.emplace(1U)) {
+        objects.compact();
+    }
+
+    handle_type old_;
 };
 
 } // namespace handlepool::model

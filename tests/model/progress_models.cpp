@@ -17,7 +17,6 @@
 #include <type_traits>
 
 namespace handlepool::model {
-
 namespace {
 
 /// The pool's own way: none.
@@ -110,8 +109,7 @@ private:
 
     stepped_operation stopped_;
     bool tight_;
-    handle_type victims_;
-    handle_type others_;
+    handle_type victims_, others_;
     Lock lock_;
 };
 

@@ -6,7 +6,6 @@
 #include <support/steps/step_bounds.hpp>
 
 #include <array>
-#include <cstddef>
 
 namespace handlepool::model {
 

@@ -7,23 +7,29 @@
 #include "pool_scene.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace handlepool::model {
-
 namespace {
 
-/// One thread reserves a slot that it has used before, another fulfills the handle as soon as it hears of it.
-class fulfilled_by_another : public pool_scene<> {
-public:
-    fulfilled_by_another() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
+/// One thread reserves a slot that it has used before, and tells the handle.
+class told_reservation : public scene_with_an_old_object {
+protected:
+    void reserve() {
+        objects.erase(old_);
+        objects.compact();
+        told_.put(objects.reserve_handle());
+    }
 
+    mailbox<handle_type> told_;
+};
+
+/// Another thread fulfills the handle as soon as it hears of it.
+class fulfilled_by_another : public told_reservation {
+public:
     void run(unsigned index) override {
         if (index == 0) {
-            objects.erase(old_);
-            objects.compact();
-            told_.put(objects.reserve_handle());
+            reserve();
         } else {
             const auto handle = told_.await();
             require(!objects.contains(handle), "a reserved handle does not resolve");
@@ -35,22 +41,14 @@ public:
         require(!objects.contains(old_), "a handle of a former life stays stale");
         require_consistent(objects, {{told_.look(), 7}});
     }
-
-private:
-    handle_type old_;
-    mailbox<handle_type> told_;
 };
 
 /// The same, when the other cancels it and uses the slot itself.
-class cancelled_by_another : public pool_scene<> {
+class cancelled_by_another : public told_reservation {
 public:
-    cancelled_by_another() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
-
     void run(unsigned index) override {
         if (index == 0) {
-            objects.erase(old_);
-            objects.compact();
-            told_.put(objects.reserve_handle());
+            reserve();
         } else {
             const auto handle = told_.await();
             require(objects.cancel(handle), "a reserved handle can be cancelled");
@@ -64,9 +62,7 @@ public:
     }
 
 private:
-    handle_type old_;
     handle_type next_;
-    mailbox<handle_type> told_;
 };
 
 /// Two threads fulfill the same handle, a third cancels it.
@@ -159,10 +155,8 @@ private:
 };
 
 /// Erases and revokes of one handle.
-class revoke_against_erase : public pool_scene<> {
+class revoke_against_erase : public scene_with_an_old_object {
 public:
-    revoke_against_erase() : pool_scene(tiny_options(1)), old_(objects.emplace(1U)) { objects.compact(); }
-
     void run(unsigned index) override {
         if (index == 0) {
             erased_ = objects.erase(old_);
@@ -183,7 +177,6 @@ public:
     }
 
 private:
-    handle_type old_;
     std::array<handle_type, 2> revoked_;
     bool erased_ = false;
 };
@@ -235,16 +228,13 @@ public:
     }
 
 private:
-    handle_type first_;
-    handle_type last_;
+    handle_type first_, last_;
 };
 
 /// A newborn that was revoked is swept: its maker's queue is full when it is erased.
-class sweep_of_a_revoked_newborn : public pool_scene<> {
+class sweep_of_a_revoked_newborn : public scene_with_an_old_object {
 public:
-    sweep_of_a_revoked_newborn() : pool_scene(tiny_options(2, 1)), old_(objects.emplace(1U)) {
-        objects.compact();
-    }
+    sweep_of_a_revoked_newborn() : scene_with_an_old_object(tiny_options(2, 1)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -255,35 +245,30 @@ public:
         }
     }
     void check() override { require_consistent(objects, 0); }
-
-private:
-    handle_type old_;
 };
 
 } // namespace
 
 void add_reservation_models(std::vector<model_entry>& to) {
-    to.push_back(entry<fulfilled_by_another>(
-        "fulfilled by another", 2, "a handle is fulfilled by whoever hears of it, under its own tag"));
-    to.push_back(entry<cancelled_by_another>("cancelled by another", 2, "a cancelled handle never resolves"));
-    to.push_back(entry<fulfill_against_cancel>("fulfill against cancel", 3,
-                                               "exactly one of all calls with a reserved handle wins"));
-    to.push_back(entry<state_of_a_reserved_handle>(
-        "state of a reserved handle", 3, "a handle is reserved, then alive, and not stale between"));
-    to.push_back(entry<publication_of_a_fulfilled_object<false>>("publication of a fulfilled object", 2,
-                                                                 "find sees a complete object"));
-    to.push_back(entry<publication_of_a_fulfilled_object<true>>(
-        "state of a fulfilled object", 2, "who knows that an object lives sees it complete"));
-    to.push_back(entry<revoke_against_erase>("revoke against erase", 3,
-                                             "exactly one of racing erases and revokes wins"));
-    to.push_back(entry<newborn_revoked_by_another>("newborn revoked by another", 2,
-                                                   "who has an object's new handle sees it complete"));
-    to.push_back(entry<newborn_revoked_during_a_drain<false>>(
-        "newborn revoked during a drain", 2, "a revoked newborn keeps none behind it from the dense store"));
-    to.push_back(entry<newborn_revoked_during_a_drain<true>>("newborn revoked and erased", 2,
-                                                             "the same; it is destroyed once"));
-    to.push_back(
-        entry<sweep_of_a_revoked_newborn>("sweep of a revoked newborn", 2, "the same, without a record"));
+    add<fulfilled_by_another>(to, "fulfilled by another", 2,
+                              "a handle is fulfilled by whoever hears of it, under its own tag");
+    add<cancelled_by_another>(to, "cancelled by another", 2, "a cancelled handle never resolves");
+    add<fulfill_against_cancel>(to, "fulfill against cancel", 3,
+                                "exactly one of all calls with a reserved handle wins");
+    add<state_of_a_reserved_handle>(to, "state of a reserved handle", 3,
+                                    "a handle is reserved, then alive, and not stale between");
+    add<publication_of_a_fulfilled_object<false>>(to, "publication of a fulfilled object", 2,
+                                                  "find sees a complete object");
+    add<publication_of_a_fulfilled_object<true>>(to, "state of a fulfilled object", 2,
+                                                 "who knows that an object lives sees it complete");
+    add<revoke_against_erase>(to, "revoke against erase", 3, "exactly one of racing erases and revokes wins");
+    add<newborn_revoked_by_another>(to, "newborn revoked by another", 2,
+                                    "who has an object's new handle sees it complete");
+    add<newborn_revoked_during_a_drain<false>>(to, "newborn revoked during a drain", 2,
+                                               "a revoked newborn keeps none behind it from the dense store");
+    add<newborn_revoked_during_a_drain<true>>(to, "newborn revoked and erased", 2,
+                                              "the same; it is destroyed once");
+    add<sweep_of_a_revoked_newborn>(to, "sweep of a revoked newborn", 2, "the same, without a record");
 }
 
 } // namespace handlepool::model

@@ -7,12 +7,10 @@
 #include "turns.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 
 namespace handlepool::model {
-
 namespace {
 
 /// clear while another thread creates and erases.
@@ -38,8 +36,7 @@ public:
     }
 
 private:
-    handle_type old_;
-    handle_type new_;
+    handle_type old_, new_;
 };
 
 /// reset between two threads' uses of the pool, which are ordered by a flag.
@@ -66,8 +63,7 @@ public:
 
 private:
     turns turn_;
-    handle_type old_;
-    handle_type new_;
+    handle_type old_, new_;
 };
 
 /// Reset of a pool whose first shard holds all there is: spare slots, newborns, records.
@@ -182,15 +178,13 @@ private:
         return options;
     }
 
-    handle_type first_;
-    handle_type last_;
-    handle_type next_;
+    handle_type first_, last_, next_;
 };
 
 /// Memory is given back while another thread creates and erases.
-class shrinking : public pool_scene<> {
+class shrinking : public scene_with_an_old_object {
 public:
-    shrinking() : pool_scene(tiny_options(2)), old_(objects.emplace(1U)) { objects.compact(); }
+    shrinking() : scene_with_an_old_object(tiny_options(2)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -203,25 +197,22 @@ public:
     void check() override { require_consistent(objects, {{new_, 2}}); }
 
 private:
-    handle_type old_;
     handle_type new_;
 };
 
 } // namespace
 
 void add_reset_models(std::vector<model_entry>& to) {
-    to.push_back(entry<clear_against_emplace>("clear against emplace", 2,
-                                              "clear erases all that lived when it began"));
-    to.push_back(entry<reset_between_uses>(
-        "reset between uses", 2, "old handles stay dead behind a reset, and no handle is given out twice"));
-    to.push_back(
-        entry<reset_of_a_used_pool<model_policy>>("reset of a used pool", 2, "shards forget what they hold"));
-    to.push_back(entry<reset_of_a_used_pool<pair_policy>>("reset of a used pool, pairs", 2,
-                                                          "shards forget what they hold"));
-    to.push_back(entry<reset_of_simple_objects>("reset of simple objects", 2,
-                                                "the same, with removals that nobody buries"));
-    to.push_back(entry<retirement>("retirement", 2, "a used-up slot never comes back"));
-    to.push_back(entry<shrinking>("shrinking", 2, "memory given back was nobody's"));
+    add<clear_against_emplace>(to, "clear against emplace", 2, "clear erases all that lived when it began");
+    add<reset_between_uses>(to, "reset between uses", 2,
+                            "old handles stay dead behind a reset, and no handle is given out twice");
+    add<reset_of_a_used_pool<model_policy>>(to, "reset of a used pool", 2, "shards forget what they hold");
+    add<reset_of_a_used_pool<pair_policy>>(to, "reset of a used pool, pairs", 2,
+                                           "shards forget what they hold");
+    add<reset_of_simple_objects>(to, "reset of simple objects", 2,
+                                 "the same, with removals that nobody buries");
+    add<retirement>(to, "retirement", 2, "a used-up slot never comes back");
+    add<shrinking>(to, "shrinking", 2, "memory given back was nobody's");
 }
 
 } // namespace handlepool::model

@@ -17,7 +17,6 @@
 #include <vector>
 
 namespace handlepool::model {
-
 namespace {
 
 struct planned_search {

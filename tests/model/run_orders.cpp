@@ -30,7 +30,6 @@
 #include <vector>
 
 namespace handlepool::model {
-
 namespace {
 
 /// An access of the headers, made weaker by one step.

@@ -17,7 +17,6 @@
 #include <utility>
 
 namespace handlepool::model {
-
 namespace {
 
 struct stop_result {

@@ -9,11 +9,9 @@
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 namespace handlepool::model {
-
 namespace {
 
 using clock = std::chrono::steady_clock;

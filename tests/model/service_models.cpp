@@ -13,9 +13,6 @@
 #include <stdexcept>
 
 namespace handlepool::model {
-
-using namespace detail;
-
 namespace {
 
 // Few pool ids, because each has a route.
@@ -212,17 +209,17 @@ public:
 } // namespace
 
 void add_service_models(std::vector<model_entry>& to) {
-    to.push_back(entry<pool_added_while_handles_are_routed>("pool added while handles are routed", 2,
-                                                            "who is routed to a pool sees it complete"));
-    to.push_back(entry<pool_added_during_a_compaction>("pool added during a compaction", 2,
-                                                       "a compaction meets a pool that is being added"));
-    to.push_back(entry<pools_of_one_name>("pools of one name", 2, "one of two pools of a name is added"));
-    to.push_back(entry<pool_removed_under_a_guard>(
-        "pool removed under a guard", 2, "a removed pool lives until the guards before it are gone"));
-    to.push_back(entry<guarded_pool_removed>("guarded pool removed", 2,
-                                             "try_compact leaves a removed pool whose guard is held"));
-    to.push_back(entry<pool_removed_under_a_view>(
-        "pool removed under a view", 2, "a removed pool lives until nobody is looking at all pools"));
+    add<pool_added_while_handles_are_routed>(to, "pool added while handles are routed", 2,
+                                             "who is routed to a pool sees it complete");
+    add<pool_added_during_a_compaction>(to, "pool added during a compaction", 2,
+                                        "a compaction meets a pool that is being added");
+    add<pools_of_one_name>(to, "pools of one name", 2, "one of two pools of a name is added");
+    add<pool_removed_under_a_guard>(to, "pool removed under a guard", 2,
+                                    "a removed pool lives until the guards before it are gone");
+    add<guarded_pool_removed>(to, "guarded pool removed", 2,
+                              "try_compact leaves a removed pool whose guard is held");
+    add<pool_removed_under_a_view>(to, "pool removed under a view", 2,
+                                   "a removed pool lives until nobody is looking at all pools");
 }
 
 } // namespace handlepool::model

@@ -7,25 +7,20 @@
 
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
-#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/detail/threads/thread_index_set.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 
 #include <tests/support/each_record.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace handlepool::model {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// A thread queues records of what it has written, in a queue that holds two; compaction drains it meanwhile.
 class records : public model {
@@ -68,58 +63,6 @@ private:
     std::vector<std::uint64_t> drained_;
 };
 
-/// A constructor that makes another object, writes and throws; compaction passes its place and gives the
-/// memory to a third thread.
-class memory_of_a_throwing_constructor : public model {
-    using layout = default_layout;
-
-public:
-    memory_of_a_throwing_constructor() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) {
-        second_shard_.shard = 1;
-    }
-
-    void run(unsigned index) override {
-        if (index == 0) {
-            const nursery_position outer = newborns_.take(first_shard_);
-            newborns_.take(first_shard_);
-            memory_.at(raw(outer)) = 1;
-            newborns_.give_back(first_shard_, outer);
-        } else if (index == 1) {
-            drain();
-            drain();
-        } else {
-            for (int i = 0; i != 2; ++i) {
-                const nursery_position mine = newborns_.take(second_shard_);
-                if (mine != nursery_position::none) {
-                    memory_.at(raw(mine)) = 2;
-                }
-            }
-        }
-    }
-
-private:
-    void drain() {
-        std::size_t ready = 0;
-        newborns_.consumer().for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
-            ready += newborns_.scan_ready(first, last, slots_);
-        });
-        // The second place is taken, and never owned.
-        require(ready <= 1, "a drain stops at a place without an object");
-        newborns_.consumer().drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
-            for (std::uint32_t i = 0; i != count; ++i) {
-                require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
-            }
-        });
-        newborns_.recycle([&](nursery_position first) { memory_.at(raw(first)) = 0; });
-    }
-
-    slot_table<pool_config<layout, model_policy>> slots_;
-    nursery<pool_config<layout, model_policy>> newborns_;
-    newborn_chain<model_policy> first_shard_;
-    newborn_chain<model_policy> second_shard_;
-    std::array<model_plain<std::uint32_t>, 3> memory_;
-};
-
 /// Threads that take a number, use what belongs to it, and give it back: the shard of a thread that has ended
 /// goes to a new one as it was left.
 class thread_numbers : public model {
@@ -149,13 +92,9 @@ private:
 } // namespace
 
 void add_shard_models(std::vector<model_entry>& to) {
-    to.push_back(
-        entry<records>("removal queue", 2, "each record comes out once, in order, with what it is about"));
-    to.push_back(entry<memory_of_a_throwing_constructor>(
-        "memory of a throwing constructor", 3,
-        "the memory is used again only behind what the constructor wrote"));
-    to.push_back(entry<thread_numbers>("thread numbers", 2,
-                                       "a number has one owner, who finds all that the one before has done"));
+    add<records>(to, "removal queue", 2, "each record comes out once, in order, with what it is about");
+    add<thread_numbers>(to, "thread numbers", 2,
+                        "a number has one owner, who finds all that the one before has done");
 }
 
 } // namespace handlepool::model

@@ -13,7 +13,6 @@
 #include <cstdint>
 
 namespace handlepool::model {
-
 namespace {
 
 constexpr auto value_of = [](const payload& object) noexcept {
@@ -77,10 +76,10 @@ private:
 } // namespace
 
 void add_sort_models(std::vector<model_entry>& to) {
-    to.push_back(entry<sort_beside_handle_operations>("sort beside handle operations", 2,
-                                                      "handles stay right while objects change places"));
-    to.push_back(entry<sort_by_two_threads>("sort by two threads", 2,
-                                            "each object moves once, and what moves it has seen it"));
+    add<sort_beside_handle_operations>(to, "sort beside handle operations", 2,
+                                       "handles stay right while objects change places");
+    add<sort_by_two_threads>(to, "sort by two threads", 2,
+                             "each object moves once, and what moves it has seen it");
 }
 
 } // namespace handlepool::model

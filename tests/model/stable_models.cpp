@@ -4,7 +4,6 @@
 
 #include "models.hpp"
 #include "pool_scene.hpp"
-#include "turns.hpp"
 
 #include <handlepool/recycling_pool.hpp>
 
@@ -16,17 +15,53 @@
 #include <vector>
 
 namespace handlepool::model {
-
 namespace {
 
+/// An object that is cleared and kept; it counts as living while it has a value.
+struct kept_payload {
+    explicit kept_payload(std::uint32_t number) : value(number) { ++payload::living; }
+    kept_payload& operator=(std::uint32_t number) {
+        require(value == 0, "an object is cleared before its next use");
+        value = number;
+        ++payload::living;
+        return *this;
+    }
+    ~kept_payload() { require(value == 0, "only a cleared object is destroyed"); }
+
+    kept_payload(const kept_payload&) = delete;
+
+    void clear() noexcept {
+        value = 0;
+        --payload::living;
+    }
+
+    model_plain<std::uint32_t> value;
+};
+
 /// Groups of two places.
-class stable_scene : public pool_scene<payload, model_layout, pair_policy, stable_placement> {
+template <class Object, class Placement>
+class unmoving_scene : public pool_scene<Object, model_layout, pair_policy, Placement> {
+    using base = pool_scene<Object, model_layout, pair_policy, Placement>;
+
+public:
+    using base::objects;
+    using typename base::handle_type;
+
 protected:
-    using pool_scene::pool_scene;
+    using base::base;
 
     handle_type emplace(std::uint32_t number) {
         const handle_type made = objects.emplace(number);
         places_.at(number) = objects.find(made);
+        return made;
+    }
+    /// Those with the numbers from 1 on.
+    template <std::size_t Count>
+    std::array<handle_type, Count> emplace_first() {
+        std::array<handle_type, Count> made;
+        for (std::uint32_t i = 0; i != Count; ++i) {
+            made.at(i) = emplace(i + 1);
+        }
         return made;
     }
     /// It lives where it was made.
@@ -36,8 +71,11 @@ protected:
     }
 
 private:
-    std::array<const payload*, 10> places_{};
+    std::array<const Object*, 10> places_{};
 };
+
+using stable_scene = unmoving_scene<payload, stable_placement>;
+using recycling_scene = unmoving_scene<kept_payload, recycling_placement>;
 
 /// A hole in a group that the creating thread may hold, or claim while compaction offers it again.
 class hole_filled_during_compaction : public stable_scene {
@@ -70,9 +108,7 @@ private:
 class hole_beside_an_object : public stable_scene {
 public:
     hole_beside_an_object() : stable_scene(tiny_options(6)) {
-        for (std::uint32_t number = 0; number != 4; ++number) {
-            old_.at(number) = emplace(number); // in two groups, of which the shard keeps the second
-        }
+        old_ = emplace_first<4>(); // in two groups, of which the shard keeps the second
         objects.compact();
         objects.erase(old_[1]);
     }
@@ -86,7 +122,7 @@ public:
     }
     void check() override {
         require_consistent(
-            objects, {unmoved(old_[0], 0), unmoved(old_[2], 2), unmoved(old_[3], 3), unmoved(made_, 5)});
+            objects, {unmoved(old_[0], 1), unmoved(old_[2], 3), unmoved(old_[3], 4), unmoved(made_, 5)});
     }
 
 private:
@@ -94,33 +130,35 @@ private:
     handle_type made_;
 };
 
-/// Two threads take the places that a compaction has offered; a third offers more.
-class offered_groups_have_one_owner : public stable_scene {
+/// Two threads take the places that a compaction has offered, or the objects that it has cleared and kept; a
+/// third offers more.
+template <class Scene>
+class offered_groups_have_one_owner : public Scene {
+    using Scene::emplace, Scene::objects, Scene::unmoved;
+    using typename Scene::handle_type;
+
 public:
-    offered_groups_have_one_owner() : stable_scene(tiny_options(6)) {
-        for (std::uint32_t number = 0; number != 4; ++number) {
-            victims_.at(number) = emplace(number);
-        }
+    offered_groups_have_one_owner() : Scene(tiny_options(6)), old_(this->template emplace_first<4>()) {
         objects.compact();
-        objects.erase(victims_[0]);
+        objects.erase(old_[0]);
         objects.compact();
     }
 
     void run(unsigned index) override {
         if (index == 2) {
-            objects.erase(victims_[2]);
+            objects.erase(old_[2]);
             objects.compact();
         } else {
             made_.at(index) = emplace(5 + index);
         }
     }
     void check() override {
-        require_consistent(objects, {unmoved(victims_[1], 1), unmoved(victims_[3], 3), unmoved(made_[0], 5),
-                                     unmoved(made_[1], 6)});
+        require_consistent(
+            objects, {unmoved(old_[1], 2), unmoved(old_[3], 4), unmoved(made_[0], 5), unmoved(made_[1], 6)});
     }
 
 private:
-    std::array<handle_type, 4> victims_;
+    std::array<handle_type, 4> old_;
     std::array<handle_type, 2> made_;
 };
 
@@ -129,9 +167,7 @@ private:
 class holes_in_all_groups : public stable_scene {
 public:
     holes_in_all_groups() : stable_scene(tiny_options(8)) {
-        for (std::uint32_t number = 0; number != 6; ++number) {
-            old_.at(number) = emplace(number); // in three groups, of which the shard keeps the last
-        }
+        old_ = emplace_first<6>(); // in three groups, of which the shard keeps the last
         objects.compact();
         objects.erase(old_[0]);
         objects.erase(old_[3]);
@@ -140,15 +176,15 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
-            made_[0] = emplace(6);
-            made_[1] = emplace(7);
+            made_[0] = emplace(7);
+            made_[1] = emplace(8);
         } else {
             objects.compact();
         }
     }
     void check() override {
-        require_consistent(objects, {unmoved(old_[1], 1), unmoved(old_[2], 2), unmoved(old_[5], 5),
-                                     unmoved(made_[0], 6), unmoved(made_[1], 7)});
+        require_consistent(objects, {unmoved(old_[1], 2), unmoved(old_[2], 3), unmoved(old_[5], 6),
+                                     unmoved(made_[0], 7), unmoved(made_[1], 8)});
     }
 
 private:
@@ -161,32 +197,30 @@ private:
 class groups_claimed_together : public stable_scene {
 public:
     groups_claimed_together() : stable_scene(tiny_options(10)) {
-        for (std::uint32_t number = 0; number != 8; ++number) {
-            old_.at(number) = emplace(number); // in four groups, of which the shard keeps the last
-        }
+        old_ = emplace_first<8>(); // in four groups, of which the shard keeps the last
         objects.compact();
         for (const std::size_t first : {0U, 2U, 4U}) {
             objects.erase(old_.at(first));
         }
         objects.compact();
-        made_[0] = emplace(0); // claims a group, and sees how few places the next ones have
+        made_[0] = emplace(1); // claims a group, and sees how few places the next ones have
     }
 
     void run(unsigned index) override {
         if (index == 0) {
-            made_[1] = emplace(2);
-            made_[2] = emplace(4);
+            made_[1] = emplace(3);
+            made_[2] = emplace(5);
         } else if (index == 1) {
-            made_[3] = emplace(8);
+            made_[3] = emplace(9);
         } else {
             require(objects.erase(old_[3]), "a living object can be erased");
             objects.compact();
         }
     }
     void check() override {
-        require_consistent(objects, {unmoved(made_[0], 0), unmoved(old_[1], 1), unmoved(made_[1], 2),
-                                     unmoved(made_[2], 4), unmoved(old_[5], 5), unmoved(old_[6], 6),
-                                     unmoved(old_[7], 7), unmoved(made_[3], 8)});
+        require_consistent(objects, {unmoved(made_[0], 1), unmoved(old_[1], 2), unmoved(made_[1], 3),
+                                     unmoved(made_[2], 5), unmoved(old_[5], 6), unmoved(old_[6], 7),
+                                     unmoved(old_[7], 8), unmoved(made_[3], 9)});
     }
 
 private:
@@ -219,11 +253,15 @@ private:
     handle_type last_;
 };
 
-/// Memory goes back to the system while a thread creates.
-class shrinking_beside_emplace : public stable_scene {
+/// Memory goes back to the system, or kept objects are destroyed, while a thread creates.
+template <class Scene>
+class shrinking_beside_emplace : public Scene {
+    using Scene::emplace, Scene::objects, Scene::unmoved;
+    using typename Scene::handle_type;
+
 public:
-    shrinking_beside_emplace() : stable_scene(tiny_options(4)) {
-        const std::array victims{emplace(1), emplace(2), emplace(3)};
+    shrinking_beside_emplace() : Scene(tiny_options(4)) {
+        const auto victims = this->template emplace_first<3>();
         objects.compact();
         for (const auto victim : victims) {
             objects.erase(victim);
@@ -268,36 +306,10 @@ private:
     handle_type known_, victim_;
 };
 
-/// An object that is cleared and kept; it counts as living while it has a value.
-struct kept_payload {
-    explicit kept_payload(std::uint32_t number) : value(number) { ++payload::living; }
-    kept_payload& operator=(std::uint32_t number) {
-        require(value == 0, "an object is cleared before its next use");
-        value = number;
-        ++payload::living;
-        return *this;
-    }
-    ~kept_payload() { require(value == 0, "only a cleared object is destroyed"); }
-
-    kept_payload(const kept_payload&) = delete;
-
-    void clear() noexcept {
-        value = 0;
-        --payload::living;
-    }
-
-    model_plain<std::uint32_t> value;
-};
-
-class recycling_scene : public pool_scene<kept_payload, model_layout, pair_policy, recycling_placement> {
-protected:
-    explicit recycling_scene(std::size_t capacity) : pool_scene(tiny_options(capacity)) {}
-};
-
 /// An object ends while a shard creates in the same group, and then perhaps in the same place.
 class kept_in_a_group_that_a_shard_holds : public recycling_scene {
 public:
-    kept_in_a_group_that_a_shard_holds() : recycling_scene(4) { victim_ = objects.emplace(1U); }
+    kept_in_a_group_that_a_shard_holds() : recycling_scene(tiny_options(4)) { victim_ = objects.emplace(1U); }
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -317,65 +329,10 @@ private:
     std::array<handle_type, 3> made_;
 };
 
-/// Two threads take over what a third has created, and a compaction cleared; more is cleared beside them.
-class kept_for_other_threads : public recycling_scene {
-public:
-    kept_for_other_threads() : recycling_scene(6) {
-        for (std::uint32_t number = 0; number != 4; ++number) {
-            old_.at(number) = objects.emplace(number + 1);
-        }
-        objects.compact();
-        objects.erase(old_[0]);
-        objects.compact();
-    }
-
-    void run(unsigned index) override {
-        if (index == 2) {
-            objects.erase(old_[2]);
-            objects.compact();
-        } else {
-            made_.at(index) = objects.emplace(5 + index);
-        }
-    }
-    void check() override {
-        require_consistent(objects, {{old_[1], 2}, {old_[3], 4}, {made_[0], 5}, {made_[1], 6}});
-    }
-
-private:
-    std::array<handle_type, 4> old_;
-    std::array<handle_type, 2> made_;
-};
-
-/// Kept objects are destroyed while a thread takes others over.
-class kept_objects_destroyed_beside_emplace : public recycling_scene {
-public:
-    kept_objects_destroyed_beside_emplace() : recycling_scene(4) {
-        const std::array victims{objects.emplace(1U), objects.emplace(2U), objects.emplace(3U)};
-        objects.compact();
-        for (const auto victim : victims) {
-            objects.erase(victim);
-        }
-        objects.compact();
-    }
-
-    void run(unsigned index) override {
-        if (index == 0) {
-            first_ = objects.emplace(4U);
-            second_ = objects.emplace(5U);
-        } else {
-            objects.shrink_to_fit();
-        }
-    }
-    void check() override { require_consistent(objects, {{first_, 4}, {second_, 5}}); }
-
-private:
-    handle_type first_, second_;
-};
-
 /// A group whose objects were made by a batch that failed goes to another thread, or is shrunk.
 class kept_by_a_batch_that_failed : public recycling_scene {
 public:
-    kept_by_a_batch_that_failed() : recycling_scene(8) {}
+    kept_by_a_batch_that_failed() : recycling_scene(tiny_options(8)) {}
 
     void run(unsigned index) override {
         if (index == 0) {
@@ -402,24 +359,23 @@ private:
 } // namespace
 
 void add_stable_models(std::vector<model_entry>& to) {
-    to.push_back(entry<hole_filled_during_compaction>("hole filled during compaction", 2,
-                                                      "a place has one object; objects never move"));
-    to.push_back(entry<hole_beside_an_object>("hole beside an object", 2, "the same"));
-    to.push_back(entry<offered_groups_have_one_owner>("offered groups have one owner", 3, "the same"));
-    to.push_back(entry<holes_in_all_groups>("holes in all groups", 2, "the same"));
-    to.push_back(entry<groups_claimed_together>("groups claimed together", 3, "the same"));
-    to.push_back(entry<sweep_of_a_stable_pool>("sweep of a stable pool", 2,
-                                               "what is erased without a record is destroyed, once"));
-    to.push_back(
-        entry<shrinking_beside_emplace>("shrinking beside emplace", 2, "memory that goes back is nobody's"));
-    to.push_back(entry<look_up_without_order>("look-up without order", 2,
-                                              "known objects are found during compactions"));
-    to.push_back(entry<kept_in_a_group_that_a_shard_holds>(
-        "kept in a group that a shard holds", 2, "an object is cleared before its next use, by one thread"));
-    to.push_back(entry<kept_for_other_threads>("kept for other threads", 3, "the same"));
-    to.push_back(entry<kept_objects_destroyed_beside_emplace>("kept objects destroyed beside emplace", 2,
-                                                              "what is destroyed is nobody's"));
-    to.push_back(entry<kept_by_a_batch_that_failed>("kept by a batch that failed", 3, "the same"));
+    add<hole_filled_during_compaction>(to, "hole filled during compaction", 2,
+                                       "a place has one object; objects never move");
+    add<hole_beside_an_object>(to, "hole beside an object", 2, "the same");
+    add<offered_groups_have_one_owner<stable_scene>>(to, "offered groups have one owner", 3, "the same");
+    add<holes_in_all_groups>(to, "holes in all groups", 2, "the same");
+    add<groups_claimed_together>(to, "groups claimed together", 3, "the same");
+    add<sweep_of_a_stable_pool>(to, "sweep of a stable pool", 2,
+                                "what is erased without a record is destroyed, once");
+    add<shrinking_beside_emplace<stable_scene>>(to, "shrinking beside emplace", 2,
+                                                "memory that goes back is nobody's");
+    add<look_up_without_order>(to, "look-up without order", 2, "known objects are found during compactions");
+    add<kept_in_a_group_that_a_shard_holds>(to, "kept in a group that a shard holds", 2,
+                                            "an object is cleared before its next use, by one thread");
+    add<offered_groups_have_one_owner<recycling_scene>>(to, "kept for other threads", 3, "the same");
+    add<shrinking_beside_emplace<recycling_scene>>(to, "kept objects destroyed beside emplace", 2,
+                                                   "what is destroyed is nobody's");
+    add<kept_by_a_batch_that_failed>(to, "kept by a batch that failed", 3, "the same");
 }
 
 } // namespace handlepool::model

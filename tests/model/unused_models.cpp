@@ -21,9 +21,6 @@
 #include <vector>
 
 namespace handlepool::model {
-
-using namespace detail;
-
 namespace {
 
 /// Two threads claim indices, change what belongs to them, and give them back unused.
@@ -138,8 +135,7 @@ public:
     void check() override { require_consistent(objects, {{first_, 9}, {last_, 5}}); }
 
 private:
-    handle_type first_;
-    handle_type last_;
+    handle_type first_, last_;
 };
 
 /// Objects that are created together are erased at once, all but one without a record: a sweep finds them.
@@ -190,28 +186,19 @@ public:
     void check() override { require_consistent(objects, {{inner_, 2}, {next_, 3}}); }
 
 private:
-    handle_type inner_;
-    handle_type next_;
+    handle_type inner_, next_;
 };
 
-/// A position is vacated, used again and vacated once more, while compaction passes it and gives its memory
-/// to a third thread.
-class position_vacated_twice : public model {
+/// A shard vacates its first position while compaction passes it, and gives its memory to another shard.
+class vacated_first_position : public model {
 public:
-    position_vacated_twice() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) { second_shard_.shard = 1; }
+    vacated_first_position() : slots_("slots", 4, 0), newborns_("nursery", 3, 1) { second_shard_.shard = 1; }
 
     void run(unsigned index) override {
         if (index == 0) {
             vacated_ = newborns_.take(first_shard_);
             newborns_.take(first_shard_);
-            for (nursery_position again = vacated_; again == vacated_;) { // until it is passed
-                memory_.at(raw(vacated_)) = 1;
-                newborns_.give_back(first_shard_, vacated_);
-                if (++times_ == 2) {
-                    return;
-                }
-                again = newborns_.take(first_shard_);
-            }
+            vacate();
         } else if (index == 1) {
             drain();
             drain();
@@ -225,6 +212,14 @@ public:
         }
     }
 
+protected:
+    virtual void vacate() = 0;
+    void write_and_throw() {
+        memory_.at(raw(vacated_)) = 1;
+        newborns_.give_back(first_shard_, vacated_);
+    }
+    bool take_again() { return newborns_.take(first_shard_) == vacated_; }
+
 private:
     void drain() {
         std::size_t ready = 0;
@@ -234,6 +229,7 @@ private:
                     "a position that was taken, and not owned, is not passed");
             ready += count;
         });
+        require(ready <= 1, "a drain stops at a place without an object");
         newborns_.consumer().drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
             for (std::uint32_t i = 0; i != count; ++i) {
                 require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
@@ -248,7 +244,21 @@ private:
     newborn_chain<model_policy> second_shard_;
     std::array<model_plain<std::uint32_t>, 3> memory_;
     nursery_position vacated_{};
-    int times_ = 0;
+};
+
+/// By a constructor that makes another object, writes and throws.
+class memory_of_a_throwing_constructor : public vacated_first_position {
+    void vacate() override { write_and_throw(); }
+};
+
+/// The position is used again, if it was not passed, and vacated once more.
+class position_vacated_twice : public vacated_first_position {
+    void vacate() override {
+        write_and_throw();
+        if (take_again()) {
+            write_and_throw();
+        }
+    }
 };
 
 /// A shard fills chunks of the nursery, which compaction drains, gives back, and takes from the shards again
@@ -322,24 +332,25 @@ private:
 } // namespace
 
 void add_unused_models(std::vector<model_entry>& to) {
-    to.push_back(entry<free_bitmap_pass_on>(
-        "unused indices pass on", 2, "an index given back unused has one owner, who sees what came before"));
-    to.push_back(entry<unused_slots_held_by_a_shard>(
-        "unused slots held by a shard", 2,
-        "a pool has room for its capacity, whatever shards hold of what others gave back"));
-    to.push_back(entry<batch_that_fails>("batch that fails", 2,
-                                         "what a batch has taken goes back; nobody else is refused"));
-    to.push_back(entry<batch_during_a_compaction>("batch during a compaction", 2,
-                                                  "objects created together are drained like others"));
-    to.push_back(entry<batch_erased_without_a_record>(
-        "batch erased without a record", 2, "a sweep finds objects as soon as others can erase them"));
-    to.push_back(entry<memory_of_the_nursery>(
-        "memory of the nursery", 3,
-        "shards use places whose memory compaction gives back, but not meanwhile"));
-    to.push_back(entry<position_left_behind>(
-        "position left behind", 2, "a vacated position goes to its shard or to compaction, not to both"));
-    to.push_back(entry<position_vacated_twice>(
-        "position vacated twice", 3, "its memory is used again only behind what the constructors wrote"));
+    add<free_bitmap_pass_on>(to, "unused indices pass on", 2,
+                             "an index given back unused has one owner, who sees what came before");
+    add<unused_slots_held_by_a_shard>(
+        to, "unused slots held by a shard", 2,
+        "a pool has room for its capacity, whatever shards hold of what others gave back");
+    add<batch_that_fails>(to, "batch that fails", 2,
+                          "what a batch has taken goes back; nobody else is refused");
+    add<batch_during_a_compaction>(to, "batch during a compaction", 2,
+                                   "objects created together are drained like others");
+    add<batch_erased_without_a_record>(to, "batch erased without a record", 2,
+                                       "a sweep finds objects as soon as others can erase them");
+    add<memory_of_the_nursery>(to, "memory of the nursery", 3,
+                               "shards use places whose memory compaction gives back, but not meanwhile");
+    add<position_left_behind>(to, "position left behind", 2,
+                              "a vacated position goes to its shard or to compaction, not to both");
+    add<memory_of_a_throwing_constructor>(to, "memory of a throwing constructor", 3,
+                                          "the memory is used again only behind what the constructor wrote");
+    add<position_vacated_twice>(to, "position vacated twice", 3,
+                                "its memory is used again only behind what the constructors wrote");
 }
 
 } // namespace handlepool::model

@@ -21,7 +21,6 @@ using handlepool::model::find_ordered_accesses;
 using handlepool::model::ordered_access;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 

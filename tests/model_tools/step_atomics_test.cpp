@@ -10,16 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 #include <type_traits>
-#include <vector>
 
 // The fixture that other tests rely on: one that never stops anything would make them all pass.
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(stepper_test, stops_before_each_access_in_turn) {
     for (std::size_t step = 0; step != 4; ++step) {

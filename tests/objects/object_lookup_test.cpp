@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
 
 #include <array>
@@ -135,10 +136,7 @@ TYPED_TEST(object_lookup_of, a_range_has_the_answers_of_its_handles) {
     using handle_type = typename TypeParam::handle_type;
     auto& pool = this->used.objects;
     const auto look = pool.lookup();
-    std::vector<handle_type> handles;
-    for (int i = 0; i != 120; ++i) {
-        handles.push_back(this->used.create(i));
-    }
+    auto handles = tabulate(120, [&](int i) { return this->used.create(i); });
     pool.compact();
     for (std::size_t i = 0; i < handles.size(); i += 3) {
         pool.erase(handles[i]);
@@ -301,10 +299,8 @@ TEST_F(object_lookup_of_ranges, a_list_a_temporary_and_a_range_that_can_be_read_
 TEST_F(object_lookup_of_ranges, handles_of_any_type_for_a_raw_pool) {
     raw_pool<> raw({.name = "raw", .capacity = 100},
                    raw_type{.size = sizeof(int), .alignment = alignof(int)});
-    std::vector<any_handle> made;
-    for (int i = 0; i != 50; ++i) {
-        made.push_back(raw.emplace([i](void* memory) noexcept { ::new (memory) int(i); }));
-    }
+    const auto made = tabulate(
+        50, [&](int i) { return raw.emplace([i](void* memory) noexcept { ::new (memory) int(i); }); });
     int sum = 0;
     EXPECT_EQ(raw.lookup().for_each(made, [&](void* each) { sum += *static_cast<int*>(each); }), 50U);
     EXPECT_EQ(sum, 1225);
@@ -313,10 +309,7 @@ TEST_F(object_lookup_of_ranges, handles_of_any_type_for_a_raw_pool) {
 
 TEST_F(object_lookup_of_ranges, visits_get_the_handles_with_their_user_bits) {
     pool<int, with_layout<handle_layout<24, 20, 4, 8>>> marked({.name = "marked", .capacity = 100});
-    std::vector<decltype(marked)::handle_type> made;
-    for (std::uint32_t i = 0; i != 100; ++i) {
-        made.push_back(marked.emplace(7).with_user(i));
-    }
+    const auto made = tabulate(100U, [&](std::uint32_t i) { return marked.emplace(7).with_user(i); });
     std::vector<decltype(marked)::handle_type> visited;
     EXPECT_EQ(marked.lookup().for_each(made, [&](auto each, const int&) { visited.push_back(each); }), 100U);
     EXPECT_EQ(visited, made);
@@ -324,10 +317,7 @@ TEST_F(object_lookup_of_ranges, visits_get_the_handles_with_their_user_bits) {
 
 TEST_F(object_lookup_of_ranges, rows) {
     pool<columns<int, std::array<char, 200>, double>> rows({.name = "rows", .capacity = 100});
-    std::vector<decltype(rows)::handle_type> made;
-    for (int i = 0; i != 50; ++i) {
-        made.push_back(rows.emplace(i));
-    }
+    const auto made = tabulate(50, [&](int i) { return rows.emplace(i); });
     rows.lookup().for_each(made, [](auto row) { row.template get<double>() = 0.5; });
     double sum = 0;
     std::as_const(rows).lookup().for_each(made, [&](auto row) { sum += row.template get<2>(); });

@@ -15,10 +15,9 @@
 #include <utility>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr std::uint32_t capacity = 20;
 constexpr std::uint32_t behind = 8;
@@ -128,8 +127,6 @@ TEST(object_store_relocate_test, moves_an_object_and_ends_the_old_one) {
     store.relocate(location{3}, location{4});
     EXPECT_EQ(store.at(location{4})->value(), 7U);
     store.destroy(location{4});
-    EXPECT_EQ(people.alive(), 0);
-    EXPECT_EQ(people.misused(), 0);
 }
 
 TEST(object_store_relocate_test, moves_what_cannot_be_copied) {

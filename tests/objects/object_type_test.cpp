@@ -4,24 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/message_of.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
-using namespace test;
+using namespace detail;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -51,8 +48,6 @@ TEST(object_type_test, relocate_moves_an_object_and_ends_its_life_where_it_was) 
     EXPECT_EQ(counts.alive(), 1);
     EXPECT_EQ(to.object().value(), 7U);
     object_type<counted>::destroy(to.bytes.data());
-    EXPECT_EQ(counts.alive(), 0);
-    EXPECT_EQ(counts.misused(), 0);
 }
 
 TEST(object_type_test, relocate_moves_what_can_only_be_moved) {
@@ -132,12 +127,7 @@ TEST(run_time_type_test, functions_get_their_objects_and_the_context) {
 
 /// The message of the refusal, or nothing.
 std::string refusal(const raw_type& type) {
-    try {
-        checked_raw_type(type, "scripted");
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
+    return message_of<std::invalid_argument>([&] { checked_raw_type(type, "scripted"); });
 }
 
 TEST(run_time_type_test, types_that_can_be_are_returned_as_they_are) {

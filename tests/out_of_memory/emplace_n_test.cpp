@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -36,15 +35,7 @@ TYPED_TEST(emplace_n_without_memory, leaves_room_for_all) {
         for (int round = 0; round != 10; ++round) {
             const std::size_t allocations =
                 with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
-                    bool made = true;
-                    when.begin();
-                    try {
-                        pool.emplace_n(count, std::back_inserter(handles));
-                    } catch (const std::bad_alloc&) {
-                        made = false;
-                    }
-                    when.end();
-                    ASSERT_EQ(made, !when.came());
+                    const bool made = !when.hits([&] { pool.emplace_n(count, std::back_inserter(handles)); });
                     ASSERT_EQ(pool.size(), made ? count : 0);
                     const pool_stats stats = pool.stats();
                     ASSERT_EQ(stats.slots_in_service, stats.alive + stats.slots_free + stats.slots_claimed);
@@ -70,15 +61,8 @@ TEST(vacated_places_without_memory, are_taken_by_a_batch_or_left) {
         with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
             pool<re_entrant> objects({.name = "objects", .capacity = 1000, .max_threads = 1});
             vacate_last_place(objects);
-            bool made = true;
-            when.begin();
-            try {
-                objects.emplace_n(chunk + 2, std::back_inserter(handles), nothing);
-            } catch (const std::bad_alloc&) {
-                made = false;
-            }
-            when.end();
-            EXPECT_EQ(made, !when.came());
+            const bool made =
+                !when.hits([&] { objects.emplace_n(chunk + 2, std::back_inserter(handles), nothing); });
             handles.clear();
             objects.emplace(nothing);
             const std::size_t alive = chunk + (made ? chunk + 2 : 0);

@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
 #include <tests/support/made_up.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,16 +33,7 @@ template <class Make, class Change, class Unchanged>
 std::size_t expect_all_or_nothing(Make make, Change change, Unchanged expect_unchanged) {
     return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
         auto container = make();
-        bool done = true;
-        when.begin();
-        try {
-            change(container);
-        } catch (const std::bad_alloc&) {
-            done = false;
-        }
-        when.end();
-        EXPECT_EQ(done, !when.came());
-        if (!done) {
+        if (when.hits([&] { change(container); })) {
             expect_unchanged(container);
             change(container);
         }
@@ -183,12 +174,10 @@ TEST(containers_without_memory, clear_needs_none) {
     handle_map<int, std::string> map;
     index.insert(made_up(1), std::string(100, 'x'));
     map.try_emplace(made_up(1), std::string(100, 'x'));
-    memory_shortage when(shortage::from_one_allocation_on, 0);
-    when.begin();
-    index.clear();
-    map.clear();
-    when.end();
-    EXPECT_FALSE(when.came());
+    expect_no_allocation([&] {
+        index.clear();
+        map.clear();
+    });
     EXPECT_TRUE(index.empty() && map.empty());
 }
 
@@ -209,20 +198,17 @@ TEST(containers_without_memory, index_moves_is_cleared_and_ends_whatever_its_fun
     for (std::uint64_t i = 0; i != 100; ++i) {
         one->insert(made_up(i), static_cast<int>(i));
     }
-    memory_shortage when(shortage::from_one_allocation_on, 0);
-    when.begin();
-    index other(std::move(*one));
-    one->swap(other);
-    other = std::move(*one);
-    const std::size_t moved = other.size();
-    other.clear();
-    one.reset();
-    {
+    std::size_t moved = 0;
+    expect_no_allocation([&] {
+        index other(std::move(*one));
+        one->swap(other);
+        other = std::move(*one);
+        moved = other.size();
+        other.clear();
+        one.reset();
         const index last(std::move(other));
-    }
-    when.end();
+    });
     EXPECT_EQ(moved, 100U);
-    EXPECT_FALSE(when.came());
 }
 
 TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
@@ -231,26 +217,18 @@ TEST(containers_without_memory, index_is_attached_again_or_as_it_was) {
                                                [&](memory_shortage& when) {
                                                    object_pool pool({.name = "objects", .capacity = 10});
                                                    object_pool other({.name = "others", .capacity = 10});
-                                                   std::vector<object_handle> objects;
-                                                   for (int i = 0; i != 4; ++i) {
-                                                       objects.push_back(pool.emplace(i));
-                                                   }
+                                                   const auto objects =
+                                                       tabulate(4, [&](int i) { return pool.emplace(i); });
                                                    pool.compact();
                                                    handle_index<int, int> index;
                                                    index.attach(pool, [](int value) { return value; });
                                                    if (to_another) {
                                                        index.clear();
                                                    }
-                                                   bool attached = true;
-                                                   when.begin();
-                                                   try {
+                                                   const bool attached = !when.hits([&] {
                                                        index.attach(to_another ? other : pool,
                                                                     [](int value) { return 10 + value; });
-                                                   } catch (const std::bad_alloc&) {
-                                                       attached = false;
-                                                   }
-                                                   when.end();
-                                                   EXPECT_EQ(attached, !when.came());
+                                                   });
                                                    EXPECT_TRUE(index.attached());
                                                    // Whichever pool it is attached to: what ends there
                                                    // leaves, and what is born there comes.
@@ -367,14 +345,12 @@ TEST(containers_without_memory, hierarchy_detaches_without_memory_after_it_has_s
     }
     hierarchy<int> copy = tree;
     tree.shrink_to_fit();
-    memory_shortage when(shortage::from_one_allocation_on, 0);
-    when.begin();
-    for (std::uint64_t i = 1; i != children + 1; ++i) {
-        tree.clear_parent(made_up(i));
-        copy.clear_parent(made_up(i));
-    }
-    when.end();
-    EXPECT_FALSE(when.came());
+    expect_no_allocation([&] {
+        for (std::uint64_t i = 1; i != children + 1; ++i) {
+            tree.clear_parent(made_up(i));
+            copy.clear_parent(made_up(i));
+        }
+    });
     for (const hierarchy<int>* each : {&tree, &copy}) {
         EXPECT_EQ(each->roots().size(), children + 1);
         EXPECT_TRUE(each->children(made_up(0)).empty());

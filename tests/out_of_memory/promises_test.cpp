@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -84,23 +83,13 @@ private:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(memory, promise_test,
-                         testing::Values(shortage::of_one_allocation, shortage::from_one_allocation_on),
-                         [](const auto& each) {
-                             return each.param == shortage::of_one_allocation ? "comes_back" : "stays_short";
-                         });
+INSTANTIATE_TEST_SUITE_P(memory, promise_test, both_shortages, name_of_shortage);
 
 // Or all of the following would show nothing.
 TEST_P(promise_test, the_test_makes_allocations_fail) {
     std::size_t failures = 0;
     const std::size_t allocations = with_each_allocation_failing(GetParam(), [&](memory_shortage& memory) {
-        memory.begin();
-        try {
-            const std::vector<std::string> names(2, name);
-        } catch (const std::bad_alloc&) {
-            ++failures;
-        }
-        memory.end();
+        failures += memory.hits([] { const std::vector<std::string> names(2, name); }) ? 1 : 0;
     });
     EXPECT_EQ(allocations, 3U);
     EXPECT_EQ(failures, 3U);

@@ -9,10 +9,8 @@
 
 #include <cstddef>
 #include <new>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -44,16 +42,7 @@ template <class Round>
 std::size_t with_bags(Round round) {
     return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& memory) {
         bags work;
-        bool failed = false;
-        memory.begin();
-        try {
-            round(work);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-        memory.end();
-        EXPECT_EQ(failed, memory.came());
-        if (failed) {
+        if (memory.hits([&] { round(work); })) {
             EXPECT_EQ(work.bag, work.before);
             EXPECT_EQ(work.bag.names(), &work.names);
         }

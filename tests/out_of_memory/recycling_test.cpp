@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -23,15 +22,7 @@ using strings = recycling_pool<std::string>;
 template <class Create>
 std::size_t expect_nothing_changes(strings& pool, Create create) {
     return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
-        bool made = true;
-        when.begin();
-        try {
-            create();
-        } catch (const std::bad_alloc&) {
-            made = false;
-        }
-        when.end();
-        EXPECT_EQ(made, !when.came());
+        const bool made = !when.hits(create);
         EXPECT_EQ(pool.size() != 0, made);
         std::size_t more = pool.size();
         while (const auto empty = pool.try_emplace()) {
@@ -78,14 +69,12 @@ TEST(recycling_pool_without_memory, kept_capacity_needs_none) {
         pool.clear();
         pool.compact();
     }
-    memory_shortage all(shortage::from_one_allocation_on, 0);
-    all.begin();
-    fill_all();
-    pool.clear();
-    pool.compact();
-    fill_all();
-    all.end();
-    EXPECT_FALSE(all.came());
+    expect_no_allocation([&] {
+        fill_all();
+        pool.clear();
+        pool.compact();
+        fill_all();
+    });
     EXPECT_EQ(pool.size(), 10U);
 }
 

@@ -99,12 +99,7 @@ TEST_P(service_end_test, needs_no_memory_but_for_a_report) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(memory, service_end_test,
-                         testing::Values(shortage::of_one_allocation, shortage::from_one_allocation_on),
-                         [](const testing::TestParamInfo<shortage>& tested) {
-                             return tested.param == shortage::of_one_allocation ? "is_short_once"
-                                                                                : "is_short_from_there_on";
-                         });
+INSTANTIATE_TEST_SUITE_P(memory, service_end_test, both_shortages, name_of_shortage);
 
 } // namespace
 } // namespace handlepool::test

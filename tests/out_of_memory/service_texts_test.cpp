@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
+#include <tests/support/message_of.hpp>
 
-#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -23,15 +23,7 @@ protected:
         const std::size_t allocations =
             with_each_allocation_failing(GetParam(), [&](memory_shortage& memory) {
                 std::string made;
-                bool refused = false;
-                memory.begin();
-                try {
-                    made = call();
-                } catch (const std::bad_alloc&) {
-                    refused = true;
-                }
-                memory.end();
-                EXPECT_EQ(refused, memory.came());
+                const bool refused = memory.hits([&] { made = call(); });
                 EXPECT_EQ(made, refused ? "" : expected);
             });
         EXPECT_GT(allocations, 3U);
@@ -62,23 +54,12 @@ TEST_P(service_texts_test, limits_that_are_refused) {
          {R"({"pools": {"ships": {"capacity": [1, [2, {"a": 3}]]}}})",
           R"({"pools": {"ships": {"capacity": "many and many more than there can be"}}})",
           R"({"pools": {"ships": {"capacity": 7}, "ships": {}}})", R"({"pools": {"ships")"}) {
-        expect_bad_alloc([&] {
-            try {
-                parse_pool_limits(text, "limits");
-                return std::string();
-            } catch (const std::invalid_argument& error) {
-                return std::string(error.what());
-            }
-        });
+        expect_bad_alloc(
+            [&] { return message_of<std::invalid_argument>([&] { parse_pool_limits(text, "limits"); }); });
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(memory, service_texts_test,
-                         testing::Values(shortage::of_one_allocation, shortage::from_one_allocation_on),
-                         [](const testing::TestParamInfo<shortage>& tested) {
-                             return tested.param == shortage::of_one_allocation ? "is_short_once"
-                                                                                : "is_short_from_there_on";
-                         });
+INSTANTIATE_TEST_SUITE_P(memory, service_texts_test, both_shortages, name_of_shortage);
 
 } // namespace
 } // namespace handlepool::test

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -33,15 +32,7 @@ std::size_t sort_without_memory(Sort sort) {
     fill(pool, false);
     const std::vector<int> before(pool.items().begin(), pool.items().end());
     return with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
-        bool sorted = true;
-        when.begin();
-        try {
-            sort(pool);
-        } catch (const std::bad_alloc&) {
-            sorted = false;
-        }
-        when.end();
-        EXPECT_EQ(sorted, !when.came());
+        const bool sorted = !when.hits([&] { sort(pool); });
         EXPECT_EQ(std::ranges::is_sorted(pool.items()), sorted);
         EXPECT_EQ(std::ranges::equal(pool.items(), before), !sorted);
         EXPECT_TRUE(pool.try_compact());
@@ -85,16 +76,7 @@ TEST(sorting_without_memory, by_threads_passes_on_what_copies_of_keys_throw) {
     const auto made = [](const named& one) { return one.name + "!"; };
     const auto sort_fails_at = [&](std::size_t allocation, auto sort) {
         memory_shortage when(shortage::of_one_allocation, allocation);
-        bool thrown = false;
-        when.begin();
-        try {
-            sort();
-        } catch (const std::bad_alloc&) {
-            thrown = true;
-        }
-        when.end();
-        EXPECT_TRUE(when.came());
-        EXPECT_TRUE(thrown);
+        EXPECT_TRUE(when.hits(sort));
         EXPECT_EQ(all.items()[0].name, first_name);
         EXPECT_TRUE(all.try_compact());
     };
@@ -129,16 +111,10 @@ TEST(sorting_without_memory, in_parts_leaves_the_store_and_the_order_that_was_be
             with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
                 begin();
                 const std::vector<int> before(pool.items().begin(), pool.items().end());
-                bool moved = true;
-                when.begin();
-                try {
+                const bool moved = !when.hits([&] {
                     by_threads ? sort_some(pool, smaller_tenth, 700, executor)
                                : sort_some(pool, smaller_tenth, 700);
-                } catch (const std::bad_alloc&) {
-                    moved = false;
-                }
-                when.end();
-                EXPECT_EQ(moved, !when.came());
+                });
                 EXPECT_EQ(std::ranges::equal(pool.items(), before), !moved);
                 EXPECT_EQ(end(), expected);
             });
@@ -161,15 +137,8 @@ TEST(sorting_without_memory, leaves_rows_as_they_were) {
         const std::size_t allocations =
             with_each_allocation_failing(shortage::of_one_allocation, [&](memory_shortage& when) {
                 sort_by<tag>(rows, &tag::value);
-                bool sorted = true;
-                when.begin();
-                try {
-                    by_threads ? sort_by<int>(rows, itself, executor) : sort_by<int>(rows, itself);
-                } catch (const std::bad_alloc&) {
-                    sorted = false;
-                }
-                when.end();
-                EXPECT_EQ(sorted, !when.came());
+                const bool sorted = !when.hits(
+                    [&] { by_threads ? sort_by<int>(rows, itself, executor) : sort_by<int>(rows, itself); });
                 EXPECT_EQ(std::ranges::is_sorted(rows.items<int>()), sorted);
                 EXPECT_EQ(std::ranges::is_sorted(rows.items<tag>(), {}, &tag::value), !sorted);
             });
@@ -180,12 +149,10 @@ TEST(sorting_without_memory, leaves_rows_as_they_were) {
 TEST(sorting_without_memory, does_for_objects_in_order) {
     ints pool({.name = "ints", .capacity = 3000});
     fill(pool, true);
-    memory_shortage none(shortage::from_one_allocation_on, 0);
-    none.begin();
-    sort(pool, smaller);
-    sort_some(pool, smaller, 10);
-    none.end();
-    EXPECT_FALSE(none.came());
+    expect_no_allocation([&] {
+        sort(pool, smaller);
+        sort_some(pool, smaller, 10);
+    });
 }
 
 } // namespace

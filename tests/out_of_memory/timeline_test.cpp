@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
-#include <handlepool/service.hpp>
 #include <handlepool/thread_executor.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -12,7 +11,6 @@
 #include <iterator>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 // What a timeline does when memory runs out while a compaction is recorded, which can't stop half-way.
@@ -69,11 +67,7 @@ private:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(memory, recording_test,
-                         testing::Values(shortage::of_one_allocation, shortage::from_one_allocation_on),
-                         [](const auto& each) {
-                             return each.param == shortage::of_one_allocation ? "comes_back" : "stays_short";
-                         });
+INSTANTIATE_TEST_SUITE_P(memory, recording_test, both_shortages, name_of_shortage);
 
 TEST_P(recording_test, a_traced_compaction_goes_on_when_memory_runs_out_at_any_allocation) {
     expect_compactions_to_go_on<inline_executor>(1);

@@ -10,14 +10,12 @@
 #include <cstdint>
 #include <new>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 template <class Policy>
 class emplace_transaction_test : public testing::Test {

@@ -10,11 +10,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using policy = support::tiny_policy<1>;
 using rig = parts_rig<policy>;
 using reservations_type = reservations<counted, rig::config>;

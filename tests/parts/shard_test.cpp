@@ -10,10 +10,9 @@
 #include <type_traits>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(shard_test, a_new_shard_holds_nothing_and_knows_its_index) {
     shard_table<default_policy> shards("shards", 1000);

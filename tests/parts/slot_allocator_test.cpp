@@ -3,13 +3,13 @@
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_options.hpp>
 
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,15 +17,12 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using layout = default_layout;
 
 /// Lets a test say which shard it works in.
@@ -238,16 +235,11 @@ TYPED_TEST(slot_allocator_test, shards_that_compete_get_each_slot_once_and_at_le
     typename TestFixture::rig_type rig({.capacity = capacity, .max_threads = threads});
     std::mutex mutex;
     std::vector<std::uint32_t> all;
-    {
-        std::vector<std::jthread> takers;
-        for (std::uint32_t thread = 0; thread != threads; ++thread) {
-            takers.emplace_back([&, thread] {
-                const auto taken = rig.take(thread, many);
-                const std::scoped_lock lock(mutex);
-                all.insert(all.end(), taken.begin(), taken.end());
-            });
-        }
-    }
+    in_threads(threads, [&](std::size_t thread) {
+        const auto taken = rig.take(static_cast<std::uint32_t>(thread), many);
+        const std::scoped_lock lock(mutex);
+        all.insert(all.end(), taken.begin(), taken.end());
+    });
     EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
     EXPECT_GE(all.size(), capacity);
     EXPECT_LE(all.size(), rig.geometry.object_limit);

@@ -6,6 +6,7 @@
 #include <contenders.hpp>
 #include <gtest/gtest.h>
 #include <support/threads/thread_team.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <array>
@@ -117,10 +118,7 @@ TYPED_TEST(contenders, find_what_was_created_with_its_contents) {
 
 TYPED_TEST(contenders, do_not_find_what_was_erased) {
     TypeParam one(alive, this->fewest);
-    std::vector<typename TypeParam::handle_type> handles;
-    for (std::uint64_t i = 0; i != alive; ++i) {
-        handles.push_back(one.create(0, i));
-    }
+    const auto handles = handlepool::test::tabulate(alive, [&](std::uint64_t i) { return one.create(0, i); });
     one.end_frame();
     for (std::uint64_t i = 0; i < alive; i += 3) {
         EXPECT_TRUE(one.erase(0, handles[i]));
@@ -229,10 +227,7 @@ TYPED_TEST(contenders_for_threads, find_and_erase_what_others_created) {
 TYPED_TEST(contenders_for_threads, erase_an_object_once) {
     constexpr unsigned threads = 2;
     TypeParam one(alive, threads);
-    std::vector<typename TypeParam::handle_type> handles;
-    for (std::size_t i = 0; i != alive; ++i) {
-        handles.push_back(one.create(0, i));
-    }
+    const auto handles = handlepool::test::tabulate(alive, [&](std::size_t i) { return one.create(0, i); });
     one.end_frame();
     handlepool::support::thread_team team(threads);
     std::array<std::size_t, threads> erased{};

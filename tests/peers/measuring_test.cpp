@@ -13,7 +13,6 @@
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <string>

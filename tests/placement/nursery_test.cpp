@@ -3,7 +3,6 @@
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
 
@@ -20,11 +19,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using layout = default_layout;
 using nursery_type = nursery<pool_config<layout, default_policy>>;
 using chain_type = newborn_chain<default_policy>;

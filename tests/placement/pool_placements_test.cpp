@@ -12,11 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/consistency.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <new>
@@ -140,10 +140,7 @@ TYPED_TEST(pool_placements, erase_if_sees_all_living_objects) {
 }
 
 TYPED_TEST(pool_placements, erase_if_sees_each_object_once_in_any_number_of_threads) {
-    std::vector<std::string> many;
-    for (int i = 0; i != 500; ++i) {
-        many.push_back(std::to_string(i));
-    }
+    const auto many = tabulate(500, [&](int i) { return std::to_string(i); });
     this->make(many);
     this->pool.compact();
     this->make(many); // not yet in the store

@@ -13,6 +13,7 @@
 #include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
 
 #include <algorithm>
@@ -22,7 +23,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -323,10 +323,7 @@ TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_promoted_or_no
     stable_pool<counted, with_policy<support::tiny_policy<2>>> pool(
         {.name = "swept", .capacity = 500, .reuse_delay = 0, .removal_queue_size = 1});
     for (int round = 0; round != 10; ++round) {
-        std::vector<handle<counted>> handles;
-        for (std::uint64_t i = 0; i != 200; ++i) {
-            handles.push_back(pool.emplace(people, i));
-        }
+        auto handles = tabulate(std::uint64_t{200}, [&](std::uint64_t i) { return pool.emplace(people, i); });
         pool.compact();
         for (std::uint64_t i = 0; i != 200; ++i) {
             handles.push_back(pool.emplace(people, i));
@@ -337,7 +334,6 @@ TEST(stable_pool_test, a_sweep_finds_the_dead_that_left_no_record_promoted_or_no
         EXPECT_GT(pool.compact().swept, 0U);
         expect_consistent(pool);
         EXPECT_EQ(people.alive(), 0);
-        EXPECT_EQ(people.misused(), 0);
     }
 }
 
@@ -370,14 +366,7 @@ TEST(stable_pool_test, hooks_guards_and_reports_are_those_of_a_pool) {
 
 TEST(stable_pool_test, threads_use_objects_that_they_know_to_be_alive_during_compactions) {
     stable_pool<pinned> pool({.name = "pinned", .capacity = 20'000, .reuse_delay = 0});
-    std::atomic<std::size_t> working{2};
-    in_threads(3, [&](std::size_t thread) {
-        if (thread == 2) {
-            while (working != 0) {
-                pool.compact();
-            }
-            return;
-        }
+    const auto use = [&](std::size_t thread) {
         random_source random(thread);
         std::vector<std::pair<handle<pinned>, pinned*>> mine;
         for (std::uint64_t i = 0; i != 20'000; ++i) {
@@ -396,8 +385,8 @@ TEST(stable_pool_test, threads_use_objects_that_they_know_to_be_alive_during_com
                 mine.pop_back();
             }
         }
-        --working;
-    });
+    };
+    in_threads(2, use, [&] { pool.compact(); });
     expect_consistent(pool);
 }
 

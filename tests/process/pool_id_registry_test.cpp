@@ -3,23 +3,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -32,12 +31,7 @@ protected:
 
     template <class Error>
     std::string refusal(std::optional<unsigned> wanted) {
-        try {
-            registry.acquire(wanted, "asking");
-        } catch (const Error& failure) {
-            return failure.what();
-        }
-        return "(no failure)";
+        return message_of<Error>([&] { registry.acquire(wanted, "asking"); });
     }
 
     pool_id_registry registry{last_id, last_generation};
@@ -171,18 +165,13 @@ TEST_F(pool_id_registry_test, a_holder_that_made_no_object_uses_up_no_generation
 TEST_F(pool_id_registry_test, threads_that_take_and_return_ids_never_share_one) {
     std::vector<std::atomic<bool>> taken(last_id + 1);
     std::atomic<int> shared{0};
-    {
-        std::vector<std::jthread> threads;
-        for (int i = 0; i != 4; ++i) {
-            threads.emplace_back([&] {
-                for (int round = 0; round != 2000; ++round) {
-                    const pool_id_holder holder(registry, std::nullopt, "short");
-                    shared += taken[holder.id()].exchange(true) ? 1 : 0;
-                    taken[holder.id()] = false;
-                }
-            });
+    in_threads(4, [&](std::size_t) {
+        for (int round = 0; round != 2000; ++round) {
+            const pool_id_holder holder(registry, std::nullopt, "short");
+            shared += taken[holder.id()].exchange(true) ? 1 : 0;
+            taken[holder.id()] = false;
         }
-    }
+    });
     EXPECT_EQ(shared, 0);
 }
 

@@ -3,11 +3,11 @@
 #include <handlepool/pool.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/threads.hpp>
 
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace handlepool {
@@ -57,18 +57,12 @@ TEST(pool_listing, tells_pools_of_different_types_apart) {
 }
 
 TEST(pool_listing, takes_pools_of_several_threads) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i != 4; ++i) {
-        threads.emplace_back([] {
-            for (int j = 0; j != 50; ++j) {
-                const pool<int, with_layout<small_layout>> one({.name = "one", .capacity = 10});
-                const pool<int, with_layout<small_layout>> two({.name = "two", .capacity = 10});
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
+    test::in_threads(4, [](std::size_t) {
+        for (int j = 0; j != 50; ++j) {
+            const pool<int, with_layout<small_layout>> one({.name = "one", .capacity = 10});
+            const pool<int, with_layout<small_layout>> two({.name = "two", .capacity = 10});
+        }
+    });
     EXPECT_EQ(listed(), names{});
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
 
 #include <algorithm>
@@ -273,10 +274,7 @@ TEST(block_arena_test, threads_take_what_others_gave_back) {
 TEST(block_arena_test, threads_never_have_one_block_at_the_same_time) {
     block_arena arena(64 * mebibyte);
     test::random_source random;
-    std::vector<std::mt19937_64> engines;
-    for (int i = 0; i != 4; ++i) {
-        engines.push_back(random.fork());
-    }
+    auto engines = test::tabulate(4, [&](int) { return random.fork(); });
     std::atomic<int> damaged = 0;
     test::in_threads(4, [&](std::size_t thread) {
         std::mt19937_64& engine = engines[thread];

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +21,6 @@ namespace handlepool::test {
 namespace {
 
 using namespace handlepool::property_literals;
-using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 

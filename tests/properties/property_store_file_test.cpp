@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <stdexcept>

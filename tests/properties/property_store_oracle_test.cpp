@@ -10,8 +10,6 @@
 #include <tests/support/random.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/made_up.hpp>
+#include <tests/support/message_of.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -511,15 +512,7 @@ TEST(property_store_test, attached_it_refuses_reserved_handles) {
         "property_store: " + detail::name_of_handle(reserved.index(), reserved.generation()) +
         " is reserved, and can't be a member of what is attached to its pool before "
         "its object is made";
-    const auto refused = [](auto action) {
-        EXPECT_THROW(action(), std::invalid_argument);
-        try {
-            action();
-        } catch (const std::invalid_argument& refusal) {
-            return std::string(refusal.what());
-        }
-        return std::string();
-    };
+    const auto refused = [](auto action) { return message_of<std::invalid_argument>(action); };
     ship_store store;
     EXPECT_TRUE(store.set(reserved, hull, 1));
     EXPECT_EQ(store.prune(pool), 0U);

@@ -188,14 +188,7 @@ TEST(property_store_threads_test, compactions_end_bags_while_threads_give_others
     object_pool pool({.name = "objects", .capacity = 1000, .reuse_delay = 0});
     property_store<int> store;
     store.attach(pool);
-    std::atomic<std::size_t> writers = threads - 1;
-    in_threads(threads, [&](std::size_t thread) {
-        if (thread == 0) {
-            while (writers != 0) {
-                pool.compact();
-            }
-            return;
-        }
+    const auto write = [&](std::size_t thread) {
         std::vector<object_handle> own;
         for (int i = 0; i != 3000; ++i) {
             const auto guard = pool.access();
@@ -212,8 +205,8 @@ TEST(property_store_threads_test, compactions_end_bags_while_threads_give_others
                 std::erase(own, oldest);
             }
         }
-        --writers;
-    });
+    };
+    in_threads(threads - 1, write, [&] { pool.compact(); });
     pool.compact();
     EXPECT_EQ(store.size(), pool.size());
     store.for_each([&](object_handle each, property_view) { EXPECT_TRUE(pool.contains(each)); });

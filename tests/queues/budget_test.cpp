@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/queues/budget.hpp>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,11 +9,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using amounts = std::vector<std::size_t>;
 
 /// What each gets of a budget, beginning with one of them. `wanted(i)` is asked again and again.

@@ -13,11 +13,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using chunks_type = chunk_store<default_policy, fifo_freelist<default_policy>>;
 using unordered_chunks =
     chunk_store<default_policy, index_allocator<default_policy, fifo_freelist<default_policy>>>;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
-#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/each_record.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -15,11 +13,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using value_type = std::uint64_t;
 using queue_type = removal_queue<pool_config<default_layout, default_policy>>;
 using removals_chain = removal_chain<default_policy>;

@@ -18,11 +18,9 @@
 #include <utility>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -17,11 +18,9 @@
 #include <system_error>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -45,12 +44,7 @@ constexpr std::string_view complete = R"({
 
 /// What is wrong with a configuration; nothing if it is taken.
 std::string refusal(std::string_view json) {
-    try {
-        parse_pool_limits(json, "limits.json");
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
+    return message_of<std::invalid_argument>([&] { parse_pool_limits(json, "limits.json"); });
 }
 
 /// What is wrong with one field of a pool.

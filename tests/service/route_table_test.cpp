@@ -9,10 +9,9 @@
 #include <gtest/gtest.h>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(route_table_test, leads_from_a_handle_to_its_pool_while_that_is_in_the_table) {
     route_table<default_layout, default_policy> routes("routes");

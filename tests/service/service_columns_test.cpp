@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
 
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

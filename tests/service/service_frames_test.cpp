@@ -12,12 +12,12 @@
 #include <gtest/gtest.h>
 #include <tests/support/chosen_module.hpp>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/message_of.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <semaphore>
 #include <stdexcept>
@@ -28,11 +28,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -163,16 +161,8 @@ TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
     std::string refusal;
     std::string guard_refusal;
     dying.erase(dying.emplace(re_entrant::callback(), [&] {
-        try {
-            world.compact();
-        } catch (const compaction_conflict& conflict) {
-            refusal = conflict.what();
-        }
-        try {
-            const auto guard = world.access();
-        } catch (const compaction_conflict& conflict) {
-            guard_refusal = conflict.what();
-        }
+        refusal = message_of<compaction_conflict>([&] { world.compact(); });
+        guard_refusal = message_of<compaction_conflict>([&] { const auto guard = world.access(); });
         inline_executor executor;
         EXPECT_EQ(world.try_compact(executor), std::nullopt);
     }));
@@ -533,7 +523,6 @@ TEST(service_leaks, are_reported_at_the_end_before_the_objects_are_destroyed) {
                                                  "  counted #0 generation {0}: alive\n"
                                                  "  counted #1 generation {0}: alive\n",
                                                  generation)));
-    EXPECT_EQ(counts.alive(), 0);
 }
 
 TEST(service_leaks, are_not_reported_when_there_are_none) {

@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace handlepool::test {

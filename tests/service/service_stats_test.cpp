@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <tests/support/message_of.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <map>
 #include <regex>
@@ -309,17 +309,6 @@ TEST(leak_text, has_one_line_for_a_name) {
 
 // ---- Of a service
 
-/// What an action throws.
-template <class Action>
-std::string refusal_of(Action action) {
-    try {
-        action();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "nothing";
-}
-
 TEST(texts_of_a_service, can_be_read_whatever_the_names) {
     const std::string name = "a\nb\x1b[2J\xff";
     const std::string shown = "a\ufffdb\ufffd[2J\ufffd";
@@ -332,13 +321,13 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
     EXPECT_EQ(world.describe(one), alive);
     EXPECT_EQ(to_text(world.leaks()),
               "pool '" + shown + "' still holds 1 object; the oldest:\n  " + alive + "\n");
-    EXPECT_EQ(refusal_of([&] { world.add<pool<int>>(name, {.capacity = 1}); }),
+    EXPECT_EQ(message_of([&] { world.add<pool<int>>(name, {.capacity = 1}); }),
               "handlepool: the service has a pool '" + shown + "' already");
-    EXPECT_EQ(refusal_of([&] { world.add<pool<int>>(name + "2", {.capacity = 0}); }),
+    EXPECT_EQ(message_of([&] { world.add<pool<int>>(name + "2", {.capacity = 0}); }),
               "pool '" + shown +
                   "2': capacity = 0 is not allowed; allowed are 1 to 4294967294 by the handle's "
                   "layout");
-    EXPECT_EQ(refusal_of([&] {
+    EXPECT_EQ(message_of([&] {
                   for (int i = 0; i != 10'000; ++i) {
                       ints.emplace(i);
                   }
@@ -346,7 +335,7 @@ TEST(texts_of_a_service, can_be_read_whatever_the_names) {
               "pool '" + shown +
                   "' is exhausted: its capacity is 1 objects (places of erased objects come "
                   "back with the next compaction)");
-    EXPECT_EQ(refusal_of([&] { static_cast<void>(ints.at({})); }),
+    EXPECT_EQ(message_of([&] { static_cast<void>(ints.at({})); }),
               "pool '" + shown + "': the null handle names no object");
 }
 

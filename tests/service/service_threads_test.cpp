@@ -18,8 +18,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace handlepool::test {
 namespace {

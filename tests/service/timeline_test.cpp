@@ -27,11 +27,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::AllOf;

@@ -11,10 +11,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr std::size_t no_end = std::numeric_limits<std::size_t>::max();
 

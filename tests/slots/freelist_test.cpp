@@ -8,21 +8,19 @@
 #include <support/steps/tiny_policy.hpp>
 #include <tests/support/freelist_suite.hpp>
 #include <tests/support/repetitions.hpp>
+#include <tests/support/threads.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <thread>
 #include <vector>
 
 // What all freelists share is in tests/support/freelist_suite.hpp; the native one is put through it here,
 // that of Boost in boost_freelist_test.cpp.
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using native = testing::Types<fifo_freelist<default_policy>, fifo_freelist<support::tiny_policy<1>>,
                               fifo_freelist<support::tiny_policy<2>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(fifo, freelist_suite, native);
@@ -44,16 +42,11 @@ TEST(reuse_distance_test, keeps_the_smallest) {
 TEST(reuse_distance_test, keeps_the_smallest_of_all_threads) {
     for (int round = 0, rounds = support::repetitions(50); round != rounds; ++round) {
         reuse_distance<default_policy> distance;
-        {
-            std::vector<std::jthread> threads;
-            for (std::size_t thread = 0; thread != 4; ++thread) {
-                threads.emplace_back([&distance, thread] {
-                    for (std::size_t i = 1000; i != 0; --i) {
-                        distance.observe(i * 4 + thread);
-                    }
-                });
+        in_threads(4, [&distance](std::size_t thread) {
+            for (std::size_t i = 1000; i != 0; --i) {
+                distance.observe(i * 4 + thread);
             }
-        }
+        });
         ASSERT_EQ(distance.get(), 4U);
     }
 }

@@ -7,21 +7,19 @@
 #include <gtest/gtest.h>
 #include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
+#include <tests/support/threads.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <thread>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using indices = std::vector<std::uint32_t>;
 using set_type = free_bitmap<default_policy>;
 using allocator_type = index_allocator<default_policy, fifo_freelist<default_policy>>;
@@ -131,20 +129,15 @@ TEST(free_bitmap_test, each_index_has_one_owner_who_sees_what_the_one_before_did
     for (std::uint32_t index = 0; index != count; ++index) {
         set.give_back(index);
     }
-    {
-        std::vector<std::jthread> threads;
-        for (std::size_t thread = 0; thread != 4; ++thread) {
-            threads.emplace_back([&, thread] {
-                for (int round = 0; round != 20'000; ++round) {
-                    for (const std::uint32_t mine : claim(set, 1 + thread * 20, count)) {
-                        ++things[mine];
-                        ++uses;
-                        set.give_back(mine);
-                    }
-                }
-            });
+    in_threads(4, [&](std::size_t thread) {
+        for (int round = 0; round != 20'000; ++round) {
+            for (const std::uint32_t mine : claim(set, 1 + thread * 20, count)) {
+                ++things[mine];
+                ++uses;
+                set.give_back(mine);
+            }
         }
-    }
+    });
     std::uint64_t sum = 0;
     for (const std::uint64_t thing : things) {
         sum += thing;

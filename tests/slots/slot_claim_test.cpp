@@ -9,10 +9,9 @@
 #include <cstdint>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 // Writes as many as are wanted, up to `most`.
 auto numbers_from_100(std::size_t most) {

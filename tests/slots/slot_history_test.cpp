@@ -12,11 +12,9 @@
 #include <thread>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using history_type = slot_history<default_policy>;
 
 TEST(slot_history_test, tells_how_many_frames_ago_the_last_object_of_a_slot_was_born_and_died) {

@@ -19,10 +19,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr std::uint32_t pool_id = 3;
 constexpr std::size_t size = 16;

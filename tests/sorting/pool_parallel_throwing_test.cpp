@@ -9,7 +9,6 @@
 #include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/support/consistency.hpp>
 #include <tests/support/hostile_types.hpp>
 
 #include <atomic>

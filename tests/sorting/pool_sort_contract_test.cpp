@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <limits>
 #include <new>
 #include <vector>

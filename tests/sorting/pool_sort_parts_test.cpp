@@ -13,6 +13,7 @@
 #include <tests/support/consistency.hpp>
 #include <tests/support/order_checks.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -50,14 +51,6 @@ constexpr auto smaller_other_key = [](const part_item& a, const part_item& b) no
 
 std::vector<part_item> part_content(const part_items& pool) {
     return {pool.items().begin(), pool.items().end()};
-}
-
-std::size_t places_that_differ(const std::vector<part_item>& a, const std::vector<part_item>& b) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        count += a[i] == b[i] ? 0U : 1U;
-    }
-    return count;
 }
 
 /// std::stable_sort, without the deprecated functions that it calls in some libraries.
@@ -112,11 +105,7 @@ std::vector<std::pair<std::string_view, std::vector<int>>> shapes_of_parts(rando
                                                                            std::size_t count) {
     std::vector<std::pair<std::string_view, std::vector<int>>> made;
     const auto add = [&](std::string_view name, auto key_at) {
-        std::vector<int> keys(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            keys[i] = static_cast<int>(key_at(i));
-        }
-        made.emplace_back(name, std::move(keys));
+        made.emplace_back(name, tabulate(count, [&](std::size_t i) { return static_cast<int>(key_at(i)); }));
     };
     add("random", [&](std::size_t) { return random.below(1'000'000); });
     add("three values", [&](std::size_t) { return random.below(3); });
@@ -139,47 +128,31 @@ thread_executor& three_threads() {
     return executor;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    ways, parts_of_a_sort,
-    testing::Values(std::pair<std::string_view, part_sort>("by_comparison",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some(pool, smaller_key, budget);
-                                                           }),
-                    std::pair<std::string_view, part_sort>("by_number",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some_by(pool, &part_item::key,
-                                                                                   budget);
-                                                           }),
-                    std::pair<std::string_view, part_sort>("by_small_key",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some_by(
-                                                                   pool,
-                                                                   [](const part_item& one) {
-                                                                       return std::int64_t{one.key} << 20;
-                                                                   },
-                                                                   budget);
-                                                           }),
-                    std::pair<std::string_view, part_sort>("by_text",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some_by(
-                                                                   pool,
-                                                                   [](const part_item& one) {
-                                                                       return std::to_string(one.key +
-                                                                                             1'000'000);
-                                                                   },
-                                                                   budget);
-                                                           }),
-                    std::pair<std::string_view, part_sort>("by_comparison_in_threads",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some(pool, smaller_key, budget,
-                                                                                three_threads());
-                                                           }),
-                    std::pair<std::string_view, part_sort>("by_number_in_threads",
-                                                           [](part_items& pool, std::size_t budget) {
-                                                               return sort_some_by(pool, &part_item::key,
-                                                                                   budget, three_threads());
-                                                           })),
-    [](const auto& way) { return std::string(way.param.first); });
+const std::pair<std::string_view, part_sort> ways[] = {
+    {"by_comparison",
+     [](part_items& pool, std::size_t budget) { return sort_some(pool, smaller_key, budget); }},
+    {"by_number",
+     [](part_items& pool, std::size_t budget) { return sort_some_by(pool, &part_item::key, budget); }},
+    {"by_small_key",
+     [](part_items& pool, std::size_t budget) {
+         return sort_some_by(pool, [](const part_item& one) { return std::int64_t{one.key} << 20; }, budget);
+     }},
+    {"by_text",
+     [](part_items& pool, std::size_t budget) {
+         return sort_some_by(
+             pool, [](const part_item& one) { return std::to_string(one.key + 1'000'000); }, budget);
+     }},
+    {"by_comparison_in_threads",
+     [](part_items& pool, std::size_t budget) {
+         return sort_some(pool, smaller_key, budget, three_threads());
+     }},
+    {"by_number_in_threads",
+     [](part_items& pool, std::size_t budget) {
+         return sort_some_by(pool, &part_item::key, budget, three_threads());
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(ways, parts_of_a_sort, testing::ValuesIn(ways),
+                         [](const auto& way) { return std::string(way.param.first); });
 
 TEST_P(parts_of_a_sort, make_a_stable_sort_in_as_many_calls_as_promised) {
     random_source random(41);
@@ -373,10 +346,7 @@ TEST(parts_of_sorts, are_not_in_order_before_equal_objects_are_whatever_was_comp
 TEST(parts_of_sorts, are_counted_in_the_memory_of_the_pool_until_they_are_forgotten) {
     constexpr int count = 1000;
     part_items pool({.name = "items", .capacity = count});
-    std::vector<int> keys(count);
-    for (int i = 0; i != count; ++i) {
-        keys[static_cast<std::size_t>(i)] = count - i;
-    }
+    const auto keys = tabulate(count, [](int i) { return count - i; });
     const auto bytes_more = [&](const auto& action) {
         const pool_stats before = pool.stats();
         action();
@@ -408,30 +378,29 @@ TEST(parts_of_sorts, are_counted_in_the_memory_of_the_pool_until_they_are_forgot
 
 TEST(parts_of_sorts, are_forgotten_by_a_whole_sort_by_reset_and_when_the_pool_shrinks) {
     part_items pool({.name = "items", .capacity = 10});
-    const auto numbers_in_pool = [&] { return numbers_in(pool); };
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
     EXPECT_FALSE(sort_some(pool, smaller_key, 2).in_order);
-    const std::vector<int> begun = numbers_in_pool();
+    const std::vector<int> begun = numbers_in(pool);
     EXPECT_EQ(begun, (std::vector<int>{3, 1, 2, 0, 4, 5}));
     // All are equal by this: they stay where they are, and so they do from then on.
     sort(pool, [](const part_item&, const part_item&) noexcept { return false; });
-    EXPECT_EQ(numbers_in_pool(), begun);
+    EXPECT_EQ(numbers_in(pool), begun);
     sort_some(pool, [](const part_item&, const part_item&) noexcept { return false; }, 10);
-    EXPECT_EQ(numbers_in_pool(), begun);
+    EXPECT_EQ(numbers_in(pool), begun);
     sort_some(pool, smaller_key, 10);
-    EXPECT_EQ(numbers_in_pool(), (std::vector<int>{3, 4, 5, 1, 2, 0}));
+    EXPECT_EQ(numbers_in(pool), (std::vector<int>{3, 4, 5, 1, 2, 0}));
 
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
     sort_some(pool, smaller_key, 2);
     fill_parts(pool, {1, 1, 0, 0});
     EXPECT_TRUE(sort_some(pool, smaller_key, 4).in_order);
-    EXPECT_EQ(numbers_in_pool(), (std::vector<int>{2, 3, 0, 1}));
+    EXPECT_EQ(numbers_in(pool), (std::vector<int>{2, 3, 0, 1}));
 
     fill_parts(pool, {4, 4, 4, 1, 1, 1});
     sort_some(pool, smaller_key, 2);
     pool.shrink_to_fit();
     EXPECT_TRUE(sort_some(pool, smaller_other_key, 0).in_order);
-    EXPECT_EQ(numbers_in_pool(), begun);
+    EXPECT_EQ(numbers_in(pool), begun);
 }
 
 TEST(parts_of_sorts, keep_the_order_of_objects_whose_handles_were_revoked) {
@@ -442,11 +411,7 @@ TEST(parts_of_sorts, keep_the_order_of_objects_whose_handles_were_revoked) {
     pool.revoke(pool.handle_at(1));
     pool.compact();
     EXPECT_TRUE(sort_some(pool, smaller_key, 10).in_order);
-    std::vector<int> found;
-    for (const part_item& each : pool.items()) {
-        found.push_back(each.number);
-    }
-    EXPECT_EQ(found, (std::vector<int>{3, 4, 5, 0, 1, 2}));
+    EXPECT_EQ(numbers_in(pool), (std::vector<int>{3, 4, 5, 0, 1, 2}));
 }
 
 // The new object of a slot has nothing of the old one's place among its equals.
@@ -471,11 +436,7 @@ TEST(parts_of_sorts, put_an_object_in_the_slot_of_an_erased_one_after_its_equals
             compact();
         }
         EXPECT_TRUE(sort_some(pool, smaller_key, 10).in_order);
-        std::vector<int> found;
-        for (const part_item& each : pool.items()) {
-            found.push_back(each.number);
-        }
-        EXPECT_EQ(found, (std::vector<int>{3, 5, 6, 0, 1, 2}));
+        EXPECT_EQ(numbers_in(pool), (std::vector<int>{3, 5, 6, 0, 1, 2}));
     }
 }
 
@@ -557,10 +518,7 @@ TEST(parts_of_sorts, come_to_an_end_whatever_the_comparison_says) {
         for (int round = 0; round != 50; ++round) {
             const std::size_t count = random.below(60) + 2;
             const std::size_t budget = random.below(count) + 2;
-            std::vector<int> keys(count);
-            for (int& key : keys) {
-                key = static_cast<int>(random.below(3));
-            }
+            const auto keys = tabulate(count, [&](std::size_t) { return static_cast<int>(random.below(3)); });
             fill_parts(pool, keys);
             std::size_t calls = 1;
             while (!sort_some(pool, compare, budget).in_order) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/consistency.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -34,11 +35,7 @@ using items = pool<item>;
 using numbers = std::vector<int>;
 
 numbers random_keys(random_source& random, std::size_t count, std::uint64_t values) {
-    numbers keys(count);
-    for (int& key : keys) {
-        key = static_cast<int>(random.below(values)) - 100;
-    }
-    return keys;
+    return tabulate(count, [&](std::size_t) { return static_cast<int>(random.below(values)) - 100; });
 }
 
 constexpr auto by_key = [](const item& a, const item& b) noexcept { return a.key < b.key; };
@@ -86,11 +83,8 @@ protected:
         made.emplace_back("few values", random_keys(random, count, 4));
         made.emplace_back("equal", numbers(count, 7));
         const auto add = [&](std::string_view name, auto key_at) {
-            numbers keys(count);
-            for (std::size_t i = 0; i != count; ++i) {
-                keys[i] = static_cast<int>(key_at(i));
-            }
-            made.emplace_back(name, std::move(keys));
+            made.emplace_back(name,
+                              tabulate(count, [&](std::size_t i) { return static_cast<int>(key_at(i)); }));
         };
         add("ascending", [](std::size_t i) { return i; });
         add("descending", [=](std::size_t i) { return count - i; });
@@ -167,10 +161,8 @@ TEST(sorting_by_threads, agrees_for_many_objects_in_any_number_of_blocks) {
             expect_sorted_like(
                 "large", keys, [&](items& pool) { return sort_by(pool, &item::key, executor); }, by_key);
         }
-        numbers rotated(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            rotated[i] = static_cast<int>((i + 1) % count);
-        }
+        const numbers rotated =
+            tabulate(count, [&](std::size_t i) { return static_cast<int>((i + 1) % count); });
         expect_sorted_like(
             "rotated", rotated, [&](items& pool) { return sort(pool, by_key, executor); }, by_key);
     }

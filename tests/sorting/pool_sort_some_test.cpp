@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -24,14 +25,6 @@ constexpr auto smaller = [](std::uint64_t a, std::uint64_t b) noexcept { return 
 
 numbers content(const ints& pool) {
     return {pool.items().begin(), pool.items().end()};
-}
-
-std::size_t different(const numbers& a, const numbers& b) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i != a.size(); ++i) {
-        count += a[i] == b[i] ? 0U : 1U;
-    }
-    return count;
 }
 
 std::size_t neighbours_out_of_order(const ints& pool) {
@@ -52,9 +45,7 @@ void fill(ints& pool, const numbers& values) {
 
 numbers shuffled(random_source& random, std::size_t count) {
     numbers values(count);
-    for (std::size_t i = 0; i != count; ++i) {
-        values[i] = i;
-    }
+    std::iota(values.begin(), values.end(), 0U);
     std::ranges::shuffle(values, random.fork());
     return values;
 }
@@ -142,8 +133,9 @@ TEST(sorting_some, reaches_the_order_within_twice_the_moves) {
             const numbers before = content(pool);
             const sort_stats done = sort_some(pool, smaller, budget);
             ASSERT_LE(done.moved, budget);
-            ASSERT_EQ(done.moved, different(before, content(pool)));
-            ASSERT_LT(different(content(pool), sorted), different(before, sorted) + (before == sorted));
+            ASSERT_EQ(done.moved, places_that_differ(before, content(pool)));
+            ASSERT_LT(places_that_differ(content(pool), sorted),
+                      places_that_differ(before, sorted) + (before == sorted));
             in_order = done.in_order;
             ASSERT_EQ(in_order, content(pool) == sorted);
             ++calls;

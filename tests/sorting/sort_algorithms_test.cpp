@@ -4,7 +4,6 @@
 #include <handlepool/detail/sorting/sort_keys.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/policy.hpp>
-#include <handlepool/thread_executor.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
@@ -17,10 +16,9 @@
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 struct entry {
     std::uint32_t key;

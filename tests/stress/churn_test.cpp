@@ -10,9 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace handlepool::stress {
 namespace {

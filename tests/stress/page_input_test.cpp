@@ -8,12 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <fstream>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace handlepool::stress {
 namespace {
@@ -33,12 +33,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 std::string error_of(const std::string& text) {
-    try {
-        parse_result_file("some.json", text);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no error";
+    return test::message_of<std::runtime_error>([&] { parse_result_file("some.json", text); });
 }
 
 result result_in(const nlohmann::json& file) {
@@ -256,13 +251,8 @@ TEST(page_input, files_are_read_and_named_as_they_were_given) {
 
 TEST(page_input, files_that_cannot_be_read_are_named) {
     const support::scratch_directory scratch;
-    const auto error = [](const std::string& path) -> std::string {
-        try {
-            read_result_file(path);
-        } catch (const std::runtime_error& caught) {
-            return caught.what();
-        }
-        return "no error";
+    const auto error = [](const std::string& path) {
+        return test::message_of<std::runtime_error>([&] { read_result_file(path); });
     };
     const std::string missing = scratch.path() / "missing.json";
     EXPECT_EQ(error(missing), missing + ": cannot be read: No such file or directory");

@@ -9,10 +9,10 @@
 #include "traces/trace_file.hpp"
 
 #include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
@@ -45,14 +45,10 @@ protected:
     }
 
     std::string error_of(const record_options& options) const {
-        try {
-            record(options);
-        } catch (const record_error& error) {
-            EXPECT_TRUE(std::filesystem::is_empty(directory_) || options.output.parent_path() != directory_);
-            return error.what();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return {};
+        const std::string error = test::message_of<record_error>([&] { record(options); });
+        EXPECT_NE(error, "");
+        EXPECT_TRUE(std::filesystem::is_empty(directory_) || options.output.parent_path() != directory_);
+        return error;
     }
 
     struct found {

@@ -7,6 +7,7 @@
 #include "traces/trace.hpp"
 #include "traces/trace_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/paths.hpp>
 
@@ -22,6 +23,10 @@
 
 namespace handlepool::stress {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t ways_to_look = 3; // to look a dead object up: contains, find and erase
@@ -191,27 +196,17 @@ TEST(replay, a_sample_of_the_histories) {
 
 TEST(replay, too_many_frames_are_refused) {
     const trace recorded = made_of({trace_event::allocate(trace_event::max_time_ns, 0, 0, 8)});
-    try {
-        replay(recorded, {.frame_ms = 0.001});
-        ADD_FAILURE() << "nothing was thrown";
-    } catch (const std::invalid_argument& error) {
-        EXPECT_NE(std::string(error.what()).find("--frame-ms: '0.001' would cut"), std::string::npos)
-            << error.what();
-        EXPECT_NE(std::string(error.what()).find("allowed: at most 1,000,000, "), std::string::npos)
-            << error.what();
-    }
+    EXPECT_THAT([&] { replay(recorded, {.frame_ms = 0.001}); },
+                ThrowsMessage<std::invalid_argument>(AllOf(HasSubstr("--frame-ms: '0.001' would cut"),
+                                                           HasSubstr("allowed: at most 1,000,000, "))));
 }
 
 TEST(replay, the_shortest_frame_that_the_error_names_is_allowed) {
     const trace recorded = made_of({trace_event::allocate(93'000 * ms, 0, 0, 8)});
-    try {
-        replay(recorded, {.threads = 1024, .frame_ms = 0.001});
-        ADD_FAILURE() << "nothing was thrown";
-    } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(error.what(),
-                     "--frame-ms: '0.001' would cut the 93 s of the trace into 93,000,001 frames for 1024 "
-                     "threads (allowed: at most 97,656, which is 0.953 ms and more)");
-    }
+    EXPECT_THAT([&] { replay(recorded, {.threads = 1024, .frame_ms = 0.001}); },
+                ThrowsMessage<std::invalid_argument>(
+                    "--frame-ms: '0.001' would cut the 93 s of the trace into 93,000,001 frames for 1024 "
+                    "threads (allowed: at most 97,656, which is 0.953 ms and more)"));
     EXPECT_LE(93'000 / 0.953 + 1, 97'656);
     EXPECT_GT(93'000 / 0.952 + 1, 97'656);
 }

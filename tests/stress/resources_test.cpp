@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 
 namespace handlepool::stress {

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -209,10 +210,7 @@ struct placed_pool {
 TEST(watched_stable_pool, right_answers_are_no_violation) {
     placed_pool<stable_placement> at;
     for (const std::size_t count : {100U, 6000U}) { // the larger number is checked by all threads
-        std::vector<handle<tracked_object>> made;
-        for (std::uint64_t i = 0; i < count; ++i) {
-            made.push_back(at.mine.create());
-        }
+        const auto made = test::tabulate(count, [&](std::uint64_t) { return at.mine.create(); });
         at.pool.end_frame();
         for (std::size_t i = 0; i < count; i += 3) {
             at.mine.erase_living(made[i]);
@@ -363,10 +361,7 @@ TEST(watched_pool, finds_two_winners_of_one_erase) {
     test_run run("test", {.threads = 2, .seed = 1});
     watched_pool<dense_placement, torn_policy> pool(run,
                                                     {.name = "torn", .capacity = 100'000, .reuse_delay = 0});
-    std::vector<watched_pool<dense_placement, torn_policy>::handle_type> victims;
-    for (int i = 0; i < 20'000; ++i) {
-        victims.push_back(pool.by_main().create());
-    }
+    const auto victims = test::tabulate(20'000, [&](int) { return pool.by_main().create(); });
     run.together([&](std::size_t thread) {
         for (const auto handle : victims) {
             pool.by(thread).erase(handle);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
+#include <new>
+#include <string>
 
 /// A global operator new that fails when a test wants it to. It stands in failing_new.cpp: for programs of
 /// their own, all of whose allocations it makes.
@@ -9,6 +13,13 @@ namespace handlepool::test {
 
 /// Does memory come back after the allocation that fails?
 enum class shortage { of_one_allocation, from_one_allocation_on };
+
+/// Both, for tests that have one for their parameter, and their names there.
+inline const auto both_shortages =
+    testing::Values(shortage::of_one_allocation, shortage::from_one_allocation_on);
+inline std::string name_of_shortage(const testing::TestParamInfo<shortage>& tested) {
+    return tested.param == shortage::of_one_allocation ? "comes_back" : "stays_short";
+}
 
 /// From begin() to end() the allocations of all threads are counted, and the one with that number fails. One
 /// at a time.
@@ -22,6 +33,22 @@ public:
 
     /// Has an allocation failed?
     bool came() const noexcept { return came_; }
+
+    /// Calls `action` from begin() to end(), and expects it to throw std::bad_alloc if an allocation fails,
+    /// and only then. Returns whether it did.
+    template <class Action>
+    bool hits(const Action& action) {
+        bool thrown = false;
+        begin();
+        try {
+            action();
+        } catch (const std::bad_alloc&) {
+            thrown = true;
+        }
+        end();
+        EXPECT_EQ(thrown, came());
+        return thrown;
+    }
 
 private:
     shortage kind_;
@@ -40,6 +67,12 @@ std::size_t with_each_allocation_failing(shortage kind, Round round) {
             return allocation;
         }
     }
+}
+
+/// Expects that `action` needs no memory.
+template <class Action>
+void expect_no_allocation(const Action& action) {
+    EXPECT_FALSE(memory_shortage(shortage::from_one_allocation_on, 0).hits(action));
 }
 
 } // namespace handlepool::test

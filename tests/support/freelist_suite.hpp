@@ -4,9 +4,10 @@
 #include "freelist_tools.hpp"
 #include "random.hpp"
 #include "repetitions.hpp"
+#include "tabulate.hpp"
+#include "threads.hpp"
 
 #include <handlepool/freelist.hpp>
-#include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,13 +15,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
-#include <utility>
 #include <vector>
 
 /// What every freelist must do; each freelist's own test file runs it.
@@ -220,21 +218,13 @@ public:
     freelist_traffic(List& list, std::size_t limit, std::size_t in_use_limit, std::size_t delay)
         : list_(list), in_use_limit_(in_use_limit), delay_(delay), taken_(limit), freed_at_(limit) {}
 
-    void run(random_source& random, int consumers, int claims_each) {
-        consumers_left_ = consumers;
-        {
-            std::vector<std::jthread> threads;
-            for (int i = 0; i != consumers; ++i) {
-                threads.emplace_back([this, claims_each, engine = random.fork()]() mutable {
-                    consume(engine, claims_each);
-                    --consumers_left_;
-                });
-            }
-            while (consumers_left_ != 0) {
-                produce();
-                std::this_thread::yield();
-            }
-        }
+    void run(random_source& random, std::size_t consumers, int claims_each) {
+        auto engines = tabulate(consumers, [&](std::size_t) { return random.fork(); });
+        const auto consume = [&](std::size_t thread) { this->consume(engines[thread], claims_each); };
+        in_threads(consumers, consume, [this] {
+            produce();
+            std::this_thread::yield();
+        });
         produce();
         EXPECT_EQ(handed_out_twice_, 0U);
         EXPECT_EQ(over_the_limit_, 0U);
@@ -297,7 +287,6 @@ private:
     std::vector<std::uint64_t> freed_at_;
     std::atomic<std::uint64_t> freed_{0};
     std::atomic<std::size_t> held_{0};
-    std::atomic<int> consumers_left_{0};
     std::atomic<std::uint64_t> handed_out_twice_{0};
     std::atomic<std::uint64_t> over_the_limit_{0};
     std::atomic<std::uint64_t> too_early_{0};

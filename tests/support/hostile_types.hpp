@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -14,9 +16,18 @@
 /// Object types that a container of any kind must cope with.
 namespace handlepool::test {
 
-/// Counts the objects that report to it. It outlives them.
+/// Counts the objects that report to it. It outlives them, and expects none to be left at its end, nor
+/// misused.
 class census {
 public:
+    census() = default;
+    census(const census&) = delete;
+    census& operator=(const census&) = delete;
+    ~census() {
+        EXPECT_EQ(alive(), 0);
+        EXPECT_EQ(misused(), 0);
+    }
+
     std::int64_t born() const { return born_.load(); }
     std::int64_t died() const { return died_.load(); }
     std::int64_t alive() const { return born() - died(); }

@@ -16,4 +16,14 @@ constexpr std::size_t comparisons_to_check(std::size_t count) {
     return detail::checked ? sum : 0;
 }
 
+/// At how many places the values differ.
+template <class Values>
+std::size_t places_that_differ(const Values& a, const Values& b) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        count += a[i] == b[i] ? 0U : 1U;
+    }
+    return count;
+}
+
 } // namespace handlepool::test

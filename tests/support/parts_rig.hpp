@@ -43,11 +43,6 @@ public:
                                        .removal_chunk = Policy::removal_chunk}),
                 Layout::make_tag(pool_id, 0)) {}
 
-    ~parts_rig() {
-        EXPECT_EQ(people.alive(), 0);
-        EXPECT_EQ(people.misused(), 0);
-    }
-
     // An object that is complete, and whose handle is not published yet.
     struct unpublished {
         detail::slot_index slot = detail::slot_index::none;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
 
 #include <atomic>
@@ -12,11 +13,16 @@ namespace handlepool::test {
 /// value may fail, and then has given it the value half-way.
 class recycled_object {
 public:
-    /// What became of all objects since it was made; one at a time.
+    /// What became of all objects since it was made; one at a time. It outlives them, and expects none to be
+    /// left at its end, nor misused.
     class counts {
     public:
         counts() { now_ = this; }
-        ~counts() { now_ = nullptr; }
+        ~counts() {
+            EXPECT_EQ(destroyed(), constructed());
+            EXPECT_EQ(misused(), 0);
+            now_ = nullptr;
+        }
         counts(const counts&) = delete;
         counts& operator=(const counts&) = delete;
 

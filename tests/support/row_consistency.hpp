@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "consistency.hpp"
+
 #include <handlepool/columns.hpp>
 
 #include <gtest/gtest.h>
@@ -28,14 +30,7 @@ void expect_consistent_column(Pool& pool) {
 /// no row and no slot is lost, and the elements of a row have the same position in all columns.
 template <class... Cs, class Traits>
 void expect_consistent_rows(pool<columns<Cs...>, Traits>& pool) {
-    pool.compact();
-    const pool_stats stats = pool.stats();
-    EXPECT_EQ(stats.created, stats.alive + stats.destroyed);
-    EXPECT_EQ(stats.dense, stats.alive);
-    EXPECT_EQ(stats.newborn, 0U);
-    EXPECT_EQ(stats.waiting_removals, 0U);
-    EXPECT_EQ(stats.slots_in_service, stats.alive + stats.slots_free + stats.slots_claimed +
-                                          stats.slots_reserved + stats.slots_retired);
+    expect_counts_agree(pool);
     [&]<std::size_t... Is>(std::index_sequence<Is...>) {
         (expect_consistent_column<Is>(pool), ...);
     }(std::index_sequence_for<Cs...>());

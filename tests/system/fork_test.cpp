@@ -18,10 +18,9 @@
 // Processes that fork without exec: the child has a copy of the memory, and of the parent's threads the one
 // that called fork.
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr unsigned patience = 20; // seconds; a child that waits for a thread of its parent's would never end
 

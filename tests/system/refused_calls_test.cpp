@@ -27,10 +27,9 @@
 // Programs that run under a filter of system calls, as in a container: each test has a process of its own,
 // which can't get rid of its filter again.
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// From here on the call fails with EPERM.
 void refuse(long call) {
@@ -103,75 +102,71 @@ void live() {
     }
 }
 
-TEST(refused_calls_death_test, a_pool_lives_where_madvise_is_refused) {
+/// Expects that `body` comes to its end, in a process of its own.
+template <class Body>
+void expect_end_in_own_process(Body body) {
     EXPECT_EXIT(
         {
-            refuse(SYS_madvise);
-            live();
+            body();
             std::_Exit(0);
         },
         testing::ExitedWithCode(0), "");
+}
+
+TEST(refused_calls_death_test, a_pool_lives_where_madvise_is_refused) {
+    expect_end_in_own_process([] {
+        refuse(SYS_madvise);
+        live();
+    });
 }
 
 TEST(refused_calls_death_test, a_pool_lives_where_mincore_is_refused_and_tells_no_resident_memory) {
-    EXPECT_EXIT(
-        {
-            refuse(SYS_mincore);
-            live();
-            pool<object> objects({.name = "objects", .capacity = 1000});
-            objects.emplace();
-            require(objects.stats().bytes_resident == 0);
-            require(objects.stats().bytes_reserved != 0);
-            std::_Exit(0);
-        },
-        testing::ExitedWithCode(0), "");
+    expect_end_in_own_process([] {
+        refuse(SYS_mincore);
+        live();
+        pool<object> objects({.name = "objects", .capacity = 1000});
+        objects.emplace();
+        require(objects.stats().bytes_resident == 0);
+        require(objects.stats().bytes_reserved != 0);
+    });
 }
 
 TEST(refused_calls_death_test, memory_is_zero_after_discard_where_madvise_is_refused) {
-    EXPECT_EXIT(
-        {
-            refuse(SYS_madvise);
-            virtual_memory memory("memory", 10 * mib, 1, 1, 10 * mib);
-            auto* const bytes = static_cast<char*>(memory.data());
-            std::fill(bytes, bytes + 10 * mib, 'x');
-            memory.discard(1000, 9 * mib + 1);
-            require(std::count(bytes, bytes + 1000, 'x') == 1000);
-            require(std::count(bytes + 1000, bytes + 9 * mib + 1, 0) == 9 * mib + 1 - 1000);
-            require(std::count(bytes + 9 * mib + 1, bytes + 10 * mib, 'x') == mib - 1);
-            std::_Exit(0);
-        },
-        testing::ExitedWithCode(0), "");
+    expect_end_in_own_process([] {
+        refuse(SYS_madvise);
+        virtual_memory memory("memory", 10 * mib, 1, 1, 10 * mib);
+        auto* const bytes = static_cast<char*>(memory.data());
+        std::fill(bytes, bytes + 10 * mib, 'x');
+        memory.discard(1000, 9 * mib + 1);
+        require(std::count(bytes, bytes + 1000, 'x') == 1000);
+        require(std::count(bytes + 1000, bytes + 9 * mib + 1, 0) == 9 * mib + 1 - 1000);
+        require(std::count(bytes + 9 * mib + 1, bytes + 10 * mib, 'x') == mib - 1);
+    });
 }
 
 TEST(refused_calls_death_test, discard_takes_no_memory_for_what_was_never_touched) {
-    EXPECT_EXIT(
-        {
-            refuse(SYS_madvise);
-            virtual_memory memory("memory", 200 * mib, 1, 1, 0);
-            static_cast<char*>(memory.data())[100 * mib] = 'x';
-            const std::size_t most = memory_for_reading(200 * mib) + 50 * mib;
-            const std::size_t before = memory_in_use();
-            memory.discard(0, 200 * mib);
-            require(memory_in_use() < before + most);
-            require(static_cast<char*>(memory.data())[100 * mib] == 0);
-            std::_Exit(0);
-        },
-        testing::ExitedWithCode(0), "");
+    expect_end_in_own_process([] {
+        refuse(SYS_madvise);
+        virtual_memory memory("memory", 200 * mib, 1, 1, 0);
+        static_cast<char*>(memory.data())[100 * mib] = 'x';
+        const std::size_t most = memory_for_reading(200 * mib) + 50 * mib;
+        const std::size_t before = memory_in_use();
+        memory.discard(0, 200 * mib);
+        require(memory_in_use() < before + most);
+        require(static_cast<char*>(memory.data())[100 * mib] == 0);
+    });
 }
 
 // The same where one page of a large range is locked in memory.
 TEST(refused_calls_death_test, discard_around_a_locked_page_takes_no_memory_for_what_was_never_touched) {
-    EXPECT_EXIT(
-        {
-            virtual_memory memory("memory", 200 * mib, 1, 1, 0);
-            require(mlock(memory.data(), 4096) == 0);
-            const std::size_t most = memory_for_reading(200 * mib) + 50 * mib;
-            const std::size_t before = memory_in_use();
-            memory.discard(0, 200 * mib);
-            require(memory_in_use() < before + most);
-            std::_Exit(0);
-        },
-        testing::ExitedWithCode(0), "");
+    expect_end_in_own_process([] {
+        virtual_memory memory("memory", 200 * mib, 1, 1, 0);
+        require(mlock(memory.data(), 4096) == 0);
+        const std::size_t most = memory_for_reading(200 * mib) + 50 * mib;
+        const std::size_t before = memory_in_use();
+        memory.discard(0, 200 * mib);
+        require(memory_in_use() < before + most);
+    });
 }
 
 TEST(locked_memory_test, discards_pages_that_are_locked_in_memory_too) {

@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 // Threads that use pools while they end: from destructors of thread_local objects and of thread-specific

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 #include <tests/support/row_consistency.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +20,8 @@ TEST(tbb_columns_test, rows_are_compacted_and_visited_by_onetbb) {
     tbb::task_arena arena(3);
     const tbb_executor executor(arena);
     pool<columns<std::uint32_t, std::uint64_t>> rows({.name = "rows", .capacity = count});
-    std::vector<decltype(rows)::handle_type> handles;
-    for (std::uint32_t i = 0; i != count; ++i) {
-        handles.push_back(rows.emplace(i, std::uint64_t{i} + 1));
-    }
+    const auto handles =
+        tabulate(count, [&](std::uint32_t i) { return rows.emplace(i, std::uint64_t{i} + 1); });
     rows.compact(executor);
     std::vector<int> visits(count); // plain: the executor orders them before the end of the loop
     rows.for_each<const std::uint32_t, std::uint64_t>(

@@ -19,11 +19,9 @@
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using numbers = pool<std::uint64_t>;
 
 /// `count` objects 0, 1, 2, ... after a compaction.

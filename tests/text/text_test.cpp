@@ -11,10 +11,9 @@
 #include <string_view>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 // As a text, so that those with a zero byte are whole.
 using namespace std::string_view_literals;

@@ -8,23 +8,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/steps/step_atomics.hpp>
+#include <tests/support/message_of.hpp>
 #include <tests/support/stop_at_every_access.hpp>
+#include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// Tells when a thread waits.
 template <class Base>
@@ -137,20 +138,10 @@ TEST_F(access_gate_test, a_guard_waits_for_a_running_compaction) {
     EXPECT_TRUE(entered);
 }
 
-template <class Call>
-std::string conflict(Call call) {
-    try {
-        call();
-    } catch (const compaction_conflict& failure) {
-        return failure.what();
-    }
-    return "(no conflict)";
-}
-
 TEST_F(access_gate_test, close_by_a_thread_with_a_guard_is_a_conflict) {
     const auto guard = gate.access();
     EXPECT_THAT(
-        conflict([&] { gate.close_or_throw(); }),
+        message_of<compaction_conflict>([&] { gate.close_or_throw(); }),
         testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("has made an access guard")));
     EXPECT_FALSE(gate.try_close());
     EXPECT_EQ(pins(), 1U);
@@ -159,7 +150,7 @@ TEST_F(access_gate_test, close_by_a_thread_with_a_guard_is_a_conflict) {
 TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) {
     gate.close_or_throw();
     EXPECT_THAT(
-        conflict([&] { gate.close_or_throw(); }),
+        message_of<compaction_conflict>([&] { gate.close_or_throw(); }),
         testing::AllOf(testing::HasSubstr("pool 'ships'"), testing::HasSubstr("while one is running")));
     EXPECT_FALSE(gate.try_close());
     gate.open();
@@ -169,7 +160,7 @@ TEST_F(access_gate_test, close_while_closed_is_a_conflict_and_leaves_it_closed) 
 
 TEST_F(access_gate_test, a_guard_in_the_compacting_thread_is_a_conflict_and_pins_nothing) {
     gate.close_or_throw();
-    EXPECT_THAT(conflict([&] { const auto guard = gate.access(); }),
+    EXPECT_THAT(message_of<compaction_conflict>([&] { const auto guard = gate.access(); }),
                 testing::HasSubstr("in a thread that is compacting"));
     EXPECT_EQ(pins(), 0U);
     gate.open();
@@ -291,36 +282,25 @@ TEST_F(access_gate_test, compactions_and_guards_exclude_each_other) {
     std::atomic<int> reading{0};
     std::atomic<int> together{0};
     std::atomic<int> changed{0};
-    std::latch start(4);
-    {
-        std::vector<std::jthread> threads;
-        for (int i = 0; i != 2; ++i) {
-            threads.emplace_back([&] {
-                start.arrive_and_wait();
-                for (int round = 0; round != rounds; ++round) {
-                    const auto guard = gate.access();
-                    reading.fetch_add(1, std::memory_order::relaxed);
-                    const std::uint64_t before = data;
-                    const auto nested = gate.access();
-                    changed.fetch_add(before != data ? 1 : 0, std::memory_order::relaxed);
-                    reading.fetch_sub(1, std::memory_order::relaxed);
+    in_threads(4, [&](std::size_t thread) {
+        for (int round = 0; round != rounds; ++round) {
+            if (thread < 2) {
+                const auto guard = gate.access();
+                reading.fetch_add(1, std::memory_order::relaxed);
+                const std::uint64_t before = data;
+                const auto nested = gate.access();
+                changed.fetch_add(before != data ? 1 : 0, std::memory_order::relaxed);
+                reading.fetch_sub(1, std::memory_order::relaxed);
+            } else {
+                if (gate.try_close()) {
+                    together += reading.load(std::memory_order::relaxed);
+                    ++data;
+                    gate.open();
                 }
-            });
+                std::this_thread::yield();
+            }
         }
-        for (int i = 0; i != 2; ++i) {
-            threads.emplace_back([&] {
-                start.arrive_and_wait();
-                for (int round = 0; round != rounds; ++round) {
-                    if (gate.try_close()) {
-                        together += reading.load(std::memory_order::relaxed);
-                        ++data;
-                        gate.open();
-                    }
-                    std::this_thread::yield();
-                }
-            });
-        }
-    }
+    });
     EXPECT_EQ(together, 0);
     EXPECT_EQ(changed, 0);
 }

@@ -6,19 +6,18 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/chosen_module.hpp>
+#include <tests/support/threads.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <set>
-#include <thread>
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 /// Lets a test say which thread it is.
 struct chosen_thread : default_policy {
@@ -98,22 +97,17 @@ TEST(per_thread_table_modules_test, code_under_another_numbering_of_threads_gets
 }
 
 TEST(per_thread_table_threads_test, threads_that_live_together_get_different_entries) {
-    constexpr int threads = 8;
+    constexpr std::size_t threads = 8;
     per_thread_table<pin<default_policy>> pins("pins", 1000);
     std::vector<pin<default_policy>*> found(threads);
     std::latch all_have_one(threads);
-    {
-        std::vector<std::jthread> running;
-        for (int i = 0; i != threads; ++i) {
-            running.emplace_back([&, i] {
-                found[static_cast<std::size_t>(i)] = pins.mine();
-                pins.mine()->raise();
-                all_have_one.arrive_and_wait();
-            });
-        }
-    }
-    EXPECT_EQ(std::set(found.begin(), found.end()).size(), std::size_t{threads});
-    EXPECT_GE(pins.count(), std::size_t{threads});
+    in_threads(threads, [&](std::size_t i) {
+        found[i] = pins.mine();
+        pins.mine()->raise();
+        all_have_one.arrive_and_wait();
+    });
+    EXPECT_EQ(std::set(found.begin(), found.end()).size(), threads);
+    EXPECT_GE(pins.count(), threads);
     EXPECT_EQ(pins.sum([](const auto& one) { return one.guards(); }), std::uint64_t{threads});
 }
 

@@ -8,10 +8,9 @@
 #include <type_traits>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(pin_test, is_raised_from_the_first_guard_to_the_end_of_the_last) {
     pin<default_policy> mine;

@@ -9,10 +9,9 @@
 #include <cstdint>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 TEST(thread_index_set_test, the_lowest_free_number_goes_out_first) {
     thread_index_set<std::atomic, 2> numbers;

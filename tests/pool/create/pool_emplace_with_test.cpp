@@ -5,7 +5,6 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/steps/step_atomics.hpp>
 #include <support/steps/tiny_policy.hpp>
@@ -16,7 +15,6 @@
 #include <tests/support/threads.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

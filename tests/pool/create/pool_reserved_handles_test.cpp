@@ -4,7 +4,6 @@
 
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
-#include <handlepool/thread_executor.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,11 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -341,7 +336,6 @@ TEST(fulfillment_that_throws, leaves_the_handle_reserved_and_nothing_else) {
     pool.fulfill(handle, never, people, 7U);
     EXPECT_EQ(pool.at(handle).value(), 7U);
     expect_consistent(pool);
-    EXPECT_EQ(people.misused(), 0);
 }
 
 TEST(fulfillment_in_progress, keeps_the_handle_reserved_and_refuses_all_others) {

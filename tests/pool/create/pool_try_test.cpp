@@ -6,17 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 // What programs without exceptions call instead of functions that throw.
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

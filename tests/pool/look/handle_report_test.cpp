@@ -8,11 +8,9 @@
 #include <string>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::AllOf;
 using testing::HasSubstr;
 

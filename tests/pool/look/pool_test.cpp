@@ -5,19 +5,18 @@
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/made_up.hpp>
+#include <tests/support/message_of.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -60,10 +59,7 @@ TEST(pool, is_reachable_when_const) {
 
 TEST(pool, handle_outlives_compactions_that_move_its_object) {
     ints pool({.name = "ints", .capacity = 100});
-    std::vector<ints::handle_type> handles;
-    for (int i = 0; i < 100; ++i) {
-        handles.push_back(pool.emplace(i));
-    }
+    const auto handles = tabulate(100, [&](int i) { return pool.emplace(i); });
     pool.compact();
     for (int i = 0; i < 50; ++i) { // holes at the front: the back moves
         EXPECT_TRUE(pool.erase(handles[static_cast<std::size_t>(i)]));
@@ -148,12 +144,7 @@ TEST(pool, at_says_why_a_handle_is_refused) {
     ints other({.name = "other", .capacity = 10});
     const auto handle = pool.emplace(7);
     const auto refusal = [&](ints::handle_type refused) {
-        try {
-            pool.at(refused);
-        } catch (const stale_handle& error) {
-            return std::string(error.what());
-        }
-        return std::string("accepted");
+        return message_of<stale_handle>([&] { pool.at(refused); });
     };
     const auto with = [&](std::uint64_t index, std::uint32_t generation) {
         return made_up<ints::handle_type>(index, generation, pool.id());
@@ -396,10 +387,7 @@ TEST(pool, small_layout_has_small_handles) {
 TEST(pool, holds_objects_of_any_size_and_alignment) {
     const auto check = []<class T>(std::type_identity<T>) {
         pool<T> pool({.name = "any", .capacity = 300});
-        std::vector<handle<T>> handles;
-        for (unsigned i = 0; i < 300; ++i) {
-            handles.push_back(pool.emplace(i));
-        }
+        const auto handles = tabulate(300U, [&](unsigned i) { return pool.emplace(i); });
         pool.compact();
         pool.erase(std::span(handles).first(150));
         pool.compact();

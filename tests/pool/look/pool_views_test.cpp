@@ -9,15 +9,14 @@
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/random.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <new>
-#include <numeric>
 #include <ranges>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -209,10 +208,8 @@ TEST(views, move_by_any_distance) {
 
 TEST(views, of_a_raw_pool_show_pointers) {
     raw_pool<> pool({.name = "raw", .capacity = 10}, {.size = sizeof(int), .alignment = alignof(int)});
-    std::vector<handle<void>> handles;
-    for (int i = 0; i != 4; ++i) {
-        handles.push_back(pool.emplace([=](void* memory) { ::new (memory) int(i); }));
-    }
+    const auto handles =
+        tabulate(4, [&](int i) { return pool.emplace([=](void* memory) { ::new (memory) int(i); }); });
     pool.compact();
     EXPECT_EQ(std::vector(pool.handles().begin(), pool.handles().end()), handles);
     pool.erase(handles[1]);

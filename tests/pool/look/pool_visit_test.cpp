@@ -8,17 +8,16 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -97,27 +96,19 @@ TEST(visit_by_threads, sees_whole_objects_beside_compactions) {
         std::size_t other;
     };
     pool<pair> pool({.name = "pairs", .capacity = 1000});
-    std::vector<handle<pair>> handles;
-    for (std::size_t i = 0; i != 500; ++i) {
-        handles.push_back(pool.emplace(i, i));
-    }
-    std::atomic<std::size_t> visitors = 2;
+    const auto handles = tabulate(std::size_t{500}, [&](std::size_t i) { return pool.emplace(i, i); });
     std::atomic<std::size_t> found = 0;
-    in_threads(3, [&](std::size_t thread) {
-        if (thread == 0) {
-            for (std::size_t i = 0; visitors != 0; ++i) {
-                pool.erase(handles[i % 250 * 2]);
-                pool.compact(); // moves others into the holes
-            }
-            return;
-        }
+    const auto visit = [&](std::size_t) {
         for (std::size_t i = 0; i != 20'000; ++i) {
             found += pool.visit(handles[i % 500], [&](pair& each) {
                 EXPECT_EQ(each.one, i % 500);
                 EXPECT_EQ(each.other, i % 500);
             });
         }
-        --visitors;
+    };
+    in_threads(2, visit, [&, i = std::size_t{0}]() mutable {
+        pool.erase(handles[i++ % 250 * 2]);
+        pool.compact(); // moves others into the holes
     });
     EXPECT_GE(found, 20'000U) << "those of odd numbers live";
 }

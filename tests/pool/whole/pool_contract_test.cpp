@@ -14,10 +14,9 @@
 #include <memory>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 #if HANDLEPOOL_CHECKED
 

@@ -7,17 +7,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/tabulate.hpp>
 
 #include <atomic>
 #include <coroutine>
-#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -186,10 +185,7 @@ errand add_later(ints& pool, handle<int> handle, int value) {
 
 TEST_F(pool_guards, coroutines_hold_objects_while_they_are_suspended_and_end_anywhere) {
     for (int round = 0; round != 20; ++round) {
-        std::vector<errand> errands;
-        for (int i = 0; i != 8; ++i) {
-            errands.push_back(add_later(numbers, seven, 1));
-        }
+        const auto errands = tabulate(8, [&](int) { return add_later(numbers, seven, 1); });
         EXPECT_FALSE(numbers.try_compact());
         std::jthread([&] {
             for (errand& each : errands) { // each ends in this thread, where others begin and end

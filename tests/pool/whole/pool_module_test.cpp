@@ -8,15 +8,13 @@
 #include <gtest/gtest.h>
 #include <tests/support/chosen_module.hpp>
 
-#include <cstdint>
 #include <iterator>
 #include <vector>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 class pool_of_another_module : public testing::Test {
 protected:

@@ -4,20 +4,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace handlepool::test {
+namespace {
 
 using namespace detail;
-
-namespace {
 
 constexpr geometry_limits wide{
     .index_count = std::uint64_t{1} << 32, .nursery_chunk = 64, .removal_chunk = 64};
@@ -26,12 +25,7 @@ constexpr geometry_limits narrow{
 
 /// What is said about an option that must be refused.
 std::string refusal(const pool_options& options, const geometry_limits& limits = wide) {
-    try {
-        plan_geometry(options, limits);
-    } catch (const std::invalid_argument& failure) {
-        return failure.what();
-    }
-    return "(not refused)";
+    return message_of<std::invalid_argument>([&] { plan_geometry(options, limits); });
 }
 
 /// Does the message name the pool, the option, its value and what is allowed?

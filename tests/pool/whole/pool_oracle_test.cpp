@@ -149,7 +149,6 @@ protected:
         }
         EXPECT_EQ(pool.size(), living);
         EXPECT_EQ(counts_.alive(), static_cast<std::int64_t>(living));
-        EXPECT_EQ(counts_.misused(), 0);
     }
 
     census counts_;

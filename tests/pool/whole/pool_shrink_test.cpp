@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/support/consistency.hpp>
+#include <tests/support/tabulate.hpp>
 
 #include <array>
 #include <cstddef>
@@ -87,11 +88,7 @@ protected:
     static constexpr std::size_t kept = 10;
 
     std::vector<handle_type> emplace_many(std::size_t count) {
-        std::vector<handle_type> made;
-        for (std::size_t i = 0; i != count; ++i) {
-            made.push_back(Kind::emplace(pool));
-        }
-        return made;
+        return tabulate(count, [&](std::size_t) { return Kind::emplace(pool); });
     }
     static bool is_kept(std::size_t i) { return i % (loaded / kept) == 0; }
     void erase_most(const std::vector<handle_type>& handles) {
@@ -218,10 +215,7 @@ struct keeps_memory {
 
 TEST(recycling_pool_shrink, nothing_is_kept_in_the_group_that_a_shard_holds_either) {
     recycling_pool<keeps_memory> objects({.name = "kept", .capacity = 1000, .reuse_delay = 0});
-    std::vector<handle<keeps_memory>> made;
-    for (int i = 0; i != 100; ++i) {
-        made.push_back(objects.emplace());
-    }
+    const auto made = tabulate(100, [&](int) { return objects.emplace(); });
     objects.compact();
     for (std::size_t i = 0; i != made.size(); ++i) {
         ASSERT_TRUE(i == 70 || objects.erase(made[i]));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/hostile_types.hpp>
+#include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
 
 #include <algorithm>
@@ -15,17 +16,14 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace handlepool::test {
-
-using namespace detail;
-
 namespace {
 
+using namespace detail;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -129,10 +127,9 @@ TEST(raw_pool_test, objects_of_any_size_are_whole_and_aligned_through_compaction
           raw_type{.size = 100, .alignment = 64}, raw_type{.size = 5000, .alignment = 4096}}) {
         SCOPED_TRACE(type.size);
         raw_pool<> pool({.name = "raw", .capacity = 300}, type);
-        std::vector<any_handle> handles;
-        for (int i = 0; i != 300; ++i) {
-            handles.push_back(pool.emplace([&](void* memory) { std::memset(memory, i % 251, type.size); }));
-        }
+        const auto handles = tabulate(300, [&](int i) {
+            return pool.emplace([&](void* memory) { std::memset(memory, i % 251, type.size); });
+        });
         pool.compact();
         for (std::size_t i = 0; i != 300; i += 3) {
             pool.erase(handles[i]);
@@ -152,29 +149,24 @@ TEST(raw_pool_test, objects_of_any_size_are_whole_and_aligned_through_compaction
 
 TEST(raw_pool_test, each_object_is_destroyed_once_and_moved_by_the_types_own_function) {
     census counts;
-    {
-        raw_pool<> pool({.name = "raw", .capacity = 100}, type_of<counted>());
-        std::vector<any_handle> handles;
-        for (std::uint64_t i = 0; i != 50; ++i) {
-            handles.push_back(pool.emplace([&](void* memory) { ::new (memory) counted(counts, i); }));
-        }
-        pool.compact();
-        EXPECT_EQ(counts.alive(), 50);
-        for (std::size_t i = 0; i != 20; ++i) {
-            pool.erase(handles[i]);
-        }
-        EXPECT_EQ(counts.alive(), 50) << "until the compaction";
-        EXPECT_EQ(pool.compact().moved, 20U);
-        EXPECT_EQ(counts.alive(), 30);
-        for (std::size_t i = 20; i != 50; ++i) {
-            EXPECT_EQ(static_cast<counted*>(pool.find(handles[i]))->value(), i);
-        }
-        pool.reset();
-        EXPECT_EQ(counts.alive(), 0);
-        pool.emplace([&](void* memory) { ::new (memory) counted(counts); });
+    raw_pool<> pool({.name = "raw", .capacity = 100}, type_of<counted>());
+    const auto handles = tabulate(std::uint64_t{50}, [&](std::uint64_t i) {
+        return pool.emplace([&](void* memory) { ::new (memory) counted(counts, i); });
+    });
+    pool.compact();
+    EXPECT_EQ(counts.alive(), 50);
+    for (std::size_t i = 0; i != 20; ++i) {
+        pool.erase(handles[i]);
     }
-    EXPECT_EQ(counts.alive(), 0) << "the pool's end";
-    EXPECT_EQ(counts.misused(), 0);
+    EXPECT_EQ(counts.alive(), 50) << "until the compaction";
+    EXPECT_EQ(pool.compact().moved, 20U);
+    EXPECT_EQ(counts.alive(), 30);
+    for (std::size_t i = 20; i != 50; ++i) {
+        EXPECT_EQ(static_cast<counted*>(pool.find(handles[i]))->value(), i);
+    }
+    pool.reset();
+    EXPECT_EQ(counts.alive(), 0);
+    pool.emplace([&](void* memory) { ::new (memory) counted(counts); });
 }
 
 TEST(raw_pool_test, a_construction_that_throws_leaves_nothing_behind) {
@@ -263,72 +255,55 @@ TEST(raw_pool_test, typed_handles_of_a_pool_are_stale_in_it) {
 
 TEST(raw_pool_test, threads_create_look_up_and_erase_while_it_is_compacted) {
     census counts;
-    {
-        raw_pool<> pool({.name = "raw", .capacity = 10'000}, type_of<counted>());
-        std::atomic<int> at_work = 3;
-        std::atomic<int> wrong = 0;
-        in_threads(4, [&](std::size_t thread) {
-            if (thread == 0) {
-                thread_executor executor(2);
-                while (at_work != 0) {
-                    pool.compact(executor);
-                }
-                return;
+    raw_pool<> pool({.name = "raw", .capacity = 10'000}, type_of<counted>());
+    std::atomic<int> wrong = 0;
+    thread_executor executor(2);
+    const auto work = [&](std::size_t) {
+        std::vector<any_handle> mine;
+        for (std::uint64_t i = 0; i != 3000; ++i) {
+            mine.push_back(pool.emplace([&](void* memory) { ::new (memory) counted(counts, i); }));
+            {
+                const auto guard = pool.access();
+                wrong += static_cast<counted*>(pool.find(mine.back()))->value() == i ? 0 : 1;
             }
-            std::vector<any_handle> mine;
-            for (std::uint64_t i = 0; i != 3000; ++i) {
-                mine.push_back(pool.emplace([&](void* memory) { ::new (memory) counted(counts, i); }));
-                {
-                    const auto guard = pool.access();
-                    wrong += static_cast<counted*>(pool.find(mine.back()))->value() == i ? 0 : 1;
-                }
-                if (mine.size() > 500) {
-                    wrong += pool.erase(mine[i % mine.size()]) ? 0 : 1;
-                    mine.erase(mine.begin() + static_cast<std::ptrdiff_t>(i % mine.size()));
-                }
+            if (mine.size() > 500) {
+                wrong += pool.erase(mine[i % mine.size()]) ? 0 : 1;
+                mine.erase(mine.begin() + static_cast<std::ptrdiff_t>(i % mine.size()));
             }
-            --at_work;
-        });
-        EXPECT_EQ(wrong, 0);
-        pool.compact();
-        EXPECT_EQ(pool.size(), 1500U);
-        EXPECT_EQ(counts.alive(), 1500);
-    }
-    EXPECT_EQ(counts.alive(), 0);
-    EXPECT_EQ(counts.misused(), 0);
+        }
+    };
+    in_threads(3, work, [&] { pool.compact(executor); });
+    EXPECT_EQ(wrong, 0);
+    pool.compact();
+    EXPECT_EQ(pool.size(), 1500U);
+    EXPECT_EQ(counts.alive(), 1500);
 }
 
 // AddressSanitizer must not take the living for dead, whatever their neighbours do: see poison.hpp.
 TEST(raw_pool_test, objects_of_any_size_stay_whole_while_others_come_and_go_around_them) {
     for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 7U, 9U, 12U, 13U, 20U, 31U}) {
         raw_pool<> pool({.name = "raw", .capacity = 10'000}, {.size = size, .alignment = 1});
-        std::atomic<int> at_work = 2;
         std::atomic<int> wrong = 0;
-        in_threads(3, [&](std::size_t thread) {
-            if (thread == 0) {
-                thread_executor executor(2);
-                while (at_work != 0) {
-                    pool.compact(executor);
-                }
-                return;
-            }
+        thread_executor executor(2);
+        const auto work = [&](std::size_t thread) {
+            const int content = static_cast<int>(thread) + 1;
             std::vector<any_handle> mine;
             const auto is_whole = [&](any_handle handle) {
                 const auto* const bytes = static_cast<const unsigned char*>(pool.find(handle));
-                return std::count(bytes, bytes + size, static_cast<unsigned char>(thread)) ==
+                return std::count(bytes, bytes + size, static_cast<unsigned char>(content)) ==
                        static_cast<std::ptrdiff_t>(size);
             };
             for (std::size_t i = 0; i != 1500; ++i) {
-                mine.push_back(pool.emplace(
-                    [&](void* memory) noexcept { std::memset(memory, static_cast<int>(thread), size); }));
+                mine.push_back(
+                    pool.emplace([&](void* memory) noexcept { std::memset(memory, content, size); }));
                 if (i % 3 == 0) {
                     const auto guard = pool.access();
                     wrong += !pool.contains(mine[i / 2]) || is_whole(mine[i / 2]) ? 0 : 1;
                     pool.erase(mine[i * 5 % mine.size()]);
                 }
             }
-            --at_work;
-        });
+        };
+        in_threads(2, work, [&] { pool.compact(executor); });
         pool.compact();
         for (std::size_t i = 0; i != pool.items().size(); ++i) {
             const auto* const bytes = static_cast<const unsigned char*>(pool.items()[i]);

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <support/files/read_file.hpp>
 #include <support/programs/run_program.hpp>
-#include <tests/support/scratch_directory.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -22,7 +21,6 @@ using namespace support;
 namespace {
 
 using testing::AllOf;
-using testing::Contains;
 using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
