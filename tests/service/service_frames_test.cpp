@@ -168,7 +168,8 @@ TEST_F(frames, a_destructor_that_compacts_the_service_is_refused) {
     }));
     EXPECT_EQ(world.compact().removed, 1U);
     EXPECT_EQ(refusal, "handlepool: service: compaction was asked for while one is running");
-    EXPECT_EQ(guard_refusal, "handlepool: service: an access guard was asked for in a thread that is compacting");
+    EXPECT_EQ(guard_refusal,
+              "handlepool: service: an access guard was asked for in a thread that is compacting");
     EXPECT_EQ(world.frames(), 1U);
 }
 

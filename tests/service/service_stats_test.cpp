@@ -245,24 +245,15 @@ TEST(stats_prometheus, is_in_the_format_with_one_sample_for_each_pool_and_metric
 TEST(stats_prometheus, each_metric_has_its_own_value) {
     const exposition text(to_prometheus({.pools = {numbered("ships")}}));
     const std::map<std::string, std::string> expected{
-        {"objects_alive", "103"},
-        {"objects_capacity", "102"},
-        {"objects_newborn", "105"},
-        {"removals_waiting", "106"},
-        {"objects_created_total", "107"},
-        {"objects_destroyed_total", "108"},
-        {"slots_in_service", "109"},
-        {"slots_free", "110"},
-        {"slots_claimed", "111"},
-        {"slots_reserved", "122"},
-        {"slots_retired", "112"},
-        {"slot_limit", "113"},
-        {"handle_limit", "123"},
-        {"shards", "116"},
-        {"compactions_total", "117"},
-        {"sweeps_total", "118"},
-        {"bytes_reserved", "119000000"},
-        {"bytes_resident", "1572864"},
+        {"objects_alive", "103"},         {"objects_capacity", "102"},
+        {"objects_newborn", "105"},       {"removals_waiting", "106"},
+        {"objects_created_total", "107"}, {"objects_destroyed_total", "108"},
+        {"slots_in_service", "109"},      {"slots_free", "110"},
+        {"slots_claimed", "111"},         {"slots_reserved", "122"},
+        {"slots_retired", "112"},         {"slot_limit", "113"},
+        {"handle_limit", "123"},          {"shards", "116"},
+        {"compactions_total", "117"},     {"sweeps_total", "118"},
+        {"bytes_reserved", "119000000"},  {"bytes_resident", "1572864"},
     };
     for (const auto& [metric, value] : expected) {
         EXPECT_EQ(text.value("handlepool_" + metric, "ships"), value) << metric;
