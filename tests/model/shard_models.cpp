@@ -10,10 +10,10 @@
 #include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
-#include <handlepool/detail/threads/thread_index_set.hpp>
 #include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 
+#include <src/core/threads/thread_index_set.hpp>
 #include <tests/support/each_record.hpp>
 
 #include <array>
