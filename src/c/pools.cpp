@@ -57,7 +57,7 @@ struct staged_memory_deleter {
 };
 using staged_memory = std::unique_ptr<void, staged_memory_deleter>;
 
-/// For one object; its bytes are zero. Throws std::bad_alloc.
+/// Memory for one object, whose bytes are zero. Throws std::bad_alloc.
 staged_memory stage(std::size_t size, std::size_t alignment) {
     const std::align_val_t aligned{alignment};
     staged_memory memory(::operator new(size, aligned), {aligned});

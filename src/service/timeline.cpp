@@ -40,7 +40,7 @@ void timeline::drop() noexcept {
     ++dropped_;
 }
 
-/// Under the lock.
+/// Called under the lock.
 std::uint32_t timeline::named_track(std::string_view name) {
     if (const auto known = named_tracks_.find(name); known != named_tracks_.end()) {
         return known->second;

@@ -32,8 +32,8 @@ public:
                 }
             }
             const std::size_t count = free_.claim(out, wanted, in_use_limit, tries);
-            // Refused, and nothing was given back or claimed meanwhile: at the moment of the refusal there
-            // was no index of either kind.
+            // Refused, and nothing was given back or claimed since: at the moment of the refusal there was no
+            // index of either kind.
             if (count != 0 || returned_.seen() == before) {
                 return count;
             }

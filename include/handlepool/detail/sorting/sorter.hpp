@@ -44,7 +44,7 @@ namespace handlepool::detail {
 /// may still have equal objects in another one.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
-/// meanwhile other threads may emplace, erase and ask for liveness.
+/// other threads may concurrently emplace, erase and ask for liveness.
 template <class T, class Config>
 class sorter {
 public:
