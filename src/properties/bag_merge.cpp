@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
 #include <vector>
 
 namespace handlepool {

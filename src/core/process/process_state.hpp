@@ -8,7 +8,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
