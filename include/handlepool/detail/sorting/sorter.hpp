@@ -4,9 +4,9 @@
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/invoke_const.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/sorting/bounded_permutation.hpp>
 #include <handlepool/detail/sorting/cycle_mover.hpp>
 #include <handlepool/detail/sorting/parallel_sort.hpp>
