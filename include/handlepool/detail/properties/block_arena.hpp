@@ -63,8 +63,7 @@ public:
     /// A block, whose memory may hold anything; nothing when the address space is used up. Any thread, at any
     /// time; constant, blocks other threads briefly.
     std::optional<block> take(block_class size) noexcept;
-    /// Gives a block of this class back, which nobody uses. Any thread, at any time; constant, blocks other
-    /// threads briefly.
+    /// Of this class, which nobody uses. Any thread, at any time; constant, blocks other threads briefly.
     void give_back(block freed, block_class size) noexcept;
 
     /// Makes the arena as new, and gives its memory back to the system. Only while nobody uses it or a block;
@@ -95,7 +94,7 @@ private:
         block next;
         block next_magazine;
     };
-    /// What one thread has, or a few share.
+    /// One thread's, or that of a few.
     struct alignas(cache_line) shard {
         mutex access; // to what follows
         std::array<magazine, block_class::count> loaded;
