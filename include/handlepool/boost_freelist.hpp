@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/slots/freelist_counters.hpp>
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace handlepool {
@@ -36,7 +36,7 @@ public:
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+                      std::size_t tries = detail::unlimited) noexcept {
         for (; tries != 0; --tries) {
             const auto seen = counters_.see(wanted, in_use_limit);
             if (seen.freed_count != 0) {

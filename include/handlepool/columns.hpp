@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/type_list.hpp>
 #include <handlepool/detail/columns/column_arrays.hpp>
 #include <handlepool/detail/columns/row_iterator.hpp>
 #include <handlepool/detail/columns/row_making.hpp>
+#include <handlepool/detail/columns/type_list.hpp>
 #include <handlepool/detail/pool/emplace_n.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/fwd.hpp>

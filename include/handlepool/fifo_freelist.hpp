@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace handlepool {
 
@@ -40,7 +39,7 @@ public:
 
     /// Any thread, lock-free; see the concept `freelist`.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+                      std::size_t tries = detail::unlimited) noexcept {
         for (; tries != 0; --tries) {
             const auto seen = counters_.see(wanted, in_use_limit);
             if (seen.freed_count != 0) {

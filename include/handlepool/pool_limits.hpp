@@ -16,7 +16,7 @@ namespace handlepool {
 
 /// The limits that a configuration sets for a pool; a value that it leaves out stays as the program has it.
 struct HANDLEPOOL_EXPORT pool_limits {
-    /// For the options of the same names.
+    /// They replace the options of the same names.
     std::optional<std::size_t> capacity;
     std::optional<std::size_t> reuse_delay;
     std::optional<std::size_t> slot_limit;
@@ -34,7 +34,9 @@ struct HANDLEPOOL_EXPORT pool_limits {
 /// Limits by the names of their pools.
 using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 
-/// Reads a configuration, whose fields are those of pool_options:
+/// Reads a configuration, in which a pool may have the fields `capacity`, `reuse_delay`, `slot_limit`,
+/// `removal_queue_size`, `max_threads` and `remember_frames`, as in pool_options; `reuse_delay`, `slot_limit`
+/// and `removal_queue_size` may be `"automatic"`:
 ///
 ///     {"pools": {"ships": {"capacity": 10000, "reuse_delay": 256}, "rockets": {"capacity": 50000}}}
 ///

@@ -78,9 +78,7 @@ public:
 
     /// Marks a property as removed: merging this bag into another one removes it there. Throws what set()
     /// throws.
-    void set_removed(property_path path) {
-        set_entry(path, {.key = detail::bag_key_of(path), .kind = property_kind::removed});
-    }
+    void set_removed(property_path path) { set_entry(path, {.hash = path, .kind = property_kind::removed}); }
 
     /// Sets a value like set, but returns false instead of throwing bag_too_large and path_collision.
     template <property_value T>

@@ -30,7 +30,7 @@ class bag_store;
 class property {
 public:
     /// The hash of its path, which is all that the bag stores of the path.
-    property_hash hash() const noexcept { return static_cast<property_hash>(bag_.key(position_)); }
+    property_hash hash() const noexcept { return bag_.hash(position_); }
     /// The kind of its value, which is never property_kind::none.
     property_kind kind() const noexcept { return bag_.kind(position_); }
 
@@ -72,7 +72,7 @@ public:
     template <property_type T>
     std::optional<T> get(property_hash path) const noexcept {
         const detail::bag_reader bag = buffer();
-        const std::size_t position = bag.find(static_cast<std::uint32_t>(path));
+        const std::size_t position = bag.find(path);
         return position != bag.count() ? property(bag, position).get<T>() : std::nullopt;
     }
 
@@ -88,13 +88,13 @@ public:
         if (const std::optional<T> value = get<T>(path)) {
             return *value;
         }
-        raise_missing(path, kind_of<T>);
+        throw_missing(path, kind_of<T>);
     }
 
     /// The kind of the value; property_kind::none if there is none.
     property_kind kind(property_hash path) const noexcept {
         const detail::bag_reader bag = buffer();
-        const std::size_t position = bag.find(static_cast<std::uint32_t>(path));
+        const std::size_t position = bag.find(path);
         return position != bag.count() ? bag.kind(position) : property_kind::none;
     }
 
@@ -150,7 +150,7 @@ protected:
     void set_names(key_table* names) noexcept { names_ = names; }
 
 private:
-    [[noreturn]] void raise_missing(property_hash path, property_kind wanted) const;
+    [[noreturn]] void throw_missing(property_hash path, property_kind wanted) const;
     static bool equal(detail::bag_reader one, detail::bag_reader other) noexcept;
     static property at_position(detail::bag_reader bag, std::size_t position) noexcept {
         return {bag, position};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/invoke_const.hpp>
-#include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/columns/type_list.hpp>
 #include <handlepool/detail/sorting/sorter.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/placement.hpp>

@@ -16,10 +16,10 @@ public:
 /// Keeps the message for handlepool_last_error() of this thread, and returns the error.
 handlepool_error fail(handlepool_error error, const char* message) noexcept;
 
-/// The same for a pointer that must not be NULL.
+/// Fails because of a pointer that must not be NULL.
 handlepool_error fail_null(const char* function, const char* argument) noexcept;
 
-/// The same for the exception that is being handled.
+/// Fails because of the exception that is being handled.
 handlepool_error fail_by_exception() noexcept;
 
 /// Calls `action`; what it throws becomes an error.
@@ -33,7 +33,7 @@ handlepool_error error_of(Action&& action) noexcept {
     }
 }
 
-/// Is it NULL? Then the call has failed.
+/// Returns whether the pointer is NULL, and then fails.
 inline bool missing(const void* pointer, const char* function, const char* argument) noexcept {
     return pointer == nullptr && fail_null(function, argument) != HANDLEPOOL_OK;
 }

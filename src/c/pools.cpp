@@ -2,15 +2,16 @@
 #include "failures.hpp"
 #include "frames.hpp"
 #include "registry.hpp"
-#include "staged_object.hpp"
 #include "types.hpp"
 
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/service_stats.hpp>
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -48,7 +49,28 @@ guard_type hold_compactions_off(pool_type& pool) {
     }
 }
 
-/// Of a newborn that is published or cancelled.
+/// Memory of a newborn, outside of the pool: its bytes, which the program fills at leisure, may wait there
+/// for many frames and be published by another thread, which a place of the nursery could not.
+struct staged_memory_deleter {
+    std::align_val_t alignment;
+    void operator()(void* memory) const noexcept { ::operator delete(memory, alignment); }
+};
+using staged_memory = std::unique_ptr<void, staged_memory_deleter>;
+
+/// Memory for one object, whose bytes are zero. Throws std::bad_alloc.
+staged_memory stage(std::size_t size, std::size_t alignment) {
+    const std::align_val_t aligned{alignment};
+    staged_memory memory(::operator new(size, aligned), {aligned});
+    std::memset(memory.get(), 0, size);
+    return memory;
+}
+
+/// What stage() made and the program has kept.
+staged_memory staged(void* memory, std::size_t alignment) noexcept {
+    return staged_memory(memory, {std::align_val_t{alignment}});
+}
+
+/// Frees the memory of a newborn that is published or cancelled.
 void free_memory(handlepool_newborn& newborn, const raw_type& type) noexcept {
     staged(std::exchange(newborn.memory, nullptr), type.alignment).reset();
 }

@@ -21,7 +21,7 @@ public:
         return key;
     }
 
-    /// The same pointer, or null for what is not there.
+    /// The pointer itself if it is there, or else null.
     T* find(const T* key) noexcept {
         const std::lock_guard lock(mutex_);
         const auto found = living_.find(key);

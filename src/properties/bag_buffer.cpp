@@ -23,7 +23,7 @@ constexpr bool has_content(property_kind kind) noexcept {
 } // namespace
 
 bool operator==(const bag_entry& one, const bag_entry& other) noexcept {
-    return one.key == other.key && one.kind == other.kind && one.word == other.word &&
+    return one.hash == other.hash && one.kind == other.kind && one.word == other.word &&
            std::ranges::equal(one.content, other.content);
 }
 
@@ -34,9 +34,9 @@ constinit const bag_header empty_bag{
 
 bag_entry bag_reader::entry(std::size_t position) const noexcept {
     if (has_content(kind(position))) {
-        return {.key = key(position), .kind = kind(position), .content = content(position)};
+        return {.hash = hash(position), .kind = kind(position), .content = content(position)};
     }
-    return {.key = key(position), .kind = kind(position), .word = word_at(position)};
+    return {.hash = hash(position), .kind = kind(position), .word = word_at(position)};
 }
 
 std::size_t bag_reader::compact_size() const noexcept {
@@ -51,7 +51,7 @@ std::size_t compact_size_with(const bag_reader& buffer, const bag_entry& entry) 
     bag_size size;
     size.add(entry);
     for (std::size_t i = 0; i != buffer.count(); ++i) {
-        if (buffer.key(i) != entry.key) {
+        if (buffer.hash(i) != entry.hash) {
             size.add(buffer.entry(i));
         }
     }
@@ -75,8 +75,8 @@ bag_writer::bag_writer(std::byte* memory, std::size_t capacity, std::size_t entr
 }
 
 bool bag_writer::put(const bag_entry& entry) noexcept {
-    const std::size_t position = lower_bound(entry.key);
-    if (position != count() && key(position) == entry.key) {
+    const std::size_t position = lower_bound(entry.hash);
+    if (position != count() && hash(position) == entry.hash) {
         return replace(position, entry);
     }
     if (unused() < bag_bytes_an_entry + rounded_to_units(entry.content.size())) {
@@ -114,15 +114,15 @@ void bag_writer::insert(std::size_t position, const bag_entry& entry) noexcept {
     std::uint32_t* const old_words = mutable_words();
     std::byte* const kinds = old_kinds + 2 * sizeof(std::uint32_t);
     std::uint32_t* const words = old_words + 1;
-    std::uint32_t* const keys = mutable_keys();
+    property_hash* const hashes = mutable_hashes();
     std::memmove(kinds + position + 1, old_kinds + position, after);
     std::memmove(kinds, old_kinds, position);
     std::memmove(words + position + 1, old_words + position, after * sizeof(std::uint32_t));
     std::memmove(words, old_words, position * sizeof(std::uint32_t));
-    std::memmove(keys + position + 1, keys + position, after * sizeof(std::uint32_t));
+    std::memmove(hashes + position + 1, hashes + position, after * sizeof(property_hash));
     kinds[position] = static_cast<std::byte>(entry.kind);
     words[position] = word;
-    keys[position] = entry.key;
+    hashes[position] = entry.hash;
     set_count(before + 1);
 }
 
@@ -134,8 +134,8 @@ void bag_writer::erase(std::size_t position) noexcept {
     std::uint32_t* const old_words = mutable_words();
     std::byte* const kinds = old_kinds - 2 * sizeof(std::uint32_t);
     std::uint32_t* const words = old_words - 1;
-    std::uint32_t* const keys = mutable_keys();
-    std::memmove(keys + position, keys + position + 1, after * sizeof(std::uint32_t));
+    property_hash* const hashes = mutable_hashes();
+    std::memmove(hashes + position, hashes + position + 1, after * sizeof(property_hash));
     std::memmove(words, old_words, position * sizeof(std::uint32_t));
     std::memmove(words + position, old_words + position + 1, after * sizeof(std::uint32_t));
     std::memmove(kinds, old_kinds, position);
@@ -145,7 +145,7 @@ void bag_writer::erase(std::size_t position) noexcept {
 }
 
 void bag_writer::fill_in(std::size_t position, const bag_entry& entry) noexcept {
-    mutable_keys()[position] = entry.key;
+    mutable_hashes()[position] = entry.hash;
     mutable_words()[position] = write(entry);
     mutable_kinds()[position] = static_cast<std::byte>(entry.kind);
 }
@@ -189,8 +189,8 @@ void copy_to(std::byte* memory, std::size_t capacity, const bag_reader& from) no
 
 void copy_with(std::byte* memory, std::size_t capacity, const bag_reader& from,
                const bag_entry& entry) noexcept {
-    const std::size_t position = from.lower_bound(entry.key);
-    const std::size_t replaced = from.find(entry.key) != from.count() ? 1 : 0;
+    const std::size_t position = from.lower_bound(entry.hash);
+    const std::size_t replaced = from.find(entry.hash) != from.count() ? 1 : 0;
     bag_writer to(memory, capacity, from.count() + 1 - replaced);
     for (std::size_t i = 0; i != position; ++i) {
         to.fill_in(i, from.entry(i));
@@ -280,7 +280,7 @@ std::optional<bag_flaw> flaw_of(std::span<const std::byte> image) noexcept {
     const bag_reader bag(image.data());
     used_units used;
     for (std::size_t i = 0; i != bag.count(); ++i) {
-        if (i != 0 && bag.key(i) <= bag.key(i - 1)) {
+        if (i != 0 && bag.hash(i) <= bag.hash(i - 1)) {
             return bag_flaw{sizeof header + i * sizeof(std::uint32_t), "the keys don't ascend"};
         }
         if (const std::string_view problem = flaw_of_entry(bag, i, used); !problem.empty()) {

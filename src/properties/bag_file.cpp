@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
+#include "bag_merge.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/properties/bag_buffer.hpp>
 #include <handlepool/detail/properties/bag_file.hpp>
 
 #include <boost/crc.hpp>
@@ -44,13 +44,13 @@ Value value_at(std::span<const std::byte> bytes, std::size_t offset) noexcept {
     return value;
 }
 
-void add_paths(std::vector<std::uint32_t>& paths, bag_reader bag) {
+void add_paths(std::vector<property_hash>& paths, bag_reader bag) {
     for (std::size_t i = 0; i != bag.count(); ++i) {
-        paths.push_back(bag.key(i));
+        paths.push_back(bag.hash(i));
     }
 }
 
-void sort_and_unite(std::vector<std::uint32_t>& paths) {
+void sort_and_unite(std::vector<property_hash>& paths) {
     std::ranges::sort(paths);
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 }
@@ -62,7 +62,7 @@ void sort_and_unite(std::vector<std::uint32_t>& paths) {
 struct bag_file_writer::state {
     std::ostream& out;
     const key_table* names;
-    std::vector<std::uint32_t> paths{}; // of the bags, if there may be names
+    std::vector<property_hash> paths{}; // of the bags, if there may be names
     boost::crc_32_type checksum{};
     std::vector<std::uint32_t> compact{}; // a bag without what it does not use
 
@@ -80,8 +80,8 @@ struct bag_file_writer::state {
 void bag_file_writer::state::write_names() {
     sort_and_unite(paths);
     std::vector<std::vector<std::string>> known;
-    for (const std::uint32_t path : paths) {
-        if (auto keys = names->keys_of(property_hash{path}); !keys.empty()) {
+    for (const property_hash path : paths) {
+        if (auto keys = names->keys_of(path); !keys.empty()) {
             known.push_back(std::move(keys));
         }
     }
@@ -108,7 +108,7 @@ bag_file_writer::bag_file_writer(std::ostream& out, std::uint32_t layout, std::u
 bag_file_writer::~bag_file_writer() = default;
 
 void bag_file_writer::add(std::uint64_t handle, property_view bag) {
-    const bag_reader reader(bag.bytes().data());
+    const bag_reader reader = reader_of(bag);
     const std::size_t size = reader.compact_size();
     state_->compact.resize(size / sizeof(std::uint32_t));
     auto* const memory = static_cast<std::byte*>(static_cast<void*>(state_->compact.data()));
@@ -184,13 +184,13 @@ bool bag_file_reader::next() {
     if (const std::optional<bag_flaw> flaw = flaw_of(std::as_bytes(std::span(bag_)))) {
         return refuse(offset_ + flaw->offset, flaw->problem);
     }
-    if (bag_reader(std::as_bytes(std::span(bag_)).data()).compact_size() != size) {
+    if (reader_of(bag()).compact_size() != size) {
         return refuse(offset_, "a bag has unused bytes");
     }
     offset_ += size;
     --bags_left_;
     if (has_names_) {
-        add_paths(paths_, bag_reader(std::as_bytes(std::span(bag_)).data()));
+        add_paths(paths_, reader_of(bag()));
     }
     return true;
 }
@@ -213,7 +213,7 @@ bool bag_file_reader::read_names() {
         if (before && *path <= *before) {
             return refuse(begin, "the names don't ascend");
         }
-        if (!std::ranges::binary_search(paths_, static_cast<std::uint32_t>(*path))) {
+        if (!std::ranges::binary_search(paths_, *path)) {
             return refuse(begin, "a name is that of a path which no bag has");
         }
         before = path;
@@ -292,24 +292,15 @@ std::error_code write_bag_file(const std::filesystem::path& file,
 }
 
 std::optional<std::string> try_bag_file_bytes(const std::filesystem::path& file, std::string& error) {
-    std::string bytes;
-    if (const std::error_code failure = read_file(file, bytes)) {
-        error = file_error(failure, file).what();
-        return std::nullopt;
-    }
-    return bytes;
+    return try_read_file(file, error);
 }
 
 std::string bag_file_bytes(const std::filesystem::path& file) {
-    std::string bytes;
-    raise_file_error(read_file(file, bytes), file);
-    return bytes;
+    return read_file(file);
 }
 
 void raise_file_error(std::error_code error, const std::filesystem::path& file) {
-    if (error) {
-        throw_exception(file_error(error, file));
-    }
+    throw_file_error(error, file);
 }
 
 } // namespace handlepool::detail

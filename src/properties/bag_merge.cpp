@@ -2,11 +2,9 @@
 #include "bag_merge.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/property_bag.hpp>
 
 #include <fmt/format.h>
 
-#include <utility>
 #include <vector>
 
 namespace handlepool {
@@ -16,49 +14,46 @@ namespace {
 using detail::bag_entry;
 using detail::bag_limit;
 using detail::bag_reader;
+using detail::reader_of;
 
-bag_reader reader_of(property_view bag) noexcept {
-    return bag_reader(bag.bytes().data());
-}
-
-/// Calls each(a, b) for each key of either, in ascending order; null stands for the bag that does not have
-/// it.
+/// Calls each(a, b) for each path of either, in the order of their hashes; null stands for the bag that does
+/// not have it.
 template <class Each>
 void for_each_pair(bag_reader a, bag_reader b, Each each) {
     std::size_t i = 0;
     std::size_t j = 0;
     while (i != a.count() || j != b.count()) {
-        const bool of_a = j == b.count() || (i != a.count() && a.key(i) <= b.key(j));
-        const bool of_b = i == a.count() || (j != b.count() && b.key(j) <= a.key(i));
+        const bool of_a = j == b.count() || (i != a.count() && a.hash(i) <= b.hash(j));
+        const bool of_b = i == a.count() || (j != b.count() && b.hash(j) <= a.hash(i));
         const bag_entry one = of_a ? a.entry(i++) : bag_entry{};
         const bag_entry other = of_b ? b.entry(j++) : bag_entry{};
         each(of_a ? &one : nullptr, of_b ? &other : nullptr);
     }
 }
 
-/// What a compact buffer needs of what `choose(a, b)` makes of each pair: an entry, or nothing. Throws
+/// What a compact buffer needs whose entries `choose(a, b)` makes of the pairs: of each one, or none. Throws
 /// bag_too_large.
 template <class Choose>
 detail::bag_size size_of(bag_reader a, bag_reader b, const key_table* names, Choose choose) {
     detail::bag_size size;
-    std::optional<std::uint32_t> beyond; // the first that finds no room
+    std::optional<property_hash> beyond; // the first that finds no room
     for_each_pair(a, b, [&](const bag_entry* one, const bag_entry* other) {
         if (const std::optional<bag_entry> chosen = choose(one, other)) {
             size.add(*chosen);
             if (!beyond && size.bytes() > bag_limit) {
-                beyond = chosen->key;
+                beyond = chosen->hash;
             }
         }
     });
     if (beyond) {
         detail::throw_exception(bag_too_large(fmt::format(
             "property {}: with it and those after it, the bag would need {} bytes, and may have {}",
-            name_of(static_cast<property_hash>(*beyond), names), size.bytes(), bag_limit)));
+            name_of(*beyond, names), size.bytes(), bag_limit)));
     }
     return size;
 }
 
-/// Makes that buffer.
+/// Writes that buffer.
 template <class Choose>
 void write_to(std::byte* memory, std::size_t capacity, std::size_t entries, bag_reader a, bag_reader b,
               Choose choose) noexcept {
@@ -71,7 +66,7 @@ void write_to(std::byte* memory, std::size_t capacity, std::size_t entries, bag_
     });
 }
 
-/// A buffer of its own. Null if all that is nothing.
+/// Makes that buffer; null if it would have no entries.
 template <class Choose>
 std::unique_ptr<std::byte[]> join(bag_reader a, bag_reader b, const key_table* names, Choose choose) {
     const detail::bag_size size = size_of(a, b, names, choose);
@@ -131,6 +126,13 @@ void detail::add_paths_of(property_view bag, key_table* names) {
     }
 }
 
+bag_too_large detail::too_large_with(const bag_reader& bag, property_path path, const bag_entry& entry,
+                                     const key_table* names) {
+    return bag_too_large(
+        fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
+                    name_of(path, names), entry.content.size(), compact_size_with(bag, entry), bag_limit));
+}
+
 property_bag diff(property_view before, property_view after) {
     const auto change = [](const bag_entry* old_one, const bag_entry* new_one) -> std::optional<bag_entry> {
         const bag_entry* const old_value = unless_removed(old_one);
@@ -140,7 +142,7 @@ property_bag diff(property_view before, property_view after) {
             return same ? std::nullopt : std::optional(*new_value);
         }
         if (old_value != nullptr) {
-            return bag_entry{.key = old_value->key, .kind = property_kind::removed};
+            return bag_entry{.hash = old_value->hash, .kind = property_kind::removed};
         }
         return std::nullopt;
     };

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <handlepool/detail/properties/bag_buffer.hpp>
+#include <handlepool/key_table.hpp>
+#include <handlepool/property_bag.hpp>
+#include <handlepool/property_error.hpp>
+#include <handlepool/property_path.hpp>
+#include <handlepool/property_view.hpp>
 
 #include <cstddef>
 
-namespace handlepool {
-enum class removals;
-class key_table;
-class property_view;
-} // namespace handlepool
-
 namespace handlepool::detail {
+
+/// Reads the buffer of a bag.
+inline bag_reader reader_of(property_view bag) noexcept {
+    return bag_reader(bag.bytes().data());
+}
 
 /// Two bags of which merging makes a third.
 struct HANDLEPOOL_EXPORT bag_merge {
@@ -28,5 +32,9 @@ struct HANDLEPOOL_EXPORT bag_merge {
 /// Makes a table know the paths of a bag as far as its own table does. Without one of the two, does nothing.
 /// Throws path_collision and std::bad_alloc.
 HANDLEPOOL_EXPORT void add_paths_of(property_view bag, key_table* names);
+
+/// What is thrown when a bag would exceed its limit by one more entry. Throws std::bad_alloc.
+bag_too_large too_large_with(const bag_reader& bag, property_path path, const bag_entry& entry,
+                             const key_table* names);
 
 } // namespace handlepool::detail

@@ -4,8 +4,6 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/member_check.hpp>
 #include <handlepool/detail/properties/bag_store.hpp>
-#include <handlepool/key_table.hpp>
-#include <handlepool/property_bag.hpp>
 
 #include <fmt/format.h>
 
@@ -18,10 +16,6 @@ namespace {
 
 // The end of the slots moves in steps, so that threads that give bags to new objects seldom write to it.
 constexpr std::size_t end_step = 1024;
-
-bag_reader reader_of(property_view bag) noexcept {
-    return bag_reader(bag.bytes().data());
-}
 
 } // namespace
 
@@ -174,12 +168,9 @@ bool bag_store::set(const bag_owner& owner, property_path path, const bag_entry&
         throw_exception(path_collision(error));
     }
     if (came == outcome::too_large) {
-        throw_exception(bag_too_large(
-            fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
-                        name_of(path, names_), value.content.size(),
-                        compact_size_with(reader_of(find(owner)), value), bag_limit)));
+        throw_exception(too_large_with(reader_of(find(owner)), path, value, names_));
     }
-    return raise_unless_done(came, owner);
+    return throw_unless_done(came, owner);
 }
 
 bool bag_store::assign(const bag_owner& owner, property_view bag) {
@@ -190,7 +181,7 @@ bool bag_store::assign(const bag_owner& owner, property_view bag) {
         came = replace(owner, block_class::of(from.compact_size()),
                        [&](std::byte* memory, std::size_t capacity) { copy_to(memory, capacity, from); });
     }
-    return raise_unless_done(came, owner);
+    return throw_unless_done(came, owner);
 }
 
 bool bag_store::merge(const bag_owner& owner, property_view later, removals how) {
@@ -201,7 +192,7 @@ bool bag_store::merge(const bag_owner& owner, property_view later, removals how)
         came = replace(owner, block_class::of(merged.size(names_)),
                        [&](std::byte* memory, std::size_t capacity) { merged.write_to(memory, capacity); });
     }
-    return raise_unless_done(came, owner);
+    return throw_unless_done(came, owner);
 }
 
 bool bag_store::erase(const bag_owner& owner, property_hash path) noexcept {
@@ -210,7 +201,7 @@ bool bag_store::erase(const bag_owner& owner, property_hash path) noexcept {
         return false;
     }
     bag_writer bag((*arena_)[own]);
-    const std::size_t position = bag.find(static_cast<std::uint32_t>(path));
+    const std::size_t position = bag.find(path);
     if (position == bag.count()) {
         return false;
     }
@@ -241,7 +232,7 @@ void bag_store::forget(const bag_owner& owner) noexcept {
     }
 }
 
-bool bag_store::raise_unless_done(outcome came, const bag_owner& owner) const {
+bool bag_store::throw_unless_done(outcome came, const bag_owner& owner) const {
     if (came == outcome::no_slot) {
         throw_exception(
             std::length_error(fmt::format("property_store: slot {} is beyond the {} that its option "

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "bag_merge.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/property_bag.hpp>
 
@@ -102,15 +104,12 @@ void property_bag::set_entry(property_path path, const bag_entry& entry) {
         detail::throw_exception(path_collision(error));
     }
     if (came == outcome::too_large) {
-        detail::throw_exception(bag_too_large(
-            fmt::format("property {}: with its {} bytes, the bag would need {} bytes, and may have {}",
-                        name_of(path, names()), entry.content.size(),
-                        detail::compact_size_with(buffer(), entry), bag_limit)));
+        detail::throw_exception(detail::too_large_with(buffer(), path, entry, names()));
     }
 }
 
 bool property_bag::erase(property_hash path) noexcept {
-    const std::size_t position = buffer().find(static_cast<std::uint32_t>(path));
+    const std::size_t position = buffer().find(path);
     if (position == size()) {
         return false;
     }

@@ -76,7 +76,7 @@ private:
     std::size_t next_ = 0;
 };
 
-/// Does the table not know another path of that hash?
+/// Returns whether the table knows no other path of that hash, or puts the collision into `error`.
 bool agrees(const key_table& names, property_path path, std::string& error) {
     const auto known = names.path_of(path);
     if (known && *known != path) {

@@ -39,7 +39,7 @@ std::string print(const property& one) {
 
 } // namespace
 
-void property_reader::raise_missing(property_hash path, property_kind wanted) const {
+void property_reader::throw_missing(property_hash path, property_kind wanted) const {
     detail::throw_exception(
         no_such_property(fmt::format("property {}: is {}, and {} is asked for", name_of(path, names_),
                                      name_of(kind(path)), name_of(wanted))));
@@ -61,9 +61,7 @@ property_view property_view::from_bytes(std::span<const std::byte> bytes, std::s
     if (const auto flaw = flaw_in_place(bytes)) {
         detail::throw_exception(invalid_bag(where, flaw->offset, flaw->problem));
     }
-    property_view view;
-    view.set_buffer(bytes.data());
-    return view;
+    return {bytes.data(), nullptr};
 }
 
 std::optional<property_view> property_view::try_from_bytes(std::span<const std::byte> bytes,
@@ -72,9 +70,7 @@ std::optional<property_view> property_view::try_from_bytes(std::span<const std::
         error = invalid_bag(where, flaw->offset, flaw->problem).what();
         return std::nullopt;
     }
-    property_view view;
-    view.set_buffer(bytes.data());
-    return view;
+    return property_view(bytes.data(), nullptr);
 }
 
 std::string describe(property_view bag) {

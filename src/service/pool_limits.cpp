@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
+#include "../shared/whole_number.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/text/text.hpp>
-#include <handlepool/detail/text/whole_number.hpp>
 #include <handlepool/pool_limits.hpp>
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,9 +21,6 @@ namespace handlepool {
 namespace {
 
 using nlohmann::json;
-
-// Also what a slot index can name; a handle's layout may allow less, which its pool says.
-constexpr std::uint64_t most = 0xffff'fffe;
 
 // Every function that may find something wrong says so in `error`, and returns false.
 bool refuse(std::string& error, std::string_view where, std::string_view what_was_wrong) {
@@ -203,8 +200,9 @@ private:
             return true;
         }
         const std::optional<std::uint64_t> whole = whole_number_in(value);
-        if (!whole || *whole < least || *whole > most) {
-            return refuse_limit(text, fmt::format("a whole number from {} to {}{}", least, most,
+        // A handle's layout may allow less, which its pool says.
+        if (!whole || *whole < least || *whole > detail::most_slots) {
+            return refuse_limit(text, fmt::format("a whole number from {} to {}{}", least, detail::most_slots,
                                                   may_be_automatic ? ", or \"automatic\"" : ""));
         }
         number = *whole;
@@ -261,20 +259,12 @@ limits_by_pool parse_pool_limits(std::string_view text, std::string_view where) 
 }
 
 std::optional<limits_by_pool> try_read_pool_limits(const std::filesystem::path& file, std::string& error) {
-    std::string text;
-    if (const std::error_code failure = read_file(file, text)) {
-        error = file_error(failure, file).what();
-        return std::nullopt;
-    }
-    return try_parse_pool_limits(text, file.string(), error);
+    const auto text = try_read_file(file, error);
+    return text ? try_parse_pool_limits(*text, file.string(), error) : std::nullopt;
 }
 
 limits_by_pool read_pool_limits(const std::filesystem::path& file) {
-    std::string text;
-    if (const std::error_code failure = read_file(file, text)) {
-        detail::throw_exception(file_error(failure, file));
-    }
-    return parse_pool_limits(text, file.string());
+    return parse_pool_limits(read_file(file), file.string());
 }
 
 } // namespace handlepool

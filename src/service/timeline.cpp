@@ -40,7 +40,7 @@ void timeline::drop() noexcept {
     ++dropped_;
 }
 
-/// Under the lock.
+/// Called under the lock.
 std::uint32_t timeline::named_track(std::string_view name) {
     if (const auto known = named_tracks_.find(name); known != named_tracks_.end()) {
         return known->second;
@@ -137,9 +137,7 @@ void timeline::write(std::ostream& out) const {
 }
 
 void timeline::save(const std::filesystem::path& file) const {
-    if (const std::error_code error = try_save(file)) {
-        detail::throw_exception(file_error(error, file));
-    }
+    throw_file_error(try_save(file), file);
 }
 
 std::error_code timeline::try_save(const std::filesystem::path& file) const {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "process_id.hpp"
-
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 
 #include <array>
@@ -14,16 +13,39 @@
 #include <fstream>
 #include <ios>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 
+#if defined(_WIN32)
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
+
 // Whole files, for more than one of the libraries.
 namespace handlepool {
 
-/// What names the file.
+/// The system's number of this process.
+inline int process_id() noexcept {
+#if defined(_WIN32)
+    return _getpid();
+#else
+    return getpid();
+#endif
+}
+
+/// An error that names the file.
 inline std::system_error file_error(std::error_code error, const std::filesystem::path& file) {
     return {error, detail::printable(file.string())};
+}
+
+/// Throws it, if there is an error.
+inline void throw_file_error(std::error_code error, const std::filesystem::path& file) {
+    if (error) {
+        detail::throw_exception(file_error(error, file));
+    }
 }
 
 /// A name beside a file, which no other thread or process uses; the file of that name ends with this object.
@@ -47,8 +69,8 @@ private:
     std::filesystem::path name_;
 };
 
-/// Calls `attempt()` on a file that others may use meanwhile. Windows refuses that while they read or replace
-/// it: then again, for a second.
+/// Calls `attempt()` on a file that others may use concurrently. Windows refuses that while they read or
+/// replace it: then again, for a second.
 template <class Attempt>
 std::error_code beside_other_users(Attempt attempt) {
     std::error_code error = attempt();
@@ -85,8 +107,9 @@ std::error_code write_in_place(const std::filesystem::path& file, Write write) {
     return out ? std::error_code() : std::error_code(errno == 0 ? EIO : errno, std::generic_category());
 }
 
-/// The same, but a regular file comes whole or not at all, with the permissions of the former
-/// one, and where links lead; a pipe or a device is written to as it is. What `write` throws passes through.
+/// Writes a file like write_in_place(), but a regular one comes whole or not at all, with the permissions of
+/// the former one, and where links lead; a pipe or a device is written to as it is. What `write` throws
+/// passes through.
 template <class Write>
 std::error_code write_file(const std::filesystem::path& file, Write write) {
     std::error_code error;
@@ -133,6 +156,23 @@ inline std::error_code read_file(const std::filesystem::path& file, std::string&
         return {errno == 0 ? EIO : errno, std::generic_category()};
     }
     return {};
+}
+
+/// The bytes of a file. Throws what throw_file_error() throws.
+inline std::string read_file(const std::filesystem::path& file) {
+    std::string text;
+    throw_file_error(read_file(file, text), file);
+    return text;
+}
+
+/// Like read_file(), but puts the message into `error` instead of throwing it.
+inline std::optional<std::string> try_read_file(const std::filesystem::path& file, std::string& error) {
+    std::string text;
+    if (const std::error_code failure = read_file(file, text)) {
+        error = file_error(failure, file).what();
+        return std::nullopt;
+    }
+    return text;
 }
 
 } // namespace handlepool

@@ -2,10 +2,10 @@
 #include "result_file.hpp"
 
 #include <handlepool/detail/text/text.hpp>
-#include <handlepool/detail/text/whole_number.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <src/shared/whole_number.hpp>
 #include <support/files/read_file.hpp>
 
 #include <cstddef>

@@ -3,11 +3,10 @@
 
 #include "report.hpp"
 
-#include <handlepool/detail/text/whole_number.hpp>
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <src/shared/whole_number.hpp>
 #include <support/programs/system.hpp>
 
 #include <algorithm>

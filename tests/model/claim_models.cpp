@@ -6,7 +6,7 @@
 #include "models.hpp"
 #include "pool_scene.hpp"
 
-#include <handlepool/detail/threads/thread_index_set.hpp>
+#include <src/core/threads/thread_index_set.hpp>
 
 #include <array>
 #include <cstddef>

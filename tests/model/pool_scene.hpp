@@ -4,9 +4,10 @@
 #include "model.hpp"
 #include "model_policy.hpp"
 
-#include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
+
+#include <src/core/process/pool_id_registry.hpp>
 
 #include <cstddef>
 #include <cstdint>

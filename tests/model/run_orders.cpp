@@ -32,20 +32,23 @@
 namespace handlepool::model {
 namespace {
 
-/// An access of the headers, made weaker by one step.
+/// An access, made weaker by one step.
 struct order_mutant {
     std::string name; ///< as it stands in the list of witnesses
     weakening change;
 };
 
-std::vector<order_mutant> all_mutants(const std::filesystem::path& headers) {
+/// Of the headers, and of the numbers of threads, which stand beside their source.
+std::vector<order_mutant> all_mutants(const std::filesystem::path& sources) {
     std::vector<order_mutant> mutants;
-    for (const ordered_access& access : find_ordered_accesses(headers)) {
-        for (const std::memory_order weaker : access.weaker()) {
-            mutants.push_back(
-                {fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file, access.function,
-                             access.access, name_of(access.order), name_of(weaker)),
-                 {true, access.place, weaker, access.of_failure}});
+    for (const char* const folder : {"include/handlepool", "src/core/threads"}) {
+        for (const ordered_access& access : find_ordered_accesses(sources / folder)) {
+            for (const std::memory_order weaker : access.weaker()) {
+                mutants.push_back(
+                    {fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file, access.function,
+                                 access.access, name_of(access.order), name_of(weaker)),
+                     {true, access.place, weaker, access.of_failure}});
+            }
         }
     }
     return mutants;
@@ -209,8 +212,7 @@ bool find_witnesses(const std::vector<order_mutant>& mutants, const order_option
 } // namespace
 
 bool run_orders(const order_options& options) {
-    const std::vector<order_mutant> mutants =
-        all_mutants(std::string(support::paths::sources) + "/include/handlepool");
+    const std::vector<order_mutant> mutants = all_mutants(support::paths::sources);
     return options.find ? find_witnesses(mutants, options) : check_orders(mutants, options);
 }
 

@@ -8,9 +8,10 @@
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
-#include <handlepool/detail/threads/thread_index_set.hpp>
+#include <handlepool/fifo_freelist.hpp>
 #include <handlepool/handle.hpp>
 
+#include <src/core/threads/thread_index_set.hpp>
 #include <tests/support/each_record.hpp>
 
 #include <array>

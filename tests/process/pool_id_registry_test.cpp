@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/process/pool_id_registry.hpp>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <src/core/process/pool_id_registry.hpp>
 #include <tests/support/message_of.hpp>
 #include <tests/support/threads.hpp>
 

@@ -21,11 +21,12 @@ using detail::bag_reader;
 using detail::bag_writer;
 
 bag_entry number_entry(std::uint32_t key, std::uint32_t word) {
-    return {.key = key, .kind = property_kind::number, .word = word};
+    return {.hash = property_hash{key}, .kind = property_kind::number, .word = word};
 }
 
 bag_entry string_entry(std::uint32_t key, std::string_view text) {
-    return {.key = key, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
+    return {
+        .hash = property_hash{key}, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
 }
 
 /// A buffer of so many bytes, followed by bytes that nobody may write.
@@ -56,7 +57,7 @@ TEST_F(bag_buffer_test, an_empty_one_holds_nothing) {
     EXPECT_EQ(bag.count(), 0U);
     EXPECT_EQ(bag.capacity(), capacity);
     EXPECT_EQ(bag.unused(), capacity - 8);
-    EXPECT_EQ(bag.find(0), 0U) << "not there";
+    EXPECT_EQ(bag.find(property_hash{0}), 0U) << "not there";
     EXPECT_EQ(bag.compact_size(), 8U);
     EXPECT_EQ(flaw(), "");
 }
@@ -70,13 +71,13 @@ TEST_F(bag_buffer_test, keys_ascend_in_whatever_order_they_come) {
     ASSERT_EQ(bag.count(), 6U);
     std::size_t position = 0;
     for (const std::uint32_t key : {0U, 3U, 5U, 7U, 0x8000'0000U, 0xffff'ffffU}) {
-        EXPECT_EQ(bag.find(key), position);
-        EXPECT_EQ(bag.key(position), key);
+        EXPECT_EQ(bag.find(property_hash{key}), position);
+        EXPECT_EQ(bag.hash(position), property_hash{key});
         EXPECT_EQ(bag.word_at(position), key + 1);
         ++position;
     }
-    EXPECT_EQ(bag.find(4), 6U);
-    EXPECT_EQ(bag.find(0xffff'fffe), 6U);
+    EXPECT_EQ(bag.find(property_hash{4}), 6U);
+    EXPECT_EQ(bag.find(property_hash{0xffff'fffe}), 6U);
 }
 
 TEST_F(bag_buffer_test, is_filled_to_the_last_byte) {
@@ -117,7 +118,7 @@ TEST_F(bag_buffer_test, a_part_of_a_content_replaces_it) {
     EXPECT_EQ(bag.text(0), "long str");
     bag.put(string_entry(2, bag.text(0)));
     EXPECT_EQ(bag.text(1), "long str");
-    bag.put({.key = 1, .kind = property_kind::numbers, .content = bag.content(1)});
+    bag.put({.hash = property_hash{1}, .kind = property_kind::numbers, .content = bag.content(1)});
     EXPECT_EQ(bag.numbers(0).size(), 2U);
     EXPECT_EQ(flaw(), "");
 }
@@ -127,7 +128,7 @@ TEST_F(bag_buffer_test, the_place_of_the_lowest_content_is_free_again) {
     bag.put(string_entry(1, "the first"));
     const std::size_t unused = bag.unused();
     bag.put(string_entry(2, "the second"));
-    bag.erase(bag.find(2));
+    bag.erase(bag.find(property_hash{2}));
     EXPECT_EQ(bag.unused(), unused);
     bag.put(string_entry(2, "the second"));
     bag.put(number_entry(2, 0));
@@ -139,7 +140,7 @@ TEST_F(bag_buffer_test, what_was_erased_is_zero) {
     bag_writer bag = make();
     bag.put(string_entry(1, "secret"));
     bag.put(string_entry(2, "kept"));
-    bag.erase(bag.find(1));
+    bag.erase(bag.find(property_hash{1}));
     EXPECT_EQ(bag.text(0), "kept");
     const std::string bytes(reinterpret_cast<const char*>(memory_.data()), capacity);
     EXPECT_EQ(bytes.find("secret"), std::string::npos);
@@ -152,12 +153,12 @@ TEST_F(bag_buffer_test, erasing_leaves_the_others) {
         for (std::uint32_t key = 0; key != 5; ++key) {
             bag.put(string_entry(key, std::string(key, 'x')));
         }
-        bag.erase(bag.find(victim));
+        bag.erase(bag.find(property_hash{victim}));
         EXPECT_EQ(flaw(), "");
         ASSERT_EQ(bag.count(), 4U);
         for (std::uint32_t key = 0; key != 5; ++key) {
             if (key != victim) {
-                EXPECT_EQ(bag.text(bag.find(key)), std::string(key, 'x'));
+                EXPECT_EQ(bag.text(bag.find(property_hash{key})), std::string(key, 'x'));
             }
         }
     }
@@ -175,7 +176,7 @@ TEST_F(bag_buffer_test, a_copy_has_no_holes) {
     detail::copy_to(other.data(), bag.compact_size(), bag);
     const bag_reader copy(other.data());
     EXPECT_EQ(copy.unused(), 2U);
-    EXPECT_EQ(copy.text(copy.find(2)), "12345678");
+    EXPECT_EQ(copy.text(copy.find(property_hash{2})), "12345678");
     EXPECT_FALSE(detail::flaw_of(std::span(other).first(bag.compact_size())));
 }
 
@@ -193,10 +194,10 @@ TEST_F(bag_buffer_test, a_copy_takes_one_more_or_replaces_one) {
         EXPECT_LT(copy.unused(), 4U) << "the size was computed right";
         for (const std::uint32_t other_key : {2U, 4U}) {
             if (key != other_key) {
-                EXPECT_EQ(copy.text(copy.find(other_key)), other_key == 2 ? "two" : "four");
+                EXPECT_EQ(copy.text(copy.find(property_hash{other_key})), other_key == 2 ? "two" : "four");
             }
         }
-        EXPECT_EQ(copy.text(copy.find(key)), "new one");
+        EXPECT_EQ(copy.text(copy.find(property_hash{key})), "new one");
     }
 }
 

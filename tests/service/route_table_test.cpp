@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/service/any_pool_adaptor.hpp>
-#include <handlepool/detail/service/route_table.hpp>
+#include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool.hpp>

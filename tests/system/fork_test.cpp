@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/process/pool_id_registry.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 
 #include <gtest/gtest.h>
+#include <src/core/process/pool_id_registry.hpp>
 #include <sys/wait.h>
 #include <tests/support/threads.hpp>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/text/whole_number.hpp>
-
 #include <gtest/gtest.h>
+#include <src/shared/whole_number.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/threads/thread_index_set.hpp>
-
 #include <gtest/gtest.h>
+#include <src/core/threads/thread_index_set.hpp>
 #include <support/steps/step_atomics.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <handlepool/detail/text/text.hpp>
+#include "../text/cut_name.hpp"
+
 #include <handlepool/error.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -13,15 +12,10 @@ namespace handlepool {
 
 namespace {
 
-// Room is kept for the text after the name: a long name is cut, never the reason.
-constexpr std::size_t longest_name = 96;
-
 template <class... Values>
 detail::fixed_message print(const char* format, std::string_view name, Values... values) noexcept {
     std::array<char, 256> text{};
-    std::array<char, longest_name> shown{};
-    const std::size_t length = detail::copy_printable(name, shown);
-    std::snprintf(text.data(), text.size(), format, static_cast<int>(length), shown.data(), values...);
+    std::snprintf(text.data(), text.size(), format, detail::cut_name(name).c_str(), values...);
     return detail::fixed_message(text.data());
 }
 
@@ -29,19 +23,19 @@ detail::fixed_message print(const char* format, std::string_view name, Values...
 
 pool_exhausted::pool_exhausted(std::string_view pool, std::size_t capacity) noexcept
     : message_(
-          print("pool '%.*s' is exhausted: its capacity is %zu objects (places of erased objects come back "
+          print("pool '%s' is exhausted: its capacity is %zu objects (places of erased objects come back "
                 "with the next compaction)",
                 pool, capacity)) {}
 
 pool_used_up::pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept
     : pool_exhausted(
-          print("pool '%.*s' is used up: all %zu slots that its slot_limit allows, but for reuse_delay of "
+          print("pool '%s' is used up: all %zu slots that its slot_limit allows, but for reuse_delay of "
                 "them, are retired: their generations have run out",
                 pool, slot_limit)) {}
 
 reservation_failed::reservation_failed(std::string_view what_for, std::size_t bytes,
                                        int error_number) noexcept
-    : message_(print("%.*s: cannot reserve %zu bytes of address space: %s", what_for, bytes,
+    : message_(print("%s: cannot reserve %zu bytes of address space: %s", what_for, bytes,
                      std::strerror(error_number))) {}
 
 too_many_threads::too_many_threads(std::string_view owner, std::size_t max_threads)

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "../text/cut_name.hpp"
+
+#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/failure.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +33,13 @@ void end_program(const char* message) noexcept {
         std::fprintf(stderr, "%s\n", message);
     }
     std::abort();
+}
+
+void contract_violated(std::string_view pool, std::string_view message) noexcept {
+    std::array<char, 512> text{};
+    std::snprintf(text.data(), text.size(), "handlepool: pool '%s': %.*s", cut_name(pool).c_str(),
+                  static_cast<int>(std::min(message.size(), text.size())), message.data());
+    end_program(text.data());
 }
 
 } // namespace detail

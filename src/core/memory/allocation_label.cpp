@@ -7,7 +7,7 @@
 namespace handlepool::detail {
 
 fixed_message allocation_label::text() const noexcept {
-    // From the end, which nobody knows the beginning of. No allocation: it is memory that is lacking.
+    // Written back to front, since its length is unknown. No allocation: it is memory that is lacking.
     std::array<char, 255> text; // what fits into the message
     std::size_t first = text.size();
     const auto put_before = [&](std::string_view more) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/pool/handle_report.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
-#include <handlepool/error.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -52,8 +52,8 @@ std::string reason(const handle_report& handle) {
 }
 
 std::string naming(std::string_view pool, const handle_report& handle) {
-    return quoted_pool(pool) + ": handle #" + std::to_string(handle.index) + " generation " +
-           std::to_string(handle.generation) + " pool " + std::to_string(handle.pool_id);
+    return quoted_pool(pool) + ": handle " + name_of_handle(handle.index, handle.generation) + " pool " +
+           std::to_string(handle.pool_id);
 }
 
 } // namespace
@@ -80,8 +80,7 @@ std::string describe_handle(std::string_view pool, bool alive, const handle_repo
     if (handle.null) {
         return printable(pool) + " null";
     }
-    return printable(pool) + " #" + std::to_string(handle.index) + " generation " +
-           std::to_string(handle.generation) + ": " +
+    return printable(pool) + ' ' + name_of_handle(handle.index, handle.generation) + ": " +
            (handle.reserved ? "reserved, no object yet"
             : !alive        ? reason(handle)
             : handle.frames_since_birth

@@ -8,8 +8,8 @@ namespace handlepool::detail {
 /// there is no fork, and where the system has no memory to note it.
 void at_fork(void (*before)(), void (*after)()) noexcept;
 
-/// Of pool_id_registry.cpp. Called before main where there is fork, so that no child finds the registries
-/// half made.
+/// Defined in pool_id_registry.cpp. Called before main where there is fork, so that no child finds the
+/// registries half made.
 void make_registries();
 
 } // namespace handlepool::detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "pool_id_registry.hpp"
+
 #include "at_fork.hpp"
+#include "process_state.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/process/pool_id_registry.hpp>
-#include <handlepool/detail/process/process_state.hpp>
 #include <handlepool/error.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "process_state.hpp"
+
 #include <handlepool/detail/process/pool_listing.hpp>
-#include <handlepool/detail/process/process_state.hpp>
 
 #include <mutex>
 

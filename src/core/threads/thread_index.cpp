@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "../process/process_state.hpp"
 #include "thread_slot.hpp"
 
-#include <handlepool/detail/process/process_state.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
 
 #include <algorithm>

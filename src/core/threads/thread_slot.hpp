@@ -11,7 +11,7 @@ std::uint32_t kept_word() noexcept;
 /// word, unless that is 0; the word is 0 then.
 void keep_word(std::uint32_t word) noexcept;
 
-/// Of thread_index.cpp.
+/// Defined in thread_index.cpp.
 void thread_ends(std::uint32_t word) noexcept;
 
 } // namespace handlepool::detail::this_thread

@@ -35,11 +35,11 @@ class _Bag:
     def values(self):
         """Yields (name, type, address)."""
         count = self.count
-        keys = self._address + 8
-        words = keys + 4 * count
+        hashes = self._address + 8
+        words = hashes + 4 * count
         kinds = words + 4 * count
         for i in range(count):
-            name = f"[{self._names.get(self._target.number(keys + 4 * i, 4))}]"
+            name = f"[{self._names.get(self._target.number(hashes + 4 * i, 4))}]"
             yield (name, *self._value(words + 4 * i, kinds + i))
 
     def _value(self, word, kind_address):

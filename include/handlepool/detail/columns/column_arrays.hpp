@@ -5,7 +5,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/columns/type_list.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>

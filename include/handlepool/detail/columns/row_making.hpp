@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/type_list.hpp>
+#include <handlepool/detail/columns/type_list.hpp>
 #include <handlepool/detail/objects/construction.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>

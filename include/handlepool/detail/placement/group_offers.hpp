@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/placement/bit_runs.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/placement/promoted_groups.hpp>
 #include <handlepool/detail/slots/free_bitmap.hpp>

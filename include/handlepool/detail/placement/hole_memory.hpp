@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/placement/bit_runs.hpp>
 #include <handlepool/detail/placement/group_offers.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/placement/promoted_groups.hpp>

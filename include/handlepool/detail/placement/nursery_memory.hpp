@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/high_water_mark.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/placement/bit_runs.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/slots/free_bitmap.hpp>
 

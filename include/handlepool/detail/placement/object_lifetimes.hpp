@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/placement/bit_runs.hpp>
 #include <handlepool/detail/placement/promoted_groups.hpp>
 #include <handlepool/detail/placement/recycled_site.hpp>
 #include <handlepool/memory_use.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
-#include <handlepool/detail/placement/bit_runs.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>

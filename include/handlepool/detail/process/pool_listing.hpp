@@ -36,7 +36,7 @@ void function_of_type(const Core*) noexcept {}
 /// Lists a pool for its life. Any thread may list one at any time; they block each other briefly.
 class HANDLEPOOL_EXPORT pool_listing {
 public:
-    /// Of a complete pool with handles of this layout; `name` lives as long as the listing.
+    /// Describes a complete pool with handles of this layout; `name` must live as long as the listing.
     template <class Layout, class Core>
     static living_pool of(const Core& core, std::uint32_t id, const char* name) noexcept {
         return {.index_bits = Layout::index_bits,

@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/property_kind.hpp>
+#include <handlepool/property_path.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +14,13 @@
 // The buffer of a bag, whoever owns its memory. From its front grow three parallel arrays, from its end the
 // contents of strings and arrays:
 //
-//     header | keys | words | kinds | free | contents
+//     header | hashes | words | kinds | free | contents
 //
-// The keys ascend, so that equal bags look alike, and two of them are merged in one pass. A word is the bits
-// of a number, 0 or 1, or where a content stands: its offset in the upper half, its size in bytes in the
-// lower one. Contents are aligned to 4 bytes, and an empty one has no place. What is unused is zero: nothing
-// that was erased reaches a file. All is in the byte order of the machine, which the header tells.
+// The hashes are those of the paths, and ascend, so that equal bags look alike, and two of them are merged in
+// one pass. A word is the bits of a number, 0 or 1, or where a content stands: its offset in the upper half,
+// its size in bytes in the lower one. Contents are aligned to 4 bytes, and an empty one has no place. What is
+// unused is zero: nothing that was erased reaches a file. All is in the byte order of the machine, which the
+// header tells.
 namespace handlepool::detail {
 
 struct bag_header {
@@ -34,7 +36,7 @@ inline constexpr std::size_t bag_unit = 4;
 inline constexpr std::size_t bag_limit = 65'536;
 inline constexpr std::size_t bag_bytes_an_entry = 9; // without content
 
-/// Of a bag that has never had a value. In the library, so that it is there as long as any bag.
+/// The buffer of a bag that has never had a value. In the library, so that it is there as long as any bag.
 HANDLEPOOL_EXPORT extern const bag_header empty_bag;
 
 constexpr std::size_t rounded_to_units(std::size_t bytes) noexcept {
@@ -43,12 +45,12 @@ constexpr std::size_t rounded_to_units(std::size_t bytes) noexcept {
 
 /// A property as it is stored, or is to be.
 struct HANDLEPOOL_EXPORT bag_entry {
-    std::uint32_t key;
+    property_hash hash;
     property_kind kind;
     std::uint32_t word = 0;                  // unless there is a content
     std::span<const std::byte> content = {}; // of strings and arrays, up to bag_limit
 
-    /// Bit by bit, so that a number that is none equals itself.
+    /// Bitwise, so that NaN equals itself.
     friend bool operator==(const bag_entry& one, const bag_entry& other) noexcept;
 };
 
@@ -69,7 +71,7 @@ private:
     std::size_t contents_ = 0;
 };
 
-/// Reads a buffer. All functions but compact_size() are constant, and find() is linear in the keys.
+/// Reads a buffer. All functions but compact_size() are constant, and find() is linear in the hashes.
 class HANDLEPOOL_EXPORT bag_reader {
 public:
     explicit bag_reader(const std::byte* memory) noexcept : memory_(memory) {}
@@ -80,29 +82,29 @@ public:
         return capacity() - sizeof(bag_header) - bag_bytes_an_entry * count() - header().contents;
     }
 
-    /// How many keys are lower: where the key is, or would be. A loop over the keys alone, without a branch:
-    /// the compiler compares 4 keys at once, and more if it may.
-    std::size_t lower_bound(std::uint32_t key) const noexcept {
-        const std::uint32_t* const all = keys();
+    /// How many hashes are lower: where this one is, or would be. A loop over the hashes alone, without a
+    /// branch: the compiler compares 4 of them at once, and more if it may.
+    std::size_t lower_bound(property_hash hash) const noexcept {
+        const property_hash* const all = hashes();
         const std::uint32_t end = header().count;
         std::uint32_t lower = 0;
         for (std::uint32_t i = 0; i != end; ++i) {
-            lower += all[i] < key ? 1U : 0U;
+            lower += all[i] < hash ? 1U : 0U;
         }
         return lower;
     }
     /// Its position; count() if it is not there.
-    std::size_t find(std::uint32_t key) const noexcept {
-        const std::size_t position = lower_bound(key);
-        return position != count() && keys()[position] == key ? position : count();
+    std::size_t find(property_hash hash) const noexcept {
+        const std::size_t position = lower_bound(hash);
+        return position != count() && hashes()[position] == hash ? position : count();
     }
 
-    std::uint32_t key(std::size_t position) const noexcept { return keys()[position]; }
+    property_hash hash(std::size_t position) const noexcept { return hashes()[position]; }
     std::uint32_t word_at(std::size_t position) const noexcept { return words()[position]; }
     property_kind kind(std::size_t position) const noexcept {
         return static_cast<property_kind>(kinds()[position]);
     }
-    /// Of a string or an array.
+    /// The content of a string or an array.
     std::span<const std::byte> content(std::size_t position) const noexcept {
         const std::uint32_t place = word_at(position);
         return {memory_ + (place >> 16), place & 0xffff};
@@ -126,10 +128,12 @@ public:
 
 protected:
     const bag_header& header() const noexcept { return *as<bag_header>(memory_); }
-    const std::uint32_t* keys() const noexcept { return as<std::uint32_t>(memory_ + sizeof(bag_header)); }
-    const std::uint32_t* words() const noexcept { return keys() + count(); }
+    const property_hash* hashes() const noexcept { return as<property_hash>(memory_ + sizeof(bag_header)); }
+    const std::uint32_t* words() const noexcept {
+        return as<std::uint32_t>(memory_ + sizeof(bag_header) + sizeof(property_hash) * count());
+    }
     const std::byte* kinds() const noexcept {
-        return memory_ + sizeof(bag_header) + 2 * sizeof(std::uint32_t) * count();
+        return memory_ + sizeof(bag_header) + (sizeof(property_hash) + sizeof(std::uint32_t)) * count();
     }
 
     template <class T>
@@ -143,16 +147,16 @@ protected:
 /// Changes a buffer in its place.
 class HANDLEPOOL_EXPORT bag_writer : public bag_reader {
 public:
-    /// Of a buffer that is one.
+    /// Writes to memory that is a valid buffer already.
     explicit bag_writer(std::byte* memory) noexcept : bag_reader(memory) {}
 
-    /// Makes one of so many entries, all of which must be filled in then, and have room. The memory is
+    /// Makes a buffer of so many entries, all of which must be filled in then, and have room. The memory is
     /// aligned to 4 bytes; `capacity` is a multiple of 4, at least the header and at most bag_limit. Linear
     /// in it.
     bag_writer(std::byte* memory, std::size_t capacity, std::size_t entries) noexcept;
     void fill_in(std::size_t position, const bag_entry& entry) noexcept;
 
-    /// Inserts the entry, or replaces the one of that key. Returns whether there was room; if not, nothing
+    /// Inserts the entry, or replaces the one of that hash. Returns whether there was room; if not, nothing
     /// has changed. The content may be anywhere, also in this buffer. Linear in the number of properties.
     bool put(const bag_entry& entry) noexcept;
 
@@ -177,7 +181,7 @@ private:
     void release(room freed) noexcept;
 
     bag_header& mutable_header() noexcept { return *const_cast<bag_header*>(&header()); }
-    std::uint32_t* mutable_keys() noexcept { return const_cast<std::uint32_t*>(keys()); }
+    property_hash* mutable_hashes() noexcept { return const_cast<property_hash*>(hashes()); }
     std::uint32_t* mutable_words() noexcept { return const_cast<std::uint32_t*>(words()); }
     std::byte* mutable_kinds() noexcept { return const_cast<std::byte*>(kinds()); }
     std::byte* mutable_memory() noexcept { return const_cast<std::byte*>(memory_); }

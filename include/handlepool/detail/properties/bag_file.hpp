@@ -33,10 +33,10 @@
 // a path which a bag has; and they ascend by the hashes of the paths.
 namespace handlepool::detail {
 
-/// Writes one to a stream. Whether all was written, the stream knows.
+/// Writes such a file to a stream. Whether all was written, the stream knows.
 class HANDLEPOOL_EXPORT bag_file_writer {
 public:
-    /// With the names that the table knows, if there is one, of the paths in the bags.
+    /// Writes the names, too, that `names` knows of the paths in the bags; none if it is null.
     bag_file_writer(std::ostream& out, std::uint32_t layout, std::uint64_t bags, const key_table* names);
     ~bag_file_writer();
     bag_file_writer(const bag_file_writer&) = delete;
@@ -51,10 +51,10 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Reads one that is in memory, and refuses whatever bag_file_writer would not have written.
+/// Reads such a file that is in memory, and refuses whatever bag_file_writer would not have written.
 class HANDLEPOOL_EXPORT bag_file_reader {
 public:
-    /// Looks at header and checksum.
+    /// Checks the header and the checksum.
     bag_file_reader(std::span<const std::byte> bytes, std::uint32_t layout);
 
     /// Goes to the next bag, or the first one. False at the end, and where there is a flaw. Throws
@@ -63,16 +63,16 @@ public:
     std::uint64_t handle() const noexcept { return handle_; }
     property_view bag() const noexcept;
 
-    /// Those in the file; all of them at its end.
+    /// The names in the file; all of them at its end.
     const key_table& names() const noexcept { return names_; }
 
-    /// The present handle is one that no object has.
+    /// Refuses the present handle: no object has it.
     void refuse_handle() noexcept;
 
     bool has_flaw() const noexcept { return flaw_.has_value(); }
     /// The text of invalid_bag.
     std::string flaw_text(std::string_view where) const;
-    /// Raises invalid_bag if there is a flaw.
+    /// Throws invalid_bag if there is a flaw.
     void raise_flaw(std::string_view where) const;
 
 private:
@@ -89,12 +89,12 @@ private:
     std::uint64_t handle_ = 0;
     std::vector<std::uint32_t> bag_; // a copy, which is aligned
     bool has_names_ = false;
-    std::vector<std::uint32_t> paths_; // of the bags before, if there are names
+    std::vector<property_hash> paths_; // of the bags before, if there are names
     key_table names_;
     std::optional<bag_flaw> flaw_;
 };
 
-/// Owners of bags as they were.
+/// Leaves the owners of bags as they were.
 struct same_owner {
     template <class Handle>
     Handle operator()(Handle handle) const noexcept {
@@ -102,7 +102,7 @@ struct same_owner {
     }
 };
 
-/// Writes a file by `write`, whole or not at all.
+/// Writes a file by `write`, whole or not at all. Returns the error, if there was one.
 HANDLEPOOL_EXPORT std::error_code write_bag_file(const std::filesystem::path& file,
                                                  const std::function<void(std::ostream&)>& write);
 /// The bytes of a file. Throws std::system_error, which names it.
@@ -110,7 +110,7 @@ HANDLEPOOL_EXPORT std::string bag_file_bytes(const std::filesystem::path& file);
 /// Like bag_file_bytes(), but puts the message into `error` instead of throwing it.
 HANDLEPOOL_EXPORT std::optional<std::string> try_bag_file_bytes(const std::filesystem::path& file,
                                                                 std::string& error);
-/// Raises std::system_error, which names the file, if there is an error.
+/// Throws std::system_error, which names the file, if there is an error.
 HANDLEPOOL_EXPORT void raise_file_error(std::error_code error, const std::filesystem::path& file);
 
 } // namespace handlepool::detail

@@ -37,12 +37,12 @@ public:
     /// Why a bag was not changed.
     enum class outcome {
         done,
-        stale,     // its slot has the bag of a later object
-        no_slot,   // its slot is beyond those of the store
-        foreign,   // it is of another pool
-        collides,  // of a path
-        too_large, // for a bag
-        full       // is the store
+        stale,     // the slot has the bag of a later object
+        no_slot,   // the slot is beyond those of the store
+        foreign,   // the owner is of another pool
+        collides,  // the path does, with another one
+        too_large, // the bag would be
+        full       // the store is
     };
 
     /// Reserves address space for bags of this many slots, in this many bytes. Throws reservation_failed and
@@ -71,32 +71,32 @@ public:
 
     /// The pool that the objects are of; nothing before the first bag.
     std::optional<std::uint32_t> pool_id() const noexcept;
-    /// Before an object of this pool gets a bag: a store that has lost all its bags forgets the pool that
-    /// they were of, if it is another one.
+    /// Called before an object of this pool gets a bag: a store that has lost all its bags forgets the pool
+    /// that they were of, if it is another one.
     void leave_other_pool(std::uint32_t pool_id) noexcept;
 
     // ---- One bag
 
     bool has(const bag_owner& owner) const noexcept { return bag_of(owner) != block::none; }
-    /// Without properties if it has none.
+    /// The owner's bag; one without properties if it has none.
     property_view find(const bag_owner& owner) const noexcept {
         const block found = bag_of(owner);
         return found != block::none ? property_view((*arena_)[found], names_) : no_bag();
     }
 
-    /// For an access to that slot that comes soon.
+    /// Asks for the memory of a slot that is read soon.
     HANDLEPOOL_ALWAYS_INLINE void prefetch(std::uint64_t slot) const noexcept {
         detail::prefetch(table_.data(), slot);
     }
 
-    /// With the message about a collision in `error`.
+    /// Sets a value. Puts the message about a collision into `error`.
     outcome put(const bag_owner& owner, property_path path, const bag_entry& value, std::string& error);
-    /// False if the owner is stale. What else prevents it, is thrown.
+    /// These return false if the owner is stale, and throw what else prevents the change.
     bool set(const bag_owner& owner, property_path path, const bag_entry& value);
     bool assign(const bag_owner& owner, property_view bag);
     bool merge(const bag_owner& owner, property_view later, removals how);
 
-    /// False if there is none.
+    /// These return false if there is nothing to erase.
     bool erase(const bag_owner& owner, property_hash path) noexcept;
     bool erase(const bag_owner& owner) noexcept;
     /// Erases the slot's bag, unless it is of a later object.
@@ -116,7 +116,7 @@ private:
     void set_entry(std::uint64_t slot, entry now) noexcept {
         table_[slot].store(now, std::memory_order::relaxed);
     }
-    /// None if it has no bag.
+    /// The owner's block; none if it has no bag.
     block bag_of(const bag_owner& owner) const noexcept {
         const entry found = owner.slot < table_.size() ? entry_of(owner.slot) : entry{};
         return found.tag == owner.tag ? found.bag : block::none;
@@ -131,8 +131,8 @@ private:
     void release(entry of) noexcept;
     bool join_pool(std::uint32_t pool_id) noexcept;
     void include(std::uint64_t slot) noexcept;
-    /// Raises what prevented a change, unless that is nothing or the owner's being stale.
-    bool raise_unless_done(outcome came, const bag_owner& owner) const;
+    /// Throws what prevented a change, except that the owner is stale. Returns whether nothing did.
+    bool throw_unless_done(outcome came, const bag_owner& owner) const;
 
     // By slot. Relaxed: whoever may use a bag is ordered after its changes by other means, as its object is;
     // and of a stale handle's slot, whose bag may be that of another thread's object, no more is read than

@@ -13,26 +13,20 @@
 
 namespace handlepool::detail {
 
-/// What a bag stores of a path.
-constexpr std::uint32_t bag_key_of(property_hash path) noexcept {
-    return static_cast<std::uint32_t>(path);
-}
-
 /// A property as a bag stores it. A string or an array is referred to.
 template <property_value T>
 bag_entry entry_of(property_hash path, const T& value) noexcept {
-    const std::uint32_t key = bag_key_of(path);
     if constexpr (std::same_as<T, bool>) {
-        return {.key = key, .kind = property_kind::boolean, .word = value ? 1U : 0U};
+        return {.hash = path, .kind = property_kind::boolean, .word = value ? 1U : 0U};
     } else if constexpr (property_number<T>) {
         const auto word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-        return {.key = key, .kind = property_kind::number, .word = word};
+        return {.hash = path, .kind = property_kind::number, .word = word};
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         const std::string_view text = value;
-        return {.key = key, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
+        return {.hash = path, .kind = property_kind::string, .content = std::as_bytes(std::span(text))};
     } else {
         const std::span<const float> numbers = value;
-        return {.key = key, .kind = property_kind::numbers, .content = std::as_bytes(numbers)};
+        return {.hash = path, .kind = property_kind::numbers, .content = std::as_bytes(numbers)};
     }
 }
 

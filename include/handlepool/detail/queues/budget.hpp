@@ -5,15 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace handlepool::detail {
 
-/// The budget of a compaction that leaves nothing to the next one.
-inline constexpr std::size_t unlimited = (std::numeric_limits<std::size_t>::max)();
-
-/// How much a compaction may do. Shards, or the pools of a service, divide it: each gets what it wants, or
-/// an equal share where that is too much, and what those before it have left.
+/// How much a compaction may do; an unlimited one leaves nothing to the next. Shards, or the pools of a
+/// service, divide it: each gets what it wants, or an equal share where that is too much, and what those
+/// before it have left.
 ///
 /// Three shards want 2, 9 and 9 of a budget of 10. All are asked first, and for each as much is kept as it
 /// wants, but no more than an equal share, 10 / 3. Then one after the other takes:

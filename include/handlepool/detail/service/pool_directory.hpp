@@ -4,8 +4,8 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/mutex.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/service/any_pool_adaptor.hpp>
-#include <handlepool/detail/service/route_table.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
@@ -13,6 +13,7 @@
 #include <handlepool/pool_options.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,36 @@
 #include <vector>
 
 namespace handlepool::detail {
+
+/// The way from a handle to its pool: a pointer for each pool id. Any number of threads look up while one
+/// changes it; all functions are wait-free and constant.
+template <class Layout, class Policy>
+class route_table {
+public:
+    using pool_type = any_pool<Layout>;
+    using handle_type = handle<void, Layout>;
+
+    explicit route_table(const allocation_label& what_for)
+        : routes_(what_for, std::size_t{Layout::pool_id_mask} + 1, 0) {}
+
+    /// The pool with the handle's pool id, or null.
+    pool_type* find(handle_type handle) const noexcept {
+        // (18) acquire: pairs with (17), so that the pool is seen complete
+        return routes_[Layout::pool_id_of(handle.tag())].load(std::memory_order::acquire);
+    }
+
+    void add(pool_type& pool) noexcept {
+        // (17) release: pairs with (18)
+        routes_[pool.id()].store(&pool, std::memory_order::release);
+    }
+    void remove(const pool_type& pool) noexcept {
+        routes_[pool.id()].store(nullptr, std::memory_order::relaxed);
+    }
+
+private:
+    // By pool id.
+    typename Policy::template array<typename Policy::template atomic<pool_type*>> routes_;
+};
 
 /// The pools of a service: owns them, and finds them by name and by the pool id inside a handle. A pool that
 /// is removed can't be found from then on, but lives until a compaction ends it, and at least until all views
@@ -50,7 +81,7 @@ public:
     Pool* try_add(std::string& error, std::string_view name, const pool_options& options,
                   const Args&... args);
 
-    /// False when there is no such pool.
+    /// Removes a pool. Returns false when there is no such pool.
     bool remove(std::string_view name);
 
     pool_type* find(std::string_view name) const;
@@ -78,19 +109,19 @@ public:
         std::uint64_t since = 0;
     };
 
-    /// Takes the pools that there are now, and with them the removed ones that no view sees. If that
-    /// would have to wait for the mutex and `may_wait` is false, it keeps the last frame's list.
+    /// Takes the pools that there are now, and with them the removed ones that no view sees. Keeps the last
+    /// frame's list if that would have to wait for the mutex and `may_wait` is false.
     void begin_frame(bool may_wait);
     const pool_list& of_frame() const noexcept { return *of_frame_; }
-    /// The caller erases those that it has ended. They are nobody else's, so their objects may use the
-    /// directory meanwhile.
+    /// Removed pools, of which the caller erases those that it has ended. They are nobody else's, so their
+    /// objects may use the directory while they end.
     std::list<removed_pool>& ending() noexcept { return ending_; }
 
 private:
     using lock_type = std::unique_lock<typename Policy::mutex>;
     using name_map = std::map<std::string, pool_type*, std::less<>>;
 
-    /// The mutex is locked.
+    /// Returns whether there is a pool of that name, and says so in `error`. The mutex is locked.
     bool is_taken(std::string_view name, std::string& error) const {
         if (!by_name_.contains(name)) {
             return false;
@@ -99,11 +130,11 @@ private:
         return true;
     }
 
-    /// Takes a pool that is in no list any more out of all else; it can't fail. The mutex is locked.
+    /// Takes a pool that is in no list any more out of everything else. Can't fail. The mutex is locked.
     std::unique_ptr<pool_type> take_out(typename name_map::iterator found);
 
-    /// Removed pools first, and then the last one, which from here on can't be found. Null when there is
-    /// none.
+    /// Takes a removed pool, or when there is none the last one, which from here on can't be found. Null when
+    /// there is none either.
     std::unique_ptr<pool_type> take_next_to_end();
 
     const limits_by_pool limits_;

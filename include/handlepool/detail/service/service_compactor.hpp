@@ -23,8 +23,8 @@
 
 namespace handlepool::detail {
 
-/// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other. And
-/// what else keeps its guards off: to have the pools return memory.
+/// The per-frame task of a service: ends the removed pools, and compacts the others, one after the other.
+/// Also has the pools return memory, which keeps guards off, too.
 template <class Layout, class Policy>
 class HANDLEPOOL_EXPORT service_compactor {
 public:
@@ -37,13 +37,13 @@ public:
     /// Waits for guards. Throws compaction_conflict as the service's compact() says.
     service_compaction compact(executor_ref executor, std::size_t budget = unlimited);
 
-    /// Nothing where it can't start at once.
+    /// Like compact(), but returns nothing where it can't start at once.
     std::optional<service_compaction> try_compact(executor_ref executor);
 
     /// Has each pool return memory. Waits for guards. Throws compaction_conflict as the service says.
     service_shrink shrink();
 
-    /// Nothing where it can't start at once.
+    /// Like shrink(), but returns nothing where it can't start at once.
     std::optional<service_shrink> try_shrink() noexcept;
 
     /// Compactions so far. Any thread; wait-free.
@@ -53,7 +53,7 @@ private:
     /// The first pool that has refused to be compacted.
     class first_refusal {
     public:
-        /// Is it none?
+        /// Notes a refusal. Returns whether there was none.
         bool note(const pool_type& pool, gate_refusal why) noexcept {
             if (why != gate_refusal::none && pool_ == nullptr) {
                 pool_ = &pool;

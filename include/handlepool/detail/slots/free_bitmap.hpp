@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
@@ -32,7 +33,7 @@ public:
     /// Indices of a word; the lowest bit is the lowest index.
     static constexpr std::size_t bits_per_word = 64;
 
-    /// For indices below `limit`.
+    /// Makes a bitmap of the indices below `limit`, none of which was given back.
     free_bitmap(const allocation_label& what_for, std::size_t limit)
         : words_(what_for.part(" unused"), (limit + bits_per_word - 1) / bits_per_word, 0) {}
 
@@ -96,7 +97,7 @@ public:
     void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
 
     /// Any thread: calls `visit(index)` for indices below `in_service` that the next claims will probably
-    /// take, in their order, as long as it returns true. For some of them: looks at two words.
+    /// take, in their order, as long as it returns true. Looks at two words only.
     template <class Visit>
     void for_next(std::size_t in_service, Visit visit) const noexcept {
         const std::size_t words = (in_service + bits_per_word - 1) / bits_per_word;
@@ -134,17 +135,15 @@ private:
         // it says it holds
         std::uint64_t bits = words_[word].load(std::memory_order::acquire);
         while (bits != 0) {
-            std::uint64_t left = bits;
-            std::size_t count = 0;
-            for (; left != 0 && count != wanted; left &= left - 1) {
-                out[count++] = index_of(word, left);
-            }
+            const std::uint64_t wanted_bits = lowest_bits(bits, wanted);
             // (33) acq_rel: acquire pairs with (32), release with (34). A failure needs no order: a claim
             // that finds nothing looks at the totals again before it gives up
-            if (words_[word].compare_exchange_weak(bits, left, std::memory_order::acq_rel,
+            if (words_[word].compare_exchange_weak(bits, bits & ~wanted_bits, std::memory_order::acq_rel,
                                                    std::memory_order::relaxed)) {
+                const auto count = static_cast<std::size_t>(std::popcount(wanted_bits));
                 // (35) release: pairs with (36), for the same as (33)
                 claimed_.fetch_add(count, std::memory_order::release);
+                for_each_bit(word * bits_per_word, wanted_bits, [&](std::uint32_t index) { *out++ = index; });
                 return count;
             }
         }

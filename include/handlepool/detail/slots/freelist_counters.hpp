@@ -25,7 +25,7 @@ public:
         }
     }
 
-    /// The largest std::size_t while it was shown none.
+    /// The smallest distance; the largest std::size_t while none was observed.
     std::size_t get() const noexcept { return smallest_.load(std::memory_order::relaxed); }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/slots/free_bitmap.hpp>
@@ -9,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace handlepool::detail {
 
@@ -23,7 +23,7 @@ public:
     /// Any thread, lock-free: like claim of the concept `freelist`. Indices that were given back unused count
     /// as in use; they go out whatever `in_use_limit` says, because they were within it before.
     std::size_t claim(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit,
-                      std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
+                      std::size_t tries = unlimited) noexcept {
         while (true) {
             const auto before = returned_.seen();
             if (before.waiting() != 0) {
@@ -32,8 +32,8 @@ public:
                 }
             }
             const std::size_t count = free_.claim(out, wanted, in_use_limit, tries);
-            // Refused, and nothing was given back or claimed meanwhile: at the moment of the refusal there
-            // was no index of either kind.
+            // Refused, and nothing was given back or claimed since: at the moment of the refusal there was no
+            // index of either kind.
             if (count != 0 || returned_.seen() == before) {
                 return count;
             }

@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// Of so many claimed slots all but the first are left.
+    /// Notes that all but the first of `claimed` slots are left.
     void set_left(std::size_t claimed) noexcept {
         left_.store(static_cast<std::uint32_t>(claimed == 0 ? 0 : claimed - 1), std::memory_order::relaxed);
     }

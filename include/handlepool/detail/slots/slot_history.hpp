@@ -37,8 +37,8 @@ public:
     }
 
     /// How many frames before the frame `now` the object that lives there under this tag was born, modulo
-    /// 2^32; it may have been born under a lower tag and revoked since. Nothing when that has not happened.
-    /// Only when it remembers.
+    /// 2^32; it may have been born under a lower tag and revoked since. Nothing when no compaction has taken
+    /// it yet. Only when it remembers.
     std::optional<std::uint32_t> frames_since_birth(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
         const std::uint64_t birth = (*lives_)[raw(slot)].birth.load(std::memory_order::relaxed);

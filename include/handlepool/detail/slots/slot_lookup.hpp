@@ -33,13 +33,13 @@ public:
 
     slot_lookup(const slot_entry<Config>* table, std::size_t size) noexcept : slots_(table), size_(size) {}
 
-    /// Is the index in range, and the generation odd? Other handles never resolve.
+    /// Returns whether the index is in range and the generation odd. Other handles never resolve.
     bool could_live(value_type handle) const noexcept {
         return layout::index_of(handle) < size_ && layout::is_alive(layout::tag_of(handle)) &&
                layout::fits(handle);
     }
 
-    /// Does the handle's object live? Wait-free.
+    /// Returns whether the handle's object lives. Wait-free.
     bool is_alive(value_type handle) const noexcept {
         return could_live(handle) &&
                // (2)

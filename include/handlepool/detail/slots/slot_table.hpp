@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace handlepool::detail {
 
@@ -68,7 +67,7 @@ public:
     /// What revoking makes of the tag of a living object.
     static constexpr tag_type revoked(tag_type tag) noexcept { return tag + 2; }
 
-    /// What handles are looked up by.
+    /// Looks handles up, as long as the table lives.
     slot_lookup<Config> lookup() const noexcept { return {slots_.data(), slots_.size()}; }
     template <class Objects>
     auto find(value_type handle, const Objects& objects) const noexcept {
@@ -131,7 +130,7 @@ public:
     }
 
     /// Reserves the slot for the object that will have this tag, the slot's next one. Only for the slot's
-    /// owner, which gives it up: from here on it is whoever takes the reservation.
+    /// owner, which gives the slot up to whoever takes the reservation.
     void reserve(slot_index slot, tag_type tag) noexcept {
         // (38) release: pairs with (39), for the slot's tag and all that was done in the slot before
         slots_[raw(slot)].where.store(reservation(tag), std::memory_order::release);
@@ -165,8 +164,8 @@ public:
         slots_[raw(slot)].tag.store(tag, std::memory_order::release);
     }
 
-    /// Does the handle resolve, or is it reserved? `is_owner(location, handle)` says whether the place was
-    /// made the handle's. Wait-free.
+    /// Returns whether the handle resolves, is reserved, or is stale. `is_owner(location, handle)` says
+    /// whether the place was made the handle's. Wait-free.
     template <class IsOwner>
     handle_state state(value_type handle, tag_type fresh_tag, IsOwner is_owner) noexcept {
         if (!could_live(handle)) {

@@ -19,8 +19,8 @@ namespace handlepool::detail {
 ///     after         0  1  2  3  4  5        in five moves; with four the window would end after 1
 class bounded_permutation {
 public:
-    /// `sources[place]` says where the object is that belongs to a place. As many places as `budget` moves
-    /// can put in order. Throws std::bad_alloc.
+    /// The window has as many places as `budget` moves can put in order. `sources[place]` says where the
+    /// object is that belongs to a place. Throws std::bad_alloc.
     bounded_permutation(const scratch_array<std::uint32_t>& sources, std::uint32_t first, std::size_t budget)
         : count_(static_cast<std::uint32_t>(sources.size())), first_(first), places_(sources.size()) {
         for (std::uint32_t place = 0; place != count_; ++place) {
@@ -32,7 +32,8 @@ public:
     /// Where the next window begins.
     std::uint32_t end() const noexcept { return place_after(size_); }
 
-    /// The moves of this window alone, in the form of the whole order. Throws std::bad_alloc.
+    /// Writes the moves of this window alone to `steps`, in the form of the whole order. Throws
+    /// std::bad_alloc.
     void restrict(const scratch_array<std::uint32_t>& sources, scratch_array<std::uint32_t>& steps) const {
         for (std::uint32_t place = 0; place != steps.size(); ++place) {
             steps[place] = place;
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    /// The place that comes so many after the window's first.
+    /// The place at this distance from the window's first.
     std::uint32_t place_after(std::uint32_t distance) const noexcept {
         return distance < count_ - first_ ? first_ + distance : distance - (count_ - first_);
     }
@@ -99,7 +100,7 @@ private:
     std::uint32_t count_;
     std::uint32_t first_;
     std::uint32_t size_ = 0;
-    std::uint32_t incoming_ = 0; // objects that come in from outside
+    std::uint32_t incoming_ = 0; // objects that come in
     scratch_array<std::uint32_t> places_;
 };
 

@@ -23,8 +23,8 @@ class cycle_mover {
 public:
     using parts_type = pool_state<T, Config>;
 
-    /// For a permutation of the first `count` objects; `chains` at once, of which there may be one. Throws
-    /// std::bad_alloc.
+    /// Prepares for a permutation of the first `count` objects, along up to `chains` chains at once, one or
+    /// more. Throws std::bad_alloc.
     cycle_mover(parts_type& parts, std::uint32_t count, std::size_t chains)
         : parts_(parts), count_(count), cuts_(chains), owners_(chains) {
         while ((count >> cut_bits_) >= chains) {
@@ -97,7 +97,7 @@ private:
     template <class IsEnd>
     std::uint32_t move_chain(scratch_array<std::uint32_t>& sources, std::uint32_t hole,
                              IsEnd is_end) noexcept {
-        // They stop at the end: what lies beyond is another thread's.
+        // Prefetching stops at the end: what lies beyond is another thread's.
         const auto advance = [&](std::uint32_t place) {
             const std::uint32_t source = sources[place];
             return is_end(source) ? place : source;

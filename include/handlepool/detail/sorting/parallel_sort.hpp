@@ -69,7 +69,7 @@ private:
                 const std::size_t size = least(block_, count_ - i * block_);
                 const std::size_t ordered =
                     ordered_prefix(size, before_, [block](std::size_t at) { return block[at]; });
-                splits_[i] = ordered == size ? 1 : 0; // was it in order?
+                splits_[i] = ordered == size ? 1 : 0; // whether it was in order
                 if (ordered != size) {
                     sort_adaptively(block, spare + i * block_, size, ordered, before_);
                 }

@@ -8,7 +8,7 @@
 namespace handlepool::detail {
 
 /// Sorts `entries` by the upper 32 bits of their words, digit by digit, into `sorted`; both are written to.
-/// Entries with equal ones stay in their order.
+/// Entries in which these are equal stay in their order.
 template <class Entry>
 void radix_sort(Entry* entries, Entry* sorted, std::size_t count) noexcept {
     constexpr unsigned digit_bits = 11;

@@ -103,7 +103,7 @@ void sort_all(Entry* entries, Entry* spare, std::size_t count, std::uint32_t fir
     merge_sort(spare, entries, count, before, true);
 }
 
-/// Is the second of two entries, in the order of their positions, not to come before the first?
+/// Returns whether `b` may follow `a`; their positions ascend.
 template <class Entry, class Before>
 bool in_sequence(const Entry& a, const Entry& b, const Before& before) {
     if constexpr (requires { before.in_sequence(a, b); }) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/invoke_const.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -23,7 +25,7 @@
 /// ahead.
 namespace handlepool::detail {
 
-/// Without a key.
+/// An entry without a key.
 struct position_entry {
     std::uint32_t where;
 
@@ -40,12 +42,12 @@ inline constexpr comparison_names comparisons_of_objects{"compare(a, a)", "compa
 inline constexpr comparison_names comparisons_of_keys{"key(a) < key(a)", "key(a) < key(b)",
                                                       "key(b) < key(a)"};
 
-/// By comparing the objects.
+/// The criterion that compares the objects.
 template <class Compare, class Read>
 class by_comparison {
 public:
     using entry = position_entry;
-    /// Can entries be made without asking the objects?
+    /// Whether make() asks the objects.
     static constexpr bool reads = false;
     static constexpr const comparison_names& names = comparisons_of_objects;
 
@@ -63,12 +65,13 @@ private:
     Read read_;
 };
 
-/// Of numbers of at most 32 bits: as an unsigned number in the same order, above the position.
+/// Whether Key is a number of at most 32 bits.
 template <class Key>
 inline constexpr bool is_short_number =
     (std::is_integral_v<Key> && sizeof(Key) <= sizeof(std::uint32_t)) ||
     (std::is_same_v<Key, float> && sizeof(float) == 4 && std::numeric_limits<float>::is_iec559);
 
+/// Such a number as an unsigned one in the same order.
 template <class Key>
 std::uint32_t ordered_bits(Key key) noexcept {
     constexpr std::uint32_t sign = 0x8000'0000;
@@ -83,6 +86,7 @@ std::uint32_t ordered_bits(Key key) noexcept {
     }
 }
 
+/// The criterion for such keys, which stand above the position in one word.
 template <class Key, class Read>
 class by_short_number {
 public:
@@ -110,7 +114,7 @@ private:
     Read read_;
 };
 
-/// By keys that entries can hold.
+/// The criterion for keys that entries can hold.
 template <class Value, class Key, class Read>
 class by_small_key {
 public:
@@ -136,8 +140,8 @@ private:
     Read read_;
 };
 
-/// By keys of any other type, which stand beside the entries. They are copies, also of what the function
-/// returns by reference, which may refer to something that the next call changes.
+/// The criterion for keys of any other type, which stand beside the entries. They are copies, also of what
+/// the function returns by reference, which may refer to something that the next call changes.
 template <class Value, class Key, class Read>
 class by_large_key {
 public:
@@ -200,8 +204,8 @@ public:
         }
     }
 
-    /// May an entry be followed by one with a higher position? Where the order contradicts itself, either
-    /// answer will do: so what was sorted by it is in sequence.
+    /// Returns whether `b` may follow `a`, whose position is lower. Where the order contradicts itself,
+    /// either answer will do: so what was sorted by it is in sequence.
     bool in_sequence(const entry& a, const entry& b) const {
         return !criterion_->less(b, a) || (!is_order && criterion_->less(a, b));
     }
@@ -220,7 +224,7 @@ private:
     const Criterion* criterion_;
 };
 
-/// Sorts assign the entries that hold it.
+/// Whether entries can hold the key, for sorts assign them.
 template <class Value>
 inline constexpr bool is_small_key =
     std::is_trivially_copyable_v<Value> && std::is_copy_assignable_v<Value> &&
@@ -233,5 +237,42 @@ template <class Key, class Read,
 using by_key = std::conditional_t<
     is_short_number<Value>, by_short_number<Key, Read>,
     std::conditional_t<is_small_key<Value>, by_small_key<Value, Key, Read>, by_large_key<Value, Key, Read>>>;
+
+/// In a checked build, ends the program with a message when the comparison that found an order is no strict
+/// weak order. `entry_at(i)` is the entry that comes as number i, `position_of(entry)` where its object is.
+///
+/// Asks each of `count` entries whether it is less than itself, and looks whether it is less than entries
+/// before it, at distances of powers of two: three comparisons an entry. What contradicts itself only in
+/// pairs that are not looked at is not found.
+template <class Criterion, class EntryAt, class PositionOf>
+void expect_strict_weak_order(const Criterion& criterion, std::size_t count, EntryAt entry_at,
+                              PositionOf position_of, std::string_view pool) {
+    if constexpr (checked) {
+        const auto end_program = [&](const std::string& seen) {
+            contract_violated(pool, "sorted by what is no strict weak order: " + seen);
+        };
+        const comparison_names& names = Criterion::names;
+        for (std::size_t i = 0; i != count; ++i) {
+            const auto a = entry_at(i);
+            if (criterion.less(a, a)) {
+                end_program(std::string(names.a_with_a) + " is true for the object at position " +
+                            std::to_string(position_of(a)));
+            }
+        }
+        for (std::size_t distance = 1; distance < count; distance *= 2) {
+            for (std::size_t i = distance; i < count; i += distance) {
+                const auto a = entry_at(i - distance);
+                const auto b = entry_at(i);
+                if (criterion.less(b, a)) {
+                    end_program(std::string(names.b_with_a) + " is true, and " +
+                                (criterion.less(a, b) ? std::string(names.a_with_b) + " is true"
+                                                      : std::string("others put a before b")) +
+                                ", for the objects a at position " + std::to_string(position_of(a)) +
+                                " and b at position " + std::to_string(position_of(b)));
+                }
+            }
+        }
+    }
+}
 
 } // namespace handlepool::detail

@@ -4,12 +4,11 @@
 #include <handlepool/detail/base/for_ranges_or_throw.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/invoke_const.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
-#include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/sorting/bounded_permutation.hpp>
 #include <handlepool/detail/sorting/cycle_mover.hpp>
-#include <handlepool/detail/sorting/order_check.hpp>
 #include <handlepool/detail/sorting/parallel_sort.hpp>
 #include <handlepool/detail/sorting/sort_algorithms.hpp>
 #include <handlepool/detail/sorting/sort_keys.hpp>
@@ -45,7 +44,7 @@ namespace handlepool::detail {
 /// may still have equal objects in another one.
 ///
 /// Everything here is done by one thread at a time, which the gate sees to, or by its executor's threads;
-/// meanwhile other threads may emplace, erase and ask for liveness.
+/// other threads may concurrently emplace, erase and ask for liveness.
 template <class T, class Config>
 class sorter {
 public:
@@ -131,31 +130,15 @@ private:
         void prefetch(std::uint32_t number) const noexcept { reader::prefetch(position(number)); }
     };
 
-    /// What was found: the entries in their order, and for each place where the object is that belongs there.
-    template <class Entry>
-    struct order_found {
-        explicit order_found(std::size_t count) : entries(count), sorted(entries.data()) {}
-
-        scratch_array<Entry> entries;
-        scratch_array<Entry> spare{0};
-        positions sources{0};
-        const Entry* sorted; // one of the first two
-    };
-
     template <class Criterion, class Executor, class Function, class Read>
     sort_stats run(Executor& executor, Function& function, const Read& read, std::size_t budget) {
         const std::uint64_t start = policy::now();
         sort_stats stats;
         stats.size = parts_.objects.size();
-        if (stats.size < 2) {
-            parts_.order.forget();
+        if (auto sources = find_order<Criterion>(executor, function, read, stats.size)) {
+            move_toward(executor, *sources, budget, stats);
         } else {
-            Criterion criterion(function, read, stats.size);
-            if (auto order = find_order(executor, criterion, read, stats.size)) {
-                move_toward(executor, *order, budget, stats);
-            } else {
-                parts_.order.forget();
-            }
+            parts_.order.forget();
         }
         stats.duration = std::chrono::nanoseconds(policy::now() - start);
         return stats;
@@ -163,9 +146,15 @@ private:
 
     // ---- Finding the order
 
-    /// Nothing when the objects stand in order. Throws std::bad_alloc, and what the criterion throws.
-    template <class Executor, class Criterion, class Read>
-    auto find_order(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
+    /// For each place, where the object is that belongs there; nothing when the objects stand in order.
+    /// Throws std::bad_alloc, and what the criterion throws.
+    template <class Criterion, class Executor, class Function, class Read>
+    std::optional<positions> find_order(Executor& executor, Function& function, const Read& read,
+                                        std::size_t count) {
+        if (count < 2) {
+            return std::nullopt;
+        }
+        Criterion criterion(function, read, count);
         if constexpr (is_inline<Executor>) {
             return find_order_inline(criterion, read, count);
         } else {
@@ -174,8 +163,8 @@ private:
     }
 
     template <class Criterion, class Read>
-    std::optional<order_found<typename Criterion::entry>>
-    find_order_inline(Criterion& criterion, const Read& read, std::size_t count) {
+    std::optional<positions> find_order_inline(Criterion& criterion, const Read& read, std::size_t count) {
+        using entry = typename Criterion::entry;
         const order_of<Criterion> before(criterion);
         const auto make = [&](std::size_t at) { return criterion.make(static_cast<std::uint32_t>(at)); };
         std::size_t ordered = 0;
@@ -187,12 +176,12 @@ private:
                 return std::nullopt;
             }
         }
-        order_found<typename Criterion::entry> found(count);
+        scratch_array<entry> entries(count);
         std::size_t made = 0;
         const auto make_next = [&](std::size_t at) {
-            found.entries[at] = make(at);
+            entries[at] = make(at);
             made = at + 1;
-            return found.entries[at];
+            return entries[at];
         };
         if constexpr (Criterion::reads) {
             // While the keys are read, which spares a second pass.
@@ -202,49 +191,48 @@ private:
             make_next(made);
         }
         if (ordered != count) {
-            found.spare = scratch_array<typename Criterion::entry>(count);
-            sort_appended(found.entries.data(), found.spare.data(), count, ordered, read.known(count),
-                          before);
+            scratch_array<entry> spare(count);
+            sort_appended(entries.data(), spare.data(), count, ordered, read.known(count), before);
         }
-        expect_order(criterion, read, count, [&](std::size_t i) { return found.entries[i]; });
+        expect_order(criterion, read, count, [&](std::size_t i) { return entries[i]; });
         if (ordered == count && read.as_they_stand()) {
             return std::nullopt;
         }
-        found.sources = positions(count);
+        positions sources(count);
         for (std::size_t i = 0; i != count; ++i) {
-            found.sources[i] = read.position(found.entries[i].position());
+            sources[i] = read.position(entries[i].position());
         }
-        return found;
+        return sources;
     }
 
     template <class Executor, class Criterion, class Read>
-    std::optional<order_found<typename Criterion::entry>>
-    find_order_by_threads(Executor& executor, Criterion& criterion, const Read& read, std::size_t count) {
+    std::optional<positions> find_order_by_threads(Executor& executor, Criterion& criterion, const Read& read,
+                                                   std::size_t count) {
         using entry = typename Criterion::entry;
         const order_of<Criterion> before(criterion);
-        order_found<entry> found(count);
-        found.spare = scratch_array<entry>(count);
-        found.sources = positions(count);
+        scratch_array<entry> entries(count);
+        scratch_array<entry> spare(count);
+        positions sources(count);
         parallel_sort<policy, entry, order_of<Criterion>> work(count, policy::compaction_grain, before);
         for_ranges_or_throw<policy>(executor, count, policy::compaction_grain,
                                     [&](std::size_t first, std::size_t last) {
                                         for (std::size_t i = first; i != last; ++i) {
-                                            found.entries[i] = criterion.make(static_cast<std::uint32_t>(i));
+                                            entries[i] = criterion.make(static_cast<std::uint32_t>(i));
                                         }
                                     });
-        const entry* const sorted = work.run(executor, found.entries.data(), found.spare.data());
-        found.sorted = sorted == nullptr ? found.entries.data() : sorted;
-        expect_order(criterion, read, count, [&](std::size_t i) { return found.sorted[i]; });
-        if (sorted == nullptr && read.as_they_stand()) {
+        const entry* const found = work.run(executor, entries.data(), spare.data());
+        const entry* const sorted = found == nullptr ? entries.data() : found;
+        expect_order(criterion, read, count, [&](std::size_t i) { return sorted[i]; });
+        if (found == nullptr && read.as_they_stand()) {
             return std::nullopt;
         }
         executor.for_ranges(count, policy::compaction_grain,
                             [&](std::size_t first, std::size_t last) noexcept {
                                 for (std::size_t i = first; i != last; ++i) {
-                                    found.sources[i] = read.position(found.sorted[i].position());
+                                    sources[i] = read.position(sorted[i].position());
                                 }
                             });
-        return found;
+        return sources;
     }
 
     template <class Criterion, class Read, class EntryAt>
@@ -256,23 +244,23 @@ private:
 
     // ---- Moving the objects
 
-    /// Moves them, or begins to. Throws std::bad_alloc.
-    template <class Executor, class Found>
-    void move_toward(Executor& executor, Found& order, std::size_t budget, sort_stats& stats) {
+    /// Moves the objects to where they belong, or begins to. Throws std::bad_alloc.
+    template <class Executor>
+    void move_toward(Executor& executor, positions& sources, std::size_t budget, sort_stats& stats) {
         const std::uint32_t count = parts_.objects.size();
         cycle_mover<T, Config> moves(
             parts_, count, is_inline<Executor> || count <= policy::compaction_grain ? 1 : most_chains);
-        if (!has_more_misplaced_than(budget, order.sources)) {
-            stats.moved = moves.run(executor, order.sources);
+        if (!has_more_misplaced_than(budget, sources)) {
+            stats.moved = moves.run(executor, sources);
             parts_.order.forget();
             return;
         }
-        positions numbers = numbers_of(order.sources);
+        positions numbers = numbers_of(sources);
         positions steps(count);
         // The store may have become smaller.
         const std::uint32_t next = parts_.order.next_position();
-        bounded_permutation window(order.sources, next < count ? next : 0, budget);
-        window.restrict(order.sources, steps);
+        bounded_permutation window(sources, next < count ? next : 0, budget);
+        window.restrict(sources, steps);
         stats.in_order = false;
         parts_.order.replace(std::move(numbers), count);
         parts_.order.set_next_position(window.end());

@@ -14,28 +14,28 @@
 // too.
 namespace handlepool::detail {
 
-/// For people: control characters become U+FFFD too, so that a name can't add lines to a message. Throws
-/// std::bad_alloc, here and below.
+/// The text for people: control characters become U+FFFD too, so that a name can't add lines to a message.
+/// Throws std::bad_alloc, here and below.
 HANDLEPOOL_EXPORT std::string printable(std::string_view text);
 
 /// Like printable(), for as many whole characters as there is room for. Returns the number of bytes. Needs no
 /// memory.
 HANDLEPOOL_EXPORT std::size_t copy_printable(std::string_view text, std::span<char> to) noexcept;
 
-/// As JSON has it, in quotes: control characters are escaped.
+/// The text as JSON has it, in quotes: control characters are escaped.
 HANDLEPOOL_EXPORT std::string json_string(std::string_view text);
 
-/// The value of a label, as Prometheus has it, in quotes. It knows no control character but a new line.
+/// The text as the value of a label of Prometheus, in quotes. That knows no control character but a new line.
 HANDLEPOOL_EXPORT std::string prometheus_label(std::string_view text);
 
-/// Is nothing replaced in it?
+/// Returns whether the text is valid UTF-8.
 HANDLEPOOL_EXPORT bool is_utf8(std::string_view text) noexcept;
 
 /// What a format has in place of a character of ASCII, or of a control character; nothing: the character
 /// itself, or U+FFFD for a control character.
 using escape_function = std::string (*)(char32_t character);
 
-/// In any format that escapes single characters.
+/// The text in any format that escapes single characters.
 HANDLEPOOL_EXPORT std::string escaped(std::string_view text, escape_function escape);
 
 } // namespace handlepool::detail

@@ -15,7 +15,8 @@ class alignas(cache_line) pin {
 public:
     using policy = Policy;
 
-    /// Guard: counts it. Was it the first? Then it must look at the gate, see access_gate.
+    /// Guard: counts itself. Returns whether it is the thread's first, which must look at the gate: see
+    /// access_gate.
     bool raise() noexcept {
         // (22) seq_cst: with (23), (24) and (25) the Dekker protocol
         return count_.fetch_add(1, std::memory_order::seq_cst) == 0;
@@ -27,7 +28,7 @@ public:
         count_.fetch_sub(1, std::memory_order::release);
     }
 
-    /// Compaction: does a guard live?
+    /// Compaction: returns whether a guard lives.
     bool is_raised() const noexcept {
         // (25) seq_cst: see (22); acquire: pairs with (26)
         return count_.load(std::memory_order::seq_cst) != 0;
@@ -36,7 +37,7 @@ public:
     /// The guards that live; one that has ended in another thread may still be counted.
     std::uint32_t guards() const noexcept { return count_.load(std::memory_order::relaxed); }
 
-    /// For per_thread_table: has the thread with this index entered it? Only that thread asks.
+    /// For per_thread_table: whether the thread with this index has entered it. Only that thread asks.
     bool is_entered() const noexcept { return entered_ != 0; }
     void enter(std::uint32_t) noexcept { entered_ = 1; }
 

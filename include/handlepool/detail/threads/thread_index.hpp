@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/config.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 /// A small number for each living thread of the process: the lowest that was free at the thread's first call.
@@ -18,13 +17,13 @@ namespace handlepool::detail {
 /// How many threads can have a number at the same time.
 inline constexpr std::uint32_t thread_index_limit = 65536;
 
-/// Instead of a number: the thread is numbered by another copy of the library.
+/// Stands for the number of a thread that another copy of the library numbers.
 inline constexpr std::uint32_t foreign_thread_index = thread_index_limit + 1;
 
 namespace this_thread {
 
 /// The calling thread's number + 1, above that the identity of its numbering; 0 before it has a number.
-/// Trivially destructible on purpose: it stays readable until the very end of the thread.
+/// Trivially destructible, so that it stays readable until the very end of the thread.
 HANDLEPOOL_EXPORT inline constinit thread_local std::uint64_t number_word = 0;
 
 /// The identity of the numbering that the calling code uses. Wait-free.

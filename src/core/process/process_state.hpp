@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "../threads/thread_index_set.hpp"
+
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/threads/thread_index.hpp>
-#include <handlepool/detail/threads/thread_index_set.hpp>
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -16,8 +16,8 @@ namespace handlepool::detail {
 
 class pool_id_registry;
 
-// One that is ready before any code runs: of some libraries std::mutex is not. Elsewhere a child of fork
-// unlocks it, which a shared_mutex refuses.
+// Ready before any code runs, which std::mutex is not in some libraries. Elsewhere a child of fork unlocks
+// it, which a shared_mutex refuses.
 #if defined(_WIN32)
 using constant_mutex = std::shared_mutex;
 #else

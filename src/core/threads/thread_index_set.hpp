@@ -9,8 +9,8 @@
 
 namespace handlepool::detail {
 
-/// Numbers from 0 to below `64 * Words`, each of which has one owner at a time. Any thread may call anything
-/// at any time; a thread stopped in here blocks no other.
+/// Numbers below `64 * Words`, each of which has one owner at a time. Any thread may call any function at any
+/// time; a thread that is stopped in one blocks no other.
 template <template <class> class Atomic, std::size_t Words>
 class thread_index_set {
 public:
