@@ -128,18 +128,20 @@ struct born_in_trouble {
 TYPED_TEST(throwing_columns, value_initialization_may_throw_too) {
     using troubled = pool<columns<counted, born_in_trouble, born_in_trouble>, with_policy<TypeParam>>;
     census people;
-    troubled pool({.name = "born in trouble", .capacity = 20});
-    for (const int calls : {1, 2}) {
-        born_in_trouble::left = calls;
-        EXPECT_THROW(pool.emplace(people), construction_failure);
-        EXPECT_EQ(people.alive(), 0);
-        EXPECT_EQ(born_in_trouble::alive, 0);
+    {
+        troubled pool({.name = "born in trouble", .capacity = 20});
+        for (const int calls : {1, 2}) {
+            born_in_trouble::left = calls;
+            EXPECT_THROW(pool.emplace(people), construction_failure);
+            EXPECT_EQ(people.alive(), 0);
+            EXPECT_EQ(born_in_trouble::alive, 0);
+        }
+        born_in_trouble::left = 3;
+        EXPECT_TRUE(pool.emplace(people));
+        EXPECT_EQ(born_in_trouble::alive, 2);
+        expect_consistent_rows(pool);
+        EXPECT_EQ(born_in_trouble::alive, 2);
     }
-    born_in_trouble::left = 3;
-    EXPECT_TRUE(pool.emplace(people));
-    EXPECT_EQ(born_in_trouble::alive, 2);
-    expect_consistent_rows(pool);
-    EXPECT_EQ(born_in_trouble::alive, 2);
     EXPECT_EQ(born_in_trouble::alive, 0);
 }
 

@@ -185,7 +185,7 @@ errand add_later(ints& pool, handle<int> handle, int value) {
 
 TEST_F(pool_guards, coroutines_hold_objects_while_they_are_suspended_and_end_anywhere) {
     for (int round = 0; round != 20; ++round) {
-        const auto errands = tabulate(8, [&](int) { return add_later(numbers, seven, 1); });
+        auto errands = tabulate(8, [&](int) { return add_later(numbers, seven, 1); });
         EXPECT_FALSE(numbers.try_compact());
         std::jthread([&] {
             for (errand& each : errands) { // each ends in this thread, where others begin and end

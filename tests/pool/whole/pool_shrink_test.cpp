@@ -215,7 +215,7 @@ struct keeps_memory {
 
 TEST(recycling_pool_shrink, nothing_is_kept_in_the_group_that_a_shard_holds_either) {
     recycling_pool<keeps_memory> objects({.name = "kept", .capacity = 1000, .reuse_delay = 0});
-    const auto made = tabulate(100, [&](int) { return objects.emplace(); });
+    auto made = tabulate(100, [&](int) { return objects.emplace(); });
     objects.compact();
     for (std::size_t i = 0; i != made.size(); ++i) {
         ASSERT_TRUE(i == 70 || objects.erase(made[i]));
