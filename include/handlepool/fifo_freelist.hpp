@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/slots/freelist_counters.hpp>
 #include <handlepool/memory_use.hpp>
 

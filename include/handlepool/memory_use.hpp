@@ -17,4 +17,14 @@ struct memory_use {
     friend constexpr bool operator==(memory_use, memory_use) = default;
 };
 
+namespace detail {
+
+/// The sum over several things that have a function memory().
+template <class... Things>
+memory_use memory_of(const Things&... things) noexcept {
+    return (things.memory() + ...);
+}
+
+} // namespace detail
+
 } // namespace handlepool

@@ -7,7 +7,6 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/columns/type_list.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
 #include <handlepool/detail/objects/object_type.hpp>

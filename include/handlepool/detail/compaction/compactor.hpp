@@ -10,7 +10,6 @@
 #include <handlepool/detail/compaction/reaper.hpp>
 #include <handlepool/detail/compaction/sweep.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>

@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/frame_list.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/executor.hpp>

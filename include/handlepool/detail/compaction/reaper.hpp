@@ -7,7 +7,6 @@
 #include <handlepool/detail/compaction/hook_list.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/frame_list.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>

@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/objects/object_type.hpp>

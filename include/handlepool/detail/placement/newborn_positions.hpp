@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/placement/owner_word.hpp>
 #include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/detail/slots/index_allocator.hpp>

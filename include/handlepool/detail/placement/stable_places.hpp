@@ -5,7 +5,6 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/placement/group_offers.hpp>
 #include <handlepool/detail/placement/hole_memory.hpp>

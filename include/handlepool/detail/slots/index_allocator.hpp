@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/slots/free_bitmap.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>

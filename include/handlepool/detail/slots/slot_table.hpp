@@ -4,7 +4,6 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
-#include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
