@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/compaction/recycling_placement.hpp>
 #include <handlepool/recycler.hpp>
 #include <handlepool/stable_pool.hpp>
 

@@ -51,7 +51,7 @@ protected:
         if constexpr (Setup::one_pass) {
             graves.look();
             graves.reap_queued(0);
-            return finish(executor, work.take_newborns(graves, {}, 0));
+            return finish(executor, work.take_newborns({}, 0));
         } else {
             return pack(executor);
         }
@@ -61,13 +61,13 @@ protected:
         graves.look();
         graves.list_queued();
         graves.reap_listed(executor, 0);
-        const std::size_t born = work.collect_newborns(executor, graves, {}, 0);
-        work.place_newborns(executor, graves);
+        const std::size_t born = work.collect_newborns(executor, {}, 0);
+        work.place_newborns(executor);
         return finish(executor, born);
     }
     template <class Executor>
     packed finish(Executor& executor, std::size_t born) {
-        const std::size_t moved = work.fill_holes(executor, graves);
+        const std::size_t moved = work.fill_holes(executor);
         parts.newborns.recycle([](nursery_position) {});
         parts.removals.recycle();
         parts.allocator.publish();
@@ -78,8 +78,8 @@ protected:
     rig_type parts{5000, 5000};
     slot_history<Policy> history{"history", 20'000, 100};
     reaper<counted, typename rig_type::config> graves{"reaper", parts, history};
-    promotion_log<counted, typename rig_type::config> births{"promoter"};
-    dense_promoter<counted, typename rig_type::config> work{"promoter", parts, history, births};
+    promotion_log<counted, typename rig_type::config> births{"promoter", history};
+    dense_promoter<counted, typename rig_type::config> work{"promoter", parts, graves, births};
 };
 
 TYPED_TEST_SUITE(dense_promoter_test, compaction_setups);

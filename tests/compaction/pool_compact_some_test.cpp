@@ -65,7 +65,8 @@ protected:
 };
 using pools = testing::Types<pool<counted>, pool<counted, with_policy<support::tiny_policy<1>>>,
                              pool<counted, with_policy<support::tiny_policy<2>>>, stable_pool<counted>,
-                             stable_pool<counted, with_policy<support::tiny_policy<1>>>>;
+                             stable_pool<counted, with_policy<support::tiny_policy<1>>>,
+                             stable_pool<counted, with_policy<support::tiny_policy<2>>>>;
 TYPED_TEST_SUITE(compact_some, pools);
 
 TYPED_TEST(compact_some, takes_as_much_as_its_budget_and_leaves_the_rest) {
@@ -469,23 +470,41 @@ TYPED_TEST(compact_some, is_not_shared_with_shards_that_need_nothing) {
     end.count_down();
 }
 
-TEST(compact_some_of_a_stable_pool, is_for_objects_not_for_the_places_between_them) {
+/// A hundred groups, full of objects but for a hole in each, where the next objects come.
+class compact_some_of_a_stable_pool : public testing::Test {
+protected:
+    compact_some_of_a_stable_pool() {
+        std::vector<stable_pool<counted>::handle_type> handles;
+        for (std::uint64_t i = 0; i != 6400; ++i) {
+            handles.push_back(pool.emplace(people, i));
+        }
+        pool.compact();
+        for (std::size_t i = 32; i < handles.size(); i += 64) {
+            pool.erase(handles[i]);
+        }
+        pool.compact();
+    }
+    void emplace(int count) {
+        for (int i = 0; i != count; ++i) {
+            pool.emplace(people, std::uint64_t{1});
+        }
+    }
+
     census people;
-    stable_pool<counted> pool({.name = "people", .capacity = 10'000});
-    std::vector<stable_pool<counted>::handle_type> handles;
-    for (std::uint64_t i = 0; i != 6400; ++i) {
-        handles.push_back(pool.emplace(people, i));
-    }
-    pool.compact();
-    for (std::size_t i = 32; i < handles.size(); i += 64) { // a hole in each group
-        pool.erase(handles[i]);
-    }
-    pool.compact();
-    for (int i = 0; i != 100; ++i) {
-        pool.emplace(people, std::uint64_t{1});
-    }
+    stable_pool<counted> pool{{.name = "people", .capacity = 10'000}};
+};
+
+TEST_F(compact_some_of_a_stable_pool, is_for_objects_not_for_the_places_between_them) {
+    emplace(100);
     EXPECT_EQ(pool.compact_some(50).born, 50U);
     EXPECT_EQ(pool.compact_some(50).born, 50U);
+}
+
+TEST_F(compact_some_of_a_stable_pool, is_not_shared_with_the_places_between_the_objects_of_another_thread) {
+    std::thread([&] { emplace(2); }).join();
+    emplace(90);
+    EXPECT_EQ(pool.compact_some(50).born, 50U) << "two of the other thread, which has no more";
+    EXPECT_EQ(pool.compact_some(50).born, 42U);
 }
 
 } // namespace

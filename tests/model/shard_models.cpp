@@ -100,12 +100,12 @@ public:
 private:
     void drain() {
         std::size_t ready = 0;
-        newborns_.for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
-            ready += newborns_.scan_published(first, last, slots_);
+        newborns_.consumer().for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
+            ready += newborns_.scan_ready(first, last, slots_);
         });
         // The second place is taken, and never owned.
         require(ready <= 1, "a drain stops at a place without an object");
-        newborns_.drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
+        newborns_.consumer().drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
             for (std::uint32_t i = 0; i != count; ++i) {
                 require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
             }

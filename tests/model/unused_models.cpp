@@ -228,13 +228,13 @@ public:
 private:
     void drain() {
         std::size_t ready = 0;
-        newborns_.for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
-            const std::uint32_t count = newborns_.scan_published(first, last, slots_);
+        newborns_.consumer().for_pending(first_shard_, [&](std::uint32_t first, std::uint32_t last) {
+            const std::uint32_t count = newborns_.scan_ready(first, last, slots_);
             require(count == 0 || first == raw(vacated_),
                     "a position that was taken, and not owned, is not passed");
             ready += count;
         });
-        newborns_.drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
+        newborns_.consumer().drain(first_shard_, ready, [&](nursery_position first, std::uint32_t count) {
             for (std::uint32_t i = 0; i != count; ++i) {
                 require(newborns_.take_out(nursery_position{raw(first) + i}) == 0, "nobody was born");
             }

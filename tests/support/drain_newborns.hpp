@@ -29,12 +29,12 @@ template <class Nursery, class Slots, class Take>
 void drain_newborns(Nursery& newborns, typename Nursery::chain& shard, const Slots& slots, Take take) {
     std::size_t ready = 0;
     bool all = true;
-    newborns.for_pending(shard, [&](std::uint32_t first, std::uint32_t last) {
-        const std::uint32_t count = newborns.scan_published(first, last, slots);
+    newborns.consumer().for_pending(shard, [&](std::uint32_t first, std::uint32_t last) {
+        const std::uint32_t count = newborns.scan_ready(first, last, slots);
         ready += all ? count : 0;
         all = all && count == last - first;
     });
-    newborns.drain(shard, ready, each_newborn(newborns, take));
+    newborns.consumer().drain(shard, ready, each_newborn(newborns, take));
 }
 
 } // namespace handlepool::test

@@ -3,6 +3,7 @@
 
 #include "hostile_types.hpp"
 
+#include <handlepool/detail/compaction/dense_placement.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>

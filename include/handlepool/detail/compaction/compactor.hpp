@@ -4,7 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/compaction/dense_promoter.hpp>
+#include <handlepool/detail/compaction/dense_placement.hpp>
 #include <handlepool/detail/compaction/extractions.hpp>
 #include <handlepool/detail/compaction/promotion_log.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
@@ -50,8 +50,8 @@ public:
           history_(what_for.part(" history"), parts.geometry.remember_frames ? parts.geometry.slot_limit : 0,
                    parts.geometry.remember_frames ? parts.geometry.capacity : 0),
           reaper_(what_for, parts, history_),
-          births_(pool),
-          promoter_(what_for, parts, history_, births_) {}
+          births_(pool, history_),
+          promoter_(what_for, parts, reaper_, births_) {}
 
     /// Adds what is called for each object that is removed, or for each that is taken into the dense store.
     /// Only while the gate is closed.
@@ -223,27 +223,26 @@ private:
 
         void close_holes_in_order() {
             begin(compaction_phase::fill_holes);
-            done_.moved = all_.promoter_.close_holes_in_order(all_.reaper_);
+            done_.moved = all_.promoter_.close_holes_in_order();
         }
 
         void take_newborns() {
             begin(compaction_phase::collect_newborns);
-            const fair_budget most =
-                newborns_.part(all_.promoter_.most_newborns(newborns_.most(), all_.reaper_));
+            const fair_budget most = newborns_.part(all_.promoter_.most_newborns(newborns_.most()));
             if (takes_alone()) {
                 begin(compaction_phase::place_newborns);
-                done_.born = all_.promoter_.take_newborns(all_.reaper_, most, frame_);
+                done_.born = all_.promoter_.take_newborns(most, frame_);
             } else {
-                done_.born = all_.promoter_.collect_newborns(executor_, all_.reaper_, most, frame_);
+                done_.born = all_.promoter_.collect_newborns(executor_, most, frame_);
                 begin(compaction_phase::place_newborns);
-                all_.promoter_.place_newborns(executor_, all_.reaper_);
+                all_.promoter_.place_newborns(executor_);
             }
             add(all_.left_nursery_, done_.born);
         }
 
         void fill_holes() {
             begin(compaction_phase::fill_holes);
-            done_.moved = all_.promoter_.fill_holes(executor_, all_.reaper_);
+            done_.moved = all_.promoter_.fill_holes(executor_);
         }
 
         void report_births() {
@@ -253,7 +252,7 @@ private:
             }
         }
 
-        /// Last of all, what others may now use again.
+        /// Gives back, last of all, what others may now use again.
         void give_back() {
             begin(compaction_phase::give_back);
             parts_type& parts = all_.parts_;
@@ -300,7 +299,7 @@ private:
             }
             const std::size_t half = budget_ / 2 + (budget_ % 2 & frame_ % 2);
             const std::size_t removals = least(
-                all_.waiting_records(), greatest(half, budget_ - least(budget_, all_.waiting_newborns())));
+                all_.pending_records(), greatest(half, budget_ - least(budget_, all_.waiting_newborns())));
             // Another shard comes first each time.
             removals_ = {removals, frame_};
             newborns_ = {budget_ - removals, frame_};
@@ -336,9 +335,9 @@ private:
         compaction_stats done_;
     };
 
-    std::size_t waiting_records() const noexcept {
+    std::size_t pending_records() const noexcept {
         return static_cast<std::size_t>(
-            parts_.shards.sum([](const shard<policy>& one) { return one.removals.waiting(); }));
+            parts_.shards.sum([](const shard<policy>& one) { return one.removals.pending(); }));
     }
 
     parts_type& parts_;

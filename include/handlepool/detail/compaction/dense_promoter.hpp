@@ -11,7 +11,6 @@
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
-#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -24,90 +23,85 @@ namespace handlepool::detail {
 /// the holes that are left by swap and pop; with the option `keep_order`, it first closes all holes in order.
 template <class T, class Config>
 class dense_promoter {
-public:
     using parts_type = pool_state<T, Config>;
-    using layout = typename Config::layout;
     using policy = typename Config::policy;
-    using value_type = typename layout::value_type;
-    using reaper_type = reaper<T, Config>;
-    using births_type = promotion_log<T, Config>;
 
-    dense_promoter(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history,
-                   births_type& births)
+public:
+    dense_promoter(const allocation_label& what_for, parts_type& parts, reaper<T, Config>& holes,
+                   promotion_log<T, Config>& births)
         : parts_(parts),
-          history_(history),
+          holes_(holes),
           births_(births),
           newborns_(what_for, parts),
           moves_(what_for.part(" moves"), parts.geometry.object_limit) {}
 
-    /// How many positions of the nursery a compaction can drain, of at most `budget`: no more than the dense
-    /// store has memory for. Newborns that must wait stay where they are, and work.
-    std::size_t most_newborns(std::size_t budget, const reaper_type& holes) noexcept {
+    /// Returns how many positions of the nursery a compaction can drain, `budget` at most: no more than the
+    /// dense store has memory for. Newborns that must wait stay where they are, and work.
+    std::size_t most_newborns(std::size_t budget) noexcept {
         if constexpr (memory_by_touch) {
             return budget;
         } else {
             std::size_t pending = 0;
             for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
-                pending += parts_.newborns.pending(parts_.shards[i].newborns);
+                pending += parts_.newborns.consumer().pending(parts_.shards[i].newborns);
             }
             const std::size_t wanted = least(budget, pending);
-            const std::size_t in_holes = least(wanted, holes.hole_count());
-            return least(budget, holes.hole_count() + parts_.objects.make_room(wanted - in_holes));
+            const std::size_t in_holes = least(wanted, holes_.hole_count());
+            return least(budget, holes_.hole_count() + parts_.objects.make_room(wanted - in_holes));
         }
     }
 
     /// Moves the newborns that are ready into the holes and after the last object: those in as many positions
     /// as the budget allows. Returns how many. One that was erased meanwhile moves like the others: its
-    /// removal comes with the next compaction. In this thread, run by run.
-    std::size_t take_newborns(const reaper_type& holes, const fair_budget& budget, std::uint64_t frame) {
-        births_.begin();
+    /// removal comes with the next compaction. This thread does it, run by run.
+    std::size_t take_newborns(const fair_budget& budget, std::uint64_t frame) {
+        births_.begin(frame);
         std::size_t count = 0;
         newborns_.collect(budget, [&](nursery_position first, std::uint32_t ready) {
-            count = take_run(first, ready, count, holes, frame, [&](std::size_t number, const move& one) {
-                const dense_position ahead = place_of(number + objects_ahead, holes);
+            count = take_run(first, ready, count, [this](std::size_t number, const move& one) {
+                const dense_position ahead = place_of(number + objects_ahead);
                 parts_.objects.prefetch_object(parts_.objects.location_of(ahead));
                 parts_.objects.prefetch_owner(ahead);
                 apply(one);
             });
         });
-        return end(count, holes);
+        return end(count);
     }
 
-    /// In two steps, for an executor: lists the newborns, and where they go. Returns how many.
+    /// The first of two steps for an executor: lists the newborns, and where they go. Returns how many.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type& holes, const fair_budget& budget,
-                                 std::uint64_t frame) {
-        births_.begin();
+    std::size_t collect_newborns(Executor& executor, const fair_budget& budget, std::uint64_t frame) {
+        births_.begin(frame);
         std::size_t count = 0;
         newborns_.collect(executor, budget, [&](nursery_position first, std::uint32_t ready) {
-            count = take_run(first, ready, count, holes, frame,
+            count = take_run(first, ready, count,
                              [this](std::size_t number, const move& one) { moves_[number] = one; });
         });
         moves_.filled(count);
         newborn_count_ = count;
         return count;
     }
-    /// Moves them.
+    /// The second step: moves them.
     template <executor Executor>
-    void place_newborns(Executor& executor, const reaper_type& holes) {
+    void place_newborns(Executor& executor) {
         apply_all(executor, newborn_count_);
-        end(newborn_count_, holes);
+        end(newborn_count_);
     }
 
     /// Swap and pop: fills the holes that newborns left open with survivors from the end of the dense store,
     /// and cuts it. Returns how many moved.
     template <executor Executor>
-    std::size_t fill_holes(Executor& executor, const reaper_type& holes) {
+    std::size_t fill_holes(Executor& executor) {
         const std::size_t filled = newborn_count_;
-        if (holes.hole_count() <= filled) {
+        if (holes_.hole_count() <= filled) {
             return 0;
         }
-        const auto size = static_cast<std::uint32_t>(parts_.objects.size() - (holes.hole_count() - filled));
+        const auto size = static_cast<std::uint32_t>(parts_.objects.size() - (holes_.hole_count() - filled));
         // As many holes lie before the cut as survivors after it.
         std::size_t moved = 0;
         std::uint32_t survivor = parts_.objects.size();
-        for (std::size_t i = filled; i != holes.hole_count(); ++i) {
-            if (const dense_position hole = holes.hole(i); raw(hole) < size) {
+        for (std::size_t i = filled; i != holes_.hole_count(); ++i) {
+            if (const dense_position hole = holes_.hole(i); raw(hole) < size) {
                 do {
                     --survivor;
                 } while (owner_at(survivor) == slot_index::none);
@@ -120,16 +114,16 @@ public:
         return moved;
     }
 
-    /// In place of fill_holes, and before the newborns are collected: closes the holes without changing the
-    /// order of the survivors, each of which moves down by the number of holes before it, and cuts the store.
-    /// Returns how many moved. Linear in what lies after the first hole.
-    std::size_t close_holes_in_order(reaper_type& holes) noexcept {
-        if (holes.hole_count() == 0) {
+    /// Comes before the newborns, in place of fill_holes(): closes the holes without changing the order of
+    /// the survivors, each of which moves down by the number of holes before it, and cuts the store. Returns
+    /// how many moved. Linear in what lies after the first hole.
+    std::size_t close_holes_in_order() noexcept {
+        if (holes_.hole_count() == 0) {
             return 0;
         }
-        std::uint32_t to = raw(holes.hole(0));
-        for (std::size_t i = 1; i != holes.hole_count(); ++i) {
-            to = least(to, raw(holes.hole(i)));
+        std::uint32_t to = raw(holes_.hole(0));
+        for (std::size_t i = 1; i != holes_.hole_count(); ++i) {
+            to = least(to, raw(holes_.hole(i)));
         }
         std::size_t moved = 0;
         for (std::uint32_t from = to, size = parts_.objects.size(); from != size; ++from) {
@@ -143,7 +137,7 @@ public:
             }
         }
         parts_.objects.resize(to);
-        holes.forget_holes();
+        holes_.forget_holes();
         return moved;
     }
 
@@ -164,7 +158,7 @@ private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
 
-    // Of an object, from the nursery or the end of the dense store.
+    // The move of an object, from the nursery or the end of the dense store.
     struct move {
         plain<location> from;
         plain<dense_position> to;
@@ -174,11 +168,11 @@ private:
     // How many moves ahead of the one that is applied its memory is asked for.
     static constexpr std::uint32_t objects_ahead = 16;
 
-    /// Where the newborn of this number goes: into a hole, or after the last object.
-    dense_position place_of(std::size_t newborn, const reaper_type& holes) const noexcept {
-        return newborn < holes.hole_count() ? holes.hole(newborn)
-                                            : dense_position{static_cast<std::uint32_t>(
-                                                  parts_.objects.size() + (newborn - holes.hole_count()))};
+    /// Returns where the newborn of this number goes: into a hole, or after the last object.
+    dense_position place_of(std::size_t newborn) const noexcept {
+        return newborn < holes_.hole_count() ? holes_.hole(newborn)
+                                             : dense_position{static_cast<std::uint32_t>(
+                                                   parts_.objects.size() + (newborn - holes_.hole_count()))};
     }
 
     slot_index owner_at(std::uint32_t position) const noexcept {
@@ -188,33 +182,31 @@ private:
     /// Takes the newborns of a run out of the nursery, and calls `go(number, move)` for each. They are
     /// numbered from `count` on; returns the number after the last.
     template <class Go>
-    std::size_t take_run(nursery_position first, std::uint32_t ready, std::size_t count,
-                         const reaper_type& holes, std::uint64_t frame, Go go) {
-        const bool noted = history_.remembers() || !births_.hooks().empty();
+    std::size_t take_run(nursery_position first, std::uint32_t ready, std::size_t count, Go go) {
+        const bool noted = births_.is_wanted();
         for (std::uint32_t i = 0; i != ready; ++i) {
             const nursery_position position{raw(first) + i};
-            const value_type handle = parts_.newborns.take_out(position);
+            const auto handle = parts_.newborns.take_out(position);
             if (handle == 0) {
                 continue;
             }
             const slot_index slot = parts_.table.slot_of(handle);
             if (noted) {
-                history_.born(slot, layout::tag_of(handle), frame);
-                births_.record(slot);
+                births_.record(handle);
             }
             parts_.order.leave_out(slot);
-            go(count, move{parts_.objects.location_of(position), place_of(count, holes), slot});
+            go(count, move{parts_.objects.location_of(position), place_of(count), slot});
             ++count;
         }
         return count;
     }
 
-    /// So many newborns were placed.
-    std::size_t end(std::size_t count, const reaper_type& holes) noexcept {
+    /// Ends the step in which so many newborns were placed. Returns their number.
+    std::size_t end(std::size_t count) noexcept {
         newborn_count_ = count;
-        if (count > holes.hole_count()) {
+        if (count > holes_.hole_count()) {
             parts_.objects.resize(
-                static_cast<std::uint32_t>(parts_.objects.size() + (count - holes.hole_count())));
+                static_cast<std::uint32_t>(parts_.objects.size() + (count - holes_.hole_count())));
         }
         return count;
     }
@@ -241,8 +233,8 @@ private:
     }
 
     parts_type& parts_;
-    slot_history<policy>& history_;
-    births_type& births_;
+    reaper<T, Config>& holes_;
+    promotion_log<T, Config>& births_;
     newborn_collector<T, Config> newborns_;
     frame_list<policy, move> moves_;
     plain<std::size_t> newborn_count_{0};

@@ -81,7 +81,7 @@ public:
         extraction* earlier = std::exchange(unresolved_, nullptr);
         resolve_all(earlier, deliver);
         resolve_all(take_announced(), deliver);
-        waiting_.store(unresolved_ != nullptr, std::memory_order::relaxed);
+        has_unresolved_.store(unresolved_ != nullptr, std::memory_order::relaxed);
     }
 
     /// Compaction: returns whether a thread may have been taking this dead object when collect() last looked.
@@ -96,7 +96,7 @@ public:
     /// Returns whether collect() would find nothing. Any thread, wait-free; exact for what happened before.
     bool empty() const noexcept {
         return announced_.load(std::memory_order::relaxed) == nullptr &&
-               !waiting_.load(std::memory_order::relaxed);
+               !has_unresolved_.load(std::memory_order::relaxed);
     }
 
 private:
@@ -109,7 +109,7 @@ private:
         Sink sink;
     };
 
-    /// From here on compaction knows of the extraction, and owns it once it is resolved.
+    /// Makes the extraction known to compaction, which owns it once it is resolved.
     void announce(extraction& mine) noexcept {
         extraction* before = announced_.load(std::memory_order::relaxed);
         do {
@@ -119,7 +119,7 @@ private:
                                                    std::memory_order::relaxed));
     }
 
-    /// Those that were announced, the first one first.
+    /// Takes the list of those that were announced, the first one first.
     extraction* take_announced() noexcept {
         if (announced_.load(std::memory_order::relaxed) == nullptr) {
             return nullptr;
@@ -164,7 +164,7 @@ private:
     // Compaction's: those whose threads had announced but not resolved them when it looked; and for others,
     // whether there are any.
     extraction* unresolved_ = nullptr;
-    typename Policy::template atomic<bool> waiting_{false};
+    typename Policy::template atomic<bool> has_unresolved_{false};
 };
 
 } // namespace handlepool::detail

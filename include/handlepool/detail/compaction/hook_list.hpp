@@ -52,11 +52,11 @@ typed_hook<Handle, Hook, Call> make_typed_hook(Hook hook, Call call) {
     return {std::move(hook), std::move(call)};
 }
 
-/// What is called for each object that is born, or for each that ends: early hooks and then late ones, each
-/// in the order in which they were added. Not std::function, whose header takes longer to compile than the
-/// pool.
+/// The hooks that are called for each object that is born, or for each that ends: early ones and then late
+/// ones, each in the order in which they were added. They are no std::function, whose header takes longer to
+/// compile than the pool.
 ///
-/// Whoever has closed the gate uses the list. The switches alone are touched by other threads.
+/// Only the thread that has closed the gate uses the list; other threads touch nothing but the switches.
 template <class Policy, class Value, class Pointer>
 class hook_list {
 public:

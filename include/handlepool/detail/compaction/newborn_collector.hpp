@@ -19,28 +19,31 @@ namespace handlepool::detail {
 /// Finds the newborns of all shards that are published, in a compaction.
 template <class T, class Config>
 class newborn_collector {
-public:
     using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
 
+public:
     newborn_collector(const allocation_label& what_for, parts_type& parts)
         : parts_(parts),
           runs_(what_for.part(" pending ranges of the nursery"), parts.geometry.nursery_chunks) {}
 
     /// Takes the newborns that are ready, shard by shard, in the order of their creation: those in as many
-    /// positions that were used as the budget allows. `take` is called for each run as nursery::drain says.
-    /// In this thread, which finds out what is ready in a run, and takes it at once.
+    /// used positions as the budget allows. Calls `take` for each run as newborn_consumer::drain() does. This
+    /// thread finds out what is ready in a run, and takes it at once.
     template <class Take>
     void collect(const fair_budget& budget, Take take) {
         divide(budget, [&](std::size_t i, std::size_t most) {
             chain& queue = parts_.shards[i].newborns;
-            if (!parts_.newborns.drain_ready(queue, most, parts_.table, take) || queue.pending <= most) {
+            const auto scan = [this](std::uint32_t first, std::uint32_t last) {
+                return parts_.newborns.scan_ready(first, last, parts_.table);
+            };
+            if (!consumer().drain_ready(queue, most, scan, take) || queue.pending <= most) {
                 see_vacated(queue);
             }
         });
     }
 
-    /// Collects with an executor: all runs are listed first, and it finds out of each what is ready.
+    /// Lists all runs first, and finds out with an executor what is ready in each.
     template <executor Executor, class Take>
     void collect(Executor& executor, const fair_budget& budget, Take take) {
         const std::size_t runs = list_runs(budget);
@@ -48,13 +51,13 @@ public:
         const auto scan = [this](std::size_t first, std::size_t last) noexcept {
             for (std::size_t i = first; i != last; ++i) {
                 run& one = runs_[i];
-                one.ready = parts_.newborns.scan_published(one.first, one.last, parts_.table);
+                one.ready = parts_.newborns.scan_ready(one.first, one.last, parts_.table);
             }
         };
         executor.for_ranges(runs, policy::compaction_grain / parts_.newborns.chunk_size() + 1, scan);
         for (std::size_t i = 0; i != runs;) {
             const std::size_t shard = runs_[i].shard;
-            // Those before the first of the shard that is not ready.
+            // The positions before the first of the shard that is not ready.
             std::size_t ready = 0;
             bool all = true;
             for (; i != runs && runs_[i].shard == shard; ++i) {
@@ -67,7 +70,7 @@ public:
             if (!all) { // what a budget has left out comes after one that is not ready
                 see_vacated(queue);
             }
-            parts_.newborns.drain(queue, ready, take);
+            consumer().drain(queue, ready, take);
         }
     }
 
@@ -84,14 +87,16 @@ private:
 
     using chain = newborn_chain<policy>;
 
-    // Neighbouring positions of a shard's nursery that were not drained yet, and how many of them, from the
-    // first on, can be.
+    // Neighbouring positions of a shard's nursery that are pending, and how many of them, from the first on,
+    // are ready.
     struct run {
         plain<std::size_t> shard;
         plain<std::uint32_t> first;
         plain<std::uint32_t> last;
         plain<std::uint32_t> ready;
     };
+
+    auto& consumer() noexcept { return parts_.newborns.consumer(); }
 
     /// Lists the runs of all shards, and returns how many they are.
     std::size_t list_runs(const fair_budget& budget) {
@@ -103,9 +108,9 @@ private:
             };
             bool all = true;
             if (most == unlimited) {
-                parts_.newborns.for_pending(queue, add);
+                consumer().for_pending(queue, add);
             } else {
-                all = parts_.newborns.for_used(queue, most, add);
+                all = consumer().for_used(queue, most, add);
             }
             if (all) {
                 see_vacated(queue);
@@ -122,12 +127,12 @@ private:
         for (std::size_t i = 0; i != shards; ++i) {
             chain& queue = parts_.shards[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);
-            queue.pending = parts_.newborns.pending(queue);
+            queue.pending = consumer().pending(queue);
         }
         budget.divide(
             shards,
             [this](std::size_t i, std::size_t most) {
-                return parts_.newborns.used(parts_.shards[i].newborns, most);
+                return consumer().used(parts_.shards[i].newborns, most);
             },
             take);
     }

@@ -6,29 +6,34 @@
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/frame_list.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/scoped_hook.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace handlepool::detail {
 
-/// The newborns that a compaction has taken in, for the hooks that are called for births; without hooks it
-/// costs nothing. The gate is closed whenever it is used.
+/// The newborns that a compaction promotes, for the pool's history and for the hooks that are called for
+/// births; without either it costs nothing. The gate is closed whenever it is used.
 template <class T, class Config>
 class promotion_log {
-public:
     using parts_type = pool_state<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
+
+public:
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
 
     /// The name of the pool must outlive it.
-    explicit promotion_log(std::string_view pool) noexcept : pool_(pool) {}
+    promotion_log(std::string_view pool, slot_history<policy>& history) noexcept
+        : pool_(pool), history_(history) {}
 
     /// Throws like hook_list::add, and reservation_failed.
     template <class Hook>
@@ -40,9 +45,17 @@ public:
     }
     hooks_type& hooks() noexcept { return hooks_; }
 
-    /// Records a compaction's births, in their order, if they are wanted.
-    void begin() noexcept { count_ = 0; }
-    void record(slot_index slot) noexcept {
+    /// Begins a frame.
+    void begin(std::uint64_t frame) noexcept {
+        frame_ = frame;
+        count_ = 0;
+    }
+    /// Returns whether record() does anything.
+    bool is_wanted() const noexcept { return history_.remembers() || !hooks_.empty(); }
+    /// Records the promotion of a newborn; promotions are reported in this order.
+    void record(value_type handle) noexcept {
+        const slot_index slot = slot_table<Config>::slot_of(handle);
+        history_.born(slot, layout::tag_of(handle), frame_);
         if (!hooks_.empty()) {
             (*slots_)[count_] = slot;
             count_ = count_ + 1;
@@ -82,9 +95,11 @@ private:
     using plain = typename policy::template plain<Value>;
 
     std::string_view pool_;
+    slot_history<policy>& history_;
     hooks_type hooks_;
     std::optional<frame_list<policy, plain<slot_index>>> slots_;
     plain<std::size_t> count_{0};
+    plain<std::uint64_t> frame_{0};
 };
 
 } // namespace handlepool::detail

@@ -43,7 +43,6 @@ struct reaped {
 /// sweep, they are listed first.
 template <class T, class Config>
 class reaper {
-public:
     using parts_type = pool_state<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
@@ -52,6 +51,7 @@ public:
     using hooks_type = hook_list<policy, value_type, typename parts_type::pointer>;
     using list_type = frame_list<policy, typename policy::template plain<value_type>>;
 
+public:
     reaper(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history)
         : parts_(parts),
           history_(history),
@@ -81,7 +81,7 @@ public:
     }
 
     /// Destroys the objects of the records that look() has seen where they are, and frees their slots in the
-    /// order of the records. In this thread, as hooks want it.
+    /// order of the records. This thread does it, as hooks require.
     reaped reap_queued(std::uint64_t frame) {
         reaped done;
         for_queued_runs([&](auto record, std::size_t count) {
@@ -167,7 +167,7 @@ public:
         return retire(done);
     }
 
-    /// Where the object is that died in this slot under this tag; nowhere when it was destroyed.
+    /// Returns where the object is that died in this slot under this tag; nowhere when it was destroyed.
     HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
         const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)
         // The slot may be reserved; or free and its location an old one, and then no place in use has this

@@ -10,7 +10,6 @@
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/queues/budget.hpp>
-#include <handlepool/detail/slots/slot_history.hpp>
 #include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -23,41 +22,34 @@ namespace handlepool::detail {
 /// are. It has the functions of dense_promoter.
 template <class T, class Config>
 class stable_promoter {
-public:
     using parts_type = pool_state<T, Config>;
-    using layout = typename Config::layout;
-    using policy = typename Config::policy;
-    using value_type = typename layout::value_type;
-    using reaper_type = reaper<T, Config>;
-    using births_type = promotion_log<T, Config>;
 
-    stable_promoter(const allocation_label& what_for, parts_type& parts, slot_history<policy>& history,
-                    births_type& births)
-        : parts_(parts), history_(history), births_(births), newborns_(what_for, parts) {}
+public:
+    stable_promoter(const allocation_label& what_for, parts_type& parts, const reaper<T, Config>&,
+                    promotion_log<T, Config>& births)
+        : parts_(parts), births_(births), newborns_(what_for, parts) {}
 
     /// All of them: each is promoted where it is.
-    static std::size_t most_newborns(std::size_t budget, const reaper_type&) noexcept { return budget; }
+    static std::size_t most_newborns(std::size_t budget) noexcept { return budget; }
 
     /// Promotes the newborns that are ready, in as many places as the budget allows. Returns how many.
-    std::size_t take_newborns(const reaper_type&, const fair_budget& budget, std::uint64_t frame) {
+    std::size_t take_newborns(const fair_budget& budget, std::uint64_t frame) {
         return promote(frame, [&](auto take) { newborns_.collect(budget, take); });
     }
     /// Promotes them with an executor.
     template <executor Executor>
-    std::size_t collect_newborns(Executor& executor, const reaper_type&, const fair_budget& budget,
-                                 std::uint64_t frame) {
+    std::size_t collect_newborns(Executor& executor, const fair_budget& budget, std::uint64_t frame) {
         return promote(frame, [&](auto take) { newborns_.collect(executor, budget, take); });
     }
     template <executor Executor>
-    static void place_newborns(Executor&, const reaper_type&) noexcept {}
+    static void place_newborns(Executor&) noexcept {}
 
     // Holes are left to the objects to come.
     template <executor Executor>
-    static std::size_t fill_holes(Executor&, const reaper_type&) noexcept {
+    static std::size_t fill_holes(Executor&) noexcept {
         return 0;
     }
-
-    static std::size_t close_holes_in_order(reaper_type&) noexcept { return 0; }
+    static std::size_t close_holes_in_order() noexcept { return 0; }
 
     /// Lets the memory of the lists follow their use.
     void end_frame() noexcept { newborns_.end_frame(); }
@@ -67,27 +59,27 @@ public:
     memory_use memory() const noexcept { return memory_of(newborns_); }
 
 private:
-    /// `drain(take)` calls `take(place)` for each.
-    template <class Drain>
-    std::size_t promote(std::uint64_t frame, Drain drain) {
+    /// `collect(take)` calls `take(first place, count)` for each run of those that are ready.
+    template <class Collect>
+    std::size_t promote(std::uint64_t frame, Collect collect) {
         const std::size_t before = parts_.newborns.promoted();
-        births_.begin();
-        if (births_.hooks().empty() && !history_.remembers()) {
-            drain([](nursery_position) {});
+        births_.begin(frame);
+        if (births_.is_wanted()) {
+            collect([this](nursery_position first, std::uint32_t ready) {
+                parts_.newborns.promote(first, ready, [this](nursery_position place) {
+                    births_.record(parts_.newborns.owner(place));
+                });
+            });
         } else {
-            drain([this, frame](nursery_position place) {
-                const value_type handle = parts_.newborns.owner(place);
-                const slot_index slot = parts_.table.slot_of(handle);
-                history_.born(slot, layout::tag_of(handle), frame);
-                births_.record(slot);
+            collect([this](nursery_position first, std::uint32_t ready) {
+                parts_.newborns.promote(first, ready, [](nursery_position) {});
             });
         }
         return parts_.newborns.promoted() - before;
     }
 
     parts_type& parts_;
-    slot_history<policy>& history_;
-    births_type& births_;
+    promotion_log<T, Config>& births_;
     newborn_collector<T, Config> newborns_;
 };
 

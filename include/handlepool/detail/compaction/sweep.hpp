@@ -20,15 +20,15 @@ namespace handlepool::detail {
 /// With a budget it takes several compactions.
 template <class T, class Config>
 class sweep {
-public:
     using parts_type = pool_state<T, Config>;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
-    using reaper_type = reaper<T, Config>;
+
+public:
     using extractions_type = extractions<policy, value_type, typename parts_type::pointer>;
 
-    sweep(parts_type& parts, reaper_type& reaper, extractions_type& extractions) noexcept
+    sweep(parts_type& parts, reaper<T, Config>& reaper, extractions_type& extractions) noexcept
         : parts_(parts), reaper_(reaper), extractions_(extractions) {}
 
     /// Any thread, wait-free: has compaction look for what was erased before this call.
@@ -100,7 +100,7 @@ private:
     std::size_t find(std::size_t first, std::size_t last, std::size_t most) {
         // Locals, or (4) would have them read again for each slot.
         const parts_type& parts = parts_;
-        reaper_type& reaper = reaper_;
+        auto& reaper = reaper_;
         auto& list = reaper.list();
         std::size_t found = 0;
         std::size_t next = first;
@@ -141,7 +141,7 @@ private:
     static constexpr std::size_t owners_ahead = 16;
 
     parts_type& parts_;
-    reaper_type& reaper_;
+    reaper<T, Config>& reaper_;
     extractions_type& extractions_;
     // The slots that it has still to look at.
     plain<std::size_t> next_{0};

@@ -14,7 +14,7 @@ namespace handlepool::detail {
 
 /// The order that a sort has begun to bring the objects in, while it is not reached: for each slot the number
 /// of its object in that order. So it lasts while objects move and end, and a new object in a slot has none.
-/// For whoever has closed the gate, but for its memory().
+/// Only the thread that has closed the gate uses it, except for its memory().
 template <class Policy>
 class begun_order {
 public:

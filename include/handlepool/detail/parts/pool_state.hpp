@@ -1,81 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/for_ranges_or_throw.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/memory_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
-#include <handlepool/detail/objects/dense_iterator.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/parts/begun_order.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
-#include <handlepool/detail/placement/nursery.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
-#include <handlepool/executor.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace handlepool::detail {
-
-template <class T, class Config>
-class dense_promoter;
-
-/// Objects are created in a nursery, and packed into a dense store.
-template <class Config>
-struct placement_parts<Config, dense_placement> {
-    using places = nursery<Config>;
-    template <class T>
-    using promoter = detail::dense_promoter<T, Config>;
-
-    static constexpr bool stable = false;
-
-    template <class T>
-    using iterator = dense_iterator<T>;
-    template <class T>
-    using const_iterator = const T*;
-    template <class Iterator, class Parts>
-    static Iterator first(const Parts& parts) noexcept {
-        return Iterator(parts.objects.at(location{}));
-    }
-    template <class Iterator, class Parts>
-    static Iterator last(const Parts& parts) noexcept {
-        return Iterator(parts.objects.at(location{}) + parts.objects.size());
-    }
-
-    /// Positions of the store.
-    template <class Parts>
-    static std::size_t positions(const Parts& parts) noexcept {
-        return parts.objects.size();
-    }
-    /// The slot of the object there.
-    template <class Parts>
-    static slot_index owner_of(const Parts& parts, std::size_t position) noexcept {
-        return parts.objects.owner(dense_position{static_cast<std::uint32_t>(position)});
-    }
-    template <class Parts>
-    static location location_of(const Parts&, std::size_t position) noexcept {
-        return location{static_cast<std::uint32_t>(position)};
-    }
-
-    /// Calls `visit(object)` for each object of the store.
-    template <executor Executor, class Parts, class Visit>
-    static void for_each(Executor& executor, const Parts& parts, Visit visit) {
-        for_ranges_or_throw<typename Parts::policy>(
-            executor, parts.objects.size(), Parts::policy::compaction_grain,
-            [&](std::size_t first, std::size_t last) noexcept(noexcept(visit(parts.objects.at(location{})))) {
-                for (std::size_t i = first; i != last; ++i) {
-                    visit(parts.objects.at(location{static_cast<std::uint32_t>(i)}));
-                }
-            });
-    }
-};
 
 /// What a pool is made of: everything that threads share, except the state of the compactor and the gate.
 ///

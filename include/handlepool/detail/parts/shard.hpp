@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/placement/newborn_chain.hpp>
+#include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_claim.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
@@ -33,7 +33,7 @@ struct alignas(cache_line) shard : pin<Policy> {
     removal_chain<Policy> removals;
     slot_claim<Policy> claim;
 
-    /// For per_thread_table: its thread, which has this index, uses it for the first time.
+    /// Called by per_thread_table when the thread with this index uses the shard for the first time.
     void enter(std::uint32_t index) noexcept {
         newborns.shard = index;
         pin<Policy>::enter(index);

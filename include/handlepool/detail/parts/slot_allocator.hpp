@@ -56,8 +56,8 @@ public:
         return taken != slot_index::none ? taken : refill(mine.claim);
     }
 
-    /// Any thread: are there `count` slots? False only when at some moment of the call there were not, unless
-    /// meanwhile a compaction freed just as many as others claimed. Lock-free.
+    /// Any thread: returns whether there are `count` slots. False only when at some moment of the call there
+    /// were not, unless meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) const noexcept {
         return try_on_stable([this] { return std::pair{list().in_use(), unused()}; },
                              [&](const auto& now) {
@@ -91,9 +91,9 @@ public:
     /// Any thread: gives back a slot that was taken and not used, to whoever wants it next. Wait-free.
     void give_back(slot_index slot) noexcept { free_.give_back(raw(slot)); }
 
-    /// Compaction: the slot of a destroyed object; it goes out again after publish().
+    /// Compaction: frees the slot of a destroyed object; it goes out again after publish().
     void release(slot_index slot) noexcept { free_.release(raw(slot)); }
-    /// Any thread: `count` slots were used up, and stay out for ever. Wait-free.
+    /// Any thread: withdraws `count` slots for good, which were used up. Wait-free.
     void retire(std::size_t count) noexcept {
         if (count != 0) { // rarely: the exchange is dear
             retired_.fetch_add(count, std::memory_order::relaxed);
@@ -102,8 +102,8 @@ public:
     void publish() noexcept { free_.publish(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
-    /// Are all slots retired except those that the reuse delay holds back? These can't go out, because no
-    /// others will be freed after them.
+    /// Returns whether all slots are retired except those that the reuse delay holds back. These can't go
+    /// out, because no others will be freed after them.
     bool used_up() const noexcept { return retired() + geometry_.reuse_delay >= geometry_.slot_limit; }
 
     /// Slots that shards hold and don't use.

@@ -22,12 +22,20 @@ constexpr std::uint64_t lowest_bits(std::uint64_t bits, std::size_t most) noexce
     return most < 64 ? bits & ~rest : bits;
 }
 
+/// Calls `visit(index)` for the bits that are set, counted from `start`, as long as it returns true.
+template <class Visit>
+void for_bits_while(std::uint32_t start, std::uint64_t bits, Visit&& visit) {
+    while (bits != 0 && visit(start + static_cast<std::uint32_t>(std::countr_zero(bits)))) {
+        bits &= bits - 1;
+    }
+}
 /// Calls `visit(index)` for each bit that is set, counted from `start`.
 template <class Visit>
 void for_each_bit(std::size_t start, std::uint64_t bits, Visit&& visit) {
-    for (; bits != 0; bits &= bits - 1) {
-        visit(static_cast<std::uint32_t>(start + static_cast<std::size_t>(std::countr_zero(bits))));
-    }
+    for_bits_while(static_cast<std::uint32_t>(start), bits, [&](std::uint32_t index) {
+        visit(index);
+        return true;
+    });
 }
 
 /// Calls `visit(first, last)` for each run of set bits, counted from `start`.

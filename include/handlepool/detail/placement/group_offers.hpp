@@ -13,7 +13,6 @@
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -63,19 +62,12 @@ public:
     /// Calls `visit(place)` for the offered places of a range of one group, as long as it returns true.
     template <class Visit>
     void for_each(std::uint32_t first, std::uint32_t last, Visit visit) const {
-        if (first == last) {
-            return;
-        }
-        const std::uint32_t start = first - first % bits::group_size;
-        std::uint64_t left = offered(bits::group_of(first)) & ~(bits::of(first) - 1);
-        for (; left != 0; left &= left - 1) {
-            const std::uint32_t place = start + static_cast<std::uint32_t>(std::countr_zero(left));
-            if (place >= last || !visit(place)) {
-                return;
-            }
+        if (first != last) {
+            const std::uint32_t group = bits::group_of(first);
+            for_bits_while(bits::first_place(group), offered(group) & bits::between(first, last), visit);
         }
     }
-    /// The end of the first `left` offered places of a range of one group, which it counts down.
+    /// Returns the end of the first `left` offered places of a range of one group, and counts them down.
     std::uint32_t end_of(std::uint32_t first, std::uint32_t last, std::size_t& left) const noexcept {
         std::uint32_t end = last;
         for_each(first, last, [&](std::uint32_t place) {
@@ -86,7 +78,7 @@ public:
         return end;
     }
 
-    /// Compaction: the group has a new hole.
+    /// Compaction: notes that the group has a new hole.
     void touch(std::uint32_t group) noexcept {
         touched_[group / groups_a_word] = touched_[group / groups_a_word] | bit_of_group(group);
     }

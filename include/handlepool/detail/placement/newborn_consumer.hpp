@@ -20,7 +20,7 @@ struct all_positions {
             ++first;
         }
     }
-    /// The end of the first `left` of them, which it counts down.
+    /// Returns the end of the first `left` of them, and counts them down.
     static std::uint32_t end_of(std::uint32_t first, std::uint32_t last, std::size_t& left) noexcept {
         const auto count = static_cast<std::uint32_t>(least<std::size_t>(last - first, left));
         left -= count;
@@ -75,16 +75,34 @@ public:
         return count - (last_end - used_end);
     }
 
-    /// Calls `visit(first, last)` for the ranges of the first `most` used positions, as far as the first that
-    /// is empty. Returns whether those are all before it.
+    /// Calls `visit(first, last)` for the ranges of the first `left` used positions, as far as the first that
+    /// is empty, and counts them down. Returns whether those are all before it.
     template <class Visit>
-    bool for_used(const chain& shard, std::size_t most, Visit visit) const {
-        return visit_used(shard, most, visit);
+    bool for_used(const chain& shard, std::size_t& left, Visit visit) const {
+        bool all = true;
+        positions_.chunks.for_pending(shard.positions, [&](std::uint32_t first, std::uint32_t last) {
+            std::uint32_t end = last;
+            candidates_.for_each(first, last, [&](std::uint32_t position) {
+                const bool is_used = !is_empty(position);
+                if (is_used && left != 0) {
+                    --left;
+                    return true;
+                }
+                all = !is_used;
+                end = position;
+                return false;
+            });
+            if (end != first) {
+                visit(first, end);
+            }
+            return end == last;
+        });
+        return all;
     }
-    /// The number of those positions.
+    /// The number of those positions, `most` if there are more.
     std::size_t used(const chain& shard, std::size_t most) const {
         std::size_t left = most;
-        visit_used(shard, left, [](std::uint32_t, std::uint32_t) {});
+        for_used(shard, left, [](std::uint32_t, std::uint32_t) {});
         return most - left;
     }
 
@@ -104,10 +122,10 @@ public:
         positions_.chunks.follow(shard.positions); // so that a chunk is done with as soon as there is another
     }
 
-    /// Drains in one pass what is ready in the first `most` used positions, and in those that were pending
-    /// when the shard's chain was last looked at: `scan(first, last)` returns how many positions are ready
-    /// from the first on, and take() is called as by drain(). Returns whether it left out positions for that
-    /// limit alone.
+    /// Finds out what is ready and drains it in one pass: in the first `most` used positions, and in those
+    /// that were pending when the shard's chain was last looked at. `scan(first, last)` returns how many
+    /// positions are ready from the first on, and `take` is called as by drain(). Returns whether it left out
+    /// positions for that limit alone.
     template <class Scan, class Take>
     bool drain_ready(chain& shard, std::size_t most, Scan scan, Take take) {
         std::size_t left = least<std::size_t>(most, shard.pending);
@@ -128,30 +146,6 @@ public:
 
 private:
     bool is_empty(std::uint32_t position) const noexcept { return positions_.owners[position].is_empty(); }
-
-    /// See for_used(). Counts `most` down.
-    template <class Visit>
-    bool visit_used(const chain& shard, std::size_t& most, Visit visit) const {
-        bool all = true;
-        positions_.chunks.for_pending(shard.positions, [&](std::uint32_t first, std::uint32_t last) {
-            std::uint32_t end = last;
-            candidates_.for_each(first, last, [&](std::uint32_t position) {
-                const bool is_used = !is_empty(position);
-                if (is_used && most != 0) {
-                    --most;
-                    return true;
-                }
-                all = !is_used;
-                end = position;
-                return false;
-            });
-            if (end != first) {
-                visit(first, end);
-            }
-            return end == last;
-        });
-        return all;
-    }
 
     newborn_positions<Config>& positions_;
     const Candidates& candidates_;

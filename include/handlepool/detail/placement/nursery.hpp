@@ -208,22 +208,13 @@ public:
 
     // ---- Compaction's end of the queues, see newborn_consumer
 
-    template <class Visit>
-    void for_pending(const chain& shard, Visit visit) const {
-        consumer_.for_pending(shard, visit);
-    }
-    std::size_t pending(const chain& shard) const { return consumer_.pending(shard); }
-    template <class Visit>
-    bool for_used(const chain& shard, std::size_t most, Visit visit) const {
-        return consumer_.for_used(shard, most, visit);
-    }
-    std::size_t used(const chain& shard, std::size_t most) const { return consumer_.used(shard, most); }
+    auto& consumer() noexcept { return consumer_; }
 
-    /// Compaction: returns how many positions can be drained, counted from `first`: it stops at one that is
-    /// empty or whose object is not published. Marks the vacated positions before that as gone. For any
-    /// number of ranges at the same time.
-    std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
-                                 const slot_table<Config>& table) noexcept {
+    /// Compaction: returns how many positions are ready, counted from `first`: it stops at one that is empty
+    /// or whose object is not published. Marks the vacated positions before that as gone. For any number of
+    /// ranges at the same time.
+    std::uint32_t scan_ready(std::uint32_t first, std::uint32_t last,
+                             const slot_table<Config>& table) noexcept {
         for (std::uint32_t position = first; position != last; ++position) {
             table.prefetch_slot(table.slot_of(positions_.owners[position].value()));
         }
@@ -235,22 +226,6 @@ public:
         return last - first;
     }
 
-    /// Compaction: passes the shard's next `count` positions, which are ready, in runs of neighbours: calls
-    /// `take(first position, count)`, which calls take_out() for each.
-    template <class Take>
-    void drain(chain& shard, std::size_t count, Take take) {
-        consumer_.drain(shard, count, take);
-    }
-    /// Compaction: finds out what is ready and drains it in one pass, in the first `most` positions that are
-    /// not empty, and in those that were pending when the shard's chain was last looked at. Returns whether
-    /// it left out positions for that limit alone.
-    template <class Take>
-    bool drain_ready(chain& shard, std::size_t most, const slot_table<Config>& table, Take take) {
-        return consumer_.drain_ready(
-            shard, most,
-            [&](std::uint32_t first, std::uint32_t last) { return scan_published(first, last, table); },
-            take);
-    }
     /// Compaction: leaves a position that is ready empty for its next use. Returns the handle of its newborn,
     /// which is to be moved away; zero when there is none any more.
     value_type take_out(nursery_position position) noexcept { return positions_[position].take_out(); }

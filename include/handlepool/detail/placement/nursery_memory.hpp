@@ -31,15 +31,15 @@ public:
 
     explicit nursery_memory(newborn_positions<Config>& positions) noexcept : positions_(positions) {}
 
-    /// Shard: a chunk was given back that compaction has never seen. Relaxed: compaction claims the chunk
-    /// before it gives its memory back.
+    /// Shard: notes a chunk that was given back before compaction has seen it. Relaxed: compaction claims the
+    /// chunk before it gives its memory back.
     void note_unused(std::uint32_t chunk) noexcept {
         std::uint32_t end = unused_end_.load(std::memory_order::relaxed);
         while (end <= chunk &&
                !unused_end_.compare_exchange_weak(end, chunk + 1, std::memory_order::relaxed)) {
         }
     }
-    /// Compaction: a chunk was drained in this frame.
+    /// Compaction: notes a chunk that was drained in this frame.
     void note_drained(std::uint32_t chunk) noexcept {
         drained_ = drained_ + 1;
         touched_.touch(std::size_t{chunk} + 1);
@@ -86,7 +86,7 @@ public:
         positions_.discard(objects, left, left_end);
     }
 
-    /// The memory was dropped. Only while nobody else uses it.
+    /// Forgets the memory, which was dropped. Only while nobody else uses it.
     void reset() noexcept {
         touched_.discarded();
         kept_ = 0;

@@ -30,7 +30,7 @@ struct place_bits {
     static constexpr std::uint64_t of(std::uint32_t place) noexcept {
         return std::uint64_t{1} << (place % group_size);
     }
-    /// Those of a range of one group, which may be empty.
+    /// The bits of the places in a range of one group, which may be empty.
     static constexpr std::uint64_t between(std::uint32_t first, std::uint32_t last) noexcept {
         return bits_from(first % group_size, last - first);
     }
@@ -64,7 +64,7 @@ public:
 
     /// Promoted objects of a group, a bit for each. Not during a compaction, but by it.
     std::uint64_t operator[](std::size_t group) const noexcept { return promoted_[group]; }
-    /// Those of all groups.
+    /// The bits of all groups, a word for each.
     const word* data() const noexcept { return promoted_.data(); }
 
     bool contains(std::uint32_t place) const noexcept {
@@ -74,8 +74,8 @@ public:
     /// The places of a group that have no promoted object.
     std::uint64_t holes(std::size_t group) const noexcept { return bits::all & ~promoted_[group]; }
 
-    /// Compaction: the newborns that a scan has found in a group, until they are promoted. For any number of
-    /// groups at the same time.
+    /// Compaction: notes the newborns that a scan has found in a group, until they are promoted. For any
+    /// number of groups at the same time.
     void note_newborns(std::uint32_t group, std::uint64_t found) noexcept { newborns_[group] = found; }
     /// Compaction: promotes them, and returns their bits.
     std::uint64_t promote(std::uint32_t group) noexcept {
@@ -84,7 +84,7 @@ public:
         add_to_count(std::popcount(newborns));
         return newborns;
     }
-    /// Compaction: the object at the place was destroyed. False when it was a newborn.
+    /// Compaction: takes the bit of an object that was destroyed. Returns false when it was a newborn.
     bool demote(std::uint32_t place) noexcept {
         const std::uint32_t group = bits::group_of(place);
         const std::uint64_t promoted = promoted_[group];

@@ -187,21 +187,12 @@ public:
 
     // ---- Compaction's end of the queues, see newborn_consumer: places that were not offered count as none
 
-    template <class Visit>
-    void for_pending(const chain& shard, Visit visit) const {
-        consumer_.for_pending(shard, visit);
-    }
-    std::size_t pending(const chain& shard) const { return consumer_.pending(shard); }
-    template <class Visit>
-    bool for_used(const chain& shard, std::size_t most, Visit visit) const {
-        return consumer_.for_used(shard, most, visit);
-    }
-    std::size_t used(const chain& shard, std::size_t most) const { return consumer_.used(shard, most); }
+    auto& consumer() noexcept { return consumer_; }
 
-    /// Compaction: returns how many places can be drained, counted from `first`, all of one group; see
-    /// nursery. Notes which of them newborns have. For any number of ranges at the same time.
-    std::uint32_t scan_published(std::uint32_t first, std::uint32_t last,
-                                 const slot_table<Config>& table) noexcept {
+    /// Compaction: returns how many places are ready, counted from `first`, all of one group; see nursery.
+    /// Notes which of them newborns have. For any number of ranges at the same time.
+    std::uint32_t scan_ready(std::uint32_t first, std::uint32_t last,
+                             const slot_table<Config>& table) noexcept {
         std::uint64_t newborns = 0;
         std::uint32_t end = last;
         offers_.for_each(first, last, [&](std::uint32_t place) {
@@ -215,24 +206,20 @@ public:
         return end - first;
     }
 
-    /// Compaction: passes the shard's next `count` places, as many as were found ready, and promotes the
-    /// newborns among them: then it calls `born(place)`.
+    /// Compaction: promotes the newborns in places of one group, as many as were found ready, and calls
+    /// `born(place)` for each.
     template <class Born>
-    void drain(chain& shard, std::size_t count, Born born) {
-        consumer_.drain(shard, count, [&](nursery_position first, std::uint32_t ready) {
-            promote_ready(raw(first), ready, born);
-        });
-    }
-    /// Compaction: finds out what is ready and drains it in one pass; see nursery.
-    template <class Born>
-    bool drain_ready(chain& shard, std::size_t most, const slot_table<Config>& table, Born born) {
-        return consumer_.drain_ready(
-            shard, most,
-            [&](std::uint32_t first, std::uint32_t last) { return scan_published(first, last, table); },
-            [&](nursery_position first, std::uint32_t ready) { promote_ready(raw(first), ready, born); });
+    void promote(nursery_position first, std::uint32_t ready, Born born) {
+        const std::uint32_t group = bits::group_of(raw(first));
+        const std::uint64_t newborns = promoted_.promote(group);
+        bits::for_each(group, newborns, born);
+        // Others are rare: places of objects that were never promoted, or whose constructors threw.
+        bits::for_each(group,
+                       offers_.offered(group) & bits::between(raw(first), raw(first) + ready) & ~newborns,
+                       [this](nursery_position place) { positions_[place].clear(); });
     }
 
-    /// Compaction: the object at the place was destroyed. False when it was a newborn.
+    /// Compaction: notes that the object at the place was destroyed. Returns false when it was a newborn.
     bool demote(nursery_position place) noexcept {
         if (!promoted_.demote(raw(place))) {
             return false;
@@ -360,17 +347,6 @@ private:
     std::uint32_t take_held(chain& shard) noexcept {
         const std::uint32_t place = take_in_group(shard);
         return place != none ? place : positions_.take_vacated(shard).value_or(none);
-    }
-
-    /// Compaction: promotes the newborns in `count` places of one group, as many as were found ready.
-    template <class Born>
-    void promote_ready(std::uint32_t first, std::uint32_t count, Born& born) {
-        const std::uint32_t group = bits::group_of(first);
-        const std::uint64_t newborns = promoted_.promote(group);
-        bits::for_each(group, newborns, born);
-        // Others are rare: places of objects that were never promoted, or whose constructors threw.
-        bits::for_each(group, offers_.offered(group) & bits::between(first, first + count) & ~newborns,
-                       [this](nursery_position place) { positions_[place].clear(); });
     }
 
     template <class Objects>

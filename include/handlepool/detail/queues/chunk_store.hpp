@@ -54,7 +54,7 @@ class chunk_store {
 public:
     using chain = chunk_chain<Policy>;
 
-    /// Of `max_threads` producers at the most.
+    /// Serves `max_threads` producers at most.
     chunk_store(const allocation_label& what_for, std::size_t chunks, std::size_t chunk_size,
                 std::size_t max_threads = (std::numeric_limits<std::size_t>::max)())
         : chunk_size_(static_cast<std::uint32_t>(chunk_size)),
@@ -67,7 +67,8 @@ public:
     std::size_t chunks() const noexcept { return next_.size(); }
     std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
 
-    /// Producer: has its chunk a position left, so that the next take() meets no other thread?
+    /// Producer: returns whether its chunk has a position left, so that the next take() meets no other
+    /// thread.
     static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
 
     /// Producer: takes the chain's next position. Nothing when no chunk is left, or after `tries` lost
@@ -125,8 +126,8 @@ public:
         queue.put_end = queue.put + chunk_size_;
     }
 
-    /// Consumer: does `queue.get` name a position that the producer may have taken? Steps to the next chunk
-    /// where the current one is used up, which is then given back by recycle().
+    /// Consumer: returns whether `queue.get` names a position that the producer may have taken. Steps to the
+    /// next chunk where the current one is used up, which is then given back by recycle().
     bool follow(chain& queue) noexcept {
         if (queue.get != queue.get_end) {
             return true;
@@ -167,8 +168,8 @@ public:
         free_.publish();
     }
 
-    /// Consumer: the same without an order, as if they had not been used: shards claim them before others,
-    /// the lowest first. Before that, calls `clear(chunk)` for each.
+    /// Consumer: gives those chunks back without an order, as if they had not been used: shards claim them
+    /// before others, the lowest first. Before that, calls `clear(chunk)` for each.
     template <class Clear>
     void give_back_finished(Clear clear) {
         constexpr std::size_t word_size = std::remove_reference_t<decltype(given_back())>::bits_per_word;
@@ -253,20 +254,20 @@ private:
         last_finished_ = chunk;
     }
 
-    /// To the first chunk of a chain, and to the one after a chunk.
+    /// The links to the first chunk of a chain, and to the one after a chunk.
     static link first_of(const chain& queue) noexcept { return queue.first.load(std::memory_order::relaxed); }
     link link_after(std::uint32_t chunk) const noexcept {
         return link_of(chunk).load(std::memory_order::relaxed);
     }
 
-    /// From the chunk to the next one. The first chunk's lies last in memory: see memory_plan.
+    /// The link from a chunk to the next one. The first chunk's lies last in memory: see memory_plan.
     atomic_link& link_of(std::uint32_t chunk) noexcept { return next_[next_.size() - 1 - chunk]; }
     const atomic_link& link_of(std::uint32_t chunk) const noexcept { return next_[next_.size() - 1 - chunk]; }
 
     std::uint32_t chunk_size_;
     Supply free_;
     typename Policy::template array<atomic_link> next_;
-    // Of the consumer: the chunks that the chains have done with.
+    // The consumer's: the chunks that the chains have done with.
     typename Policy::template plain<link> first_finished_{link::none};
     typename Policy::template plain<std::uint32_t> last_finished_{0};
 };

@@ -25,8 +25,8 @@ struct removal_chain {
     typename Policy::template plain<std::uint64_t> seen{0};
 
     /// Any thread: exact for what happened before.
-    bool empty() const noexcept { return waiting() == 0; }
-    std::size_t waiting() const noexcept {
+    bool empty() const noexcept { return pending() == 0; }
+    std::size_t pending() const noexcept {
         const std::uint64_t before = drained.load(std::memory_order::relaxed);
         return static_cast<std::size_t>(queued.load(std::memory_order::relaxed) - before);
     }
@@ -56,7 +56,7 @@ public:
           chunks_(what_for, chunks, chunk_size, max_threads),
           records_(what_for, chunks_.positions(), 0) {}
 
-    /// Shard: false when its queue is full. Wait-free.
+    /// Shard: queues a record. Returns false when its queue is full. Wait-free.
     bool push(chain& shard, value_type record) noexcept {
         const std::uint64_t queued = shard.queued.load(std::memory_order::relaxed);
         // A count of drained records that is seen late only makes the queue look fuller than it is.
@@ -75,13 +75,13 @@ public:
         return true;
     }
 
-    /// Compaction: looks how many records the shard's queue has. One look: a queue that is filled all the
-    /// time must not hold compaction up.
+    /// Compaction: looks how many records the shard's queue has. It looks once: a queue that is filled all
+    /// the time must not hold compaction up.
     void look(chain& shard) noexcept {
         // (8) acquire: pairs with (7)
         shard.seen = shard.queued.load(std::memory_order::acquire);
     }
-    /// Compaction: how many records drain() takes.
+    /// Compaction: returns how many records drain() takes.
     static std::size_t seen(const chain& shard) noexcept {
         return static_cast<std::size_t>(shard.seen - shard.drained.load(std::memory_order::relaxed));
     }
