@@ -245,7 +245,7 @@ TYPED_TEST(container_states, forget_the_pool_before) {
 
 // An object whose handle was revoked stays a member under that one, unless the new one comes in its place.
 TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
-    using states = states_of<TypeParam>;
+    using kind = states_of<TypeParam>;
     const std::function<void(ship_pool&, ship)> each_end[] = {
         [](ship_pool& ships, ship which) { ships.erase(which); },
         [](ship_pool& ships, ship which) { ships.extract(which, [](int&&) {}); },
@@ -259,19 +259,19 @@ TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
             for (const auto& end : each_end) {
                 ship_pool ships({.name = "ships", .capacity = 10});
                 TypeParam one = this->empty();
-                states::attach(one, ships);
+                kind::attach(one, ships);
                 const ship before = ships.emplace(20);
                 const ship other = ships.emplace(21);
                 if (!newborn) {
                     ships.compact();
                 }
-                EXPECT_TRUE(has(one, before) || states::add(one, before, 20));
-                EXPECT_TRUE(has(one, other) || states::add(one, other, 21));
+                EXPECT_TRUE(has(one, before) || kind::add(one, before, 20));
+                EXPECT_TRUE(has(one, other) || kind::add(one, other, 21));
                 const ship after = ships.revoke(before);
                 EXPECT_TRUE(has(one, before));
                 EXPECT_FALSE(has(one, after));
                 if (replaced) {
-                    EXPECT_TRUE(states::add(one, after, 20));
+                    EXPECT_TRUE(kind::add(one, after, 20));
                     EXPECT_FALSE(has(one, before));
                     EXPECT_TRUE(has(one, after));
                 }
