@@ -235,7 +235,8 @@ public:
     /// Calls `body(element...)` for each row of the dense store, with its elements in the columns named, or
     /// in all columns when none is. A column named as `const C`, and every column of a const pool, is passed
     /// as `const C&`. Reads no column but those. The body may create and erase.
-    /// Progress: linear. Throws what the body throws.
+    /// Progress: linear.
+    /// Throws what the body throws.
     template <class... Columns, class Body>
         requires((is_column<Columns> && ...))
     void for_each(Body body) {

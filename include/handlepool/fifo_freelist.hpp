@@ -158,7 +158,7 @@ private:
         return block;
     }
 
-    /// Producer: have all entries of a full block been read?
+    /// Producer: returns whether all entries of a full block have been read.
     bool was_read(std::uint32_t block) const noexcept {
         // (49) acquire: pairs with (48), so that entries are written again after their reading
         return read_[block].load(std::memory_order::acquire) == block_size;

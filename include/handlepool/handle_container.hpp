@@ -96,7 +96,7 @@ protected:
     /// The container that derives from this one.
     Container& self() noexcept { return static_cast<Container&>(*this); }
 
-    /// Can the object become a member? Not if it is one, or is known to be stale. Throws
+    /// Returns whether the object can become a member: not if it is one, or is known to be stale. Throws
     /// std::invalid_argument for a handle that is refused.
     bool can_join(handle_type handle) const {
         return link_.admits(handle, members_.pool_id()) && !members_.has_since(handle);

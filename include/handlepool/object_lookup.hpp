@@ -41,7 +41,8 @@ public:
     object_lookup(detail::slot_lookup<Config> table, places objects) noexcept
         : slots_(table), objects_(objects) {}
 
-    /// Returns whether the handle's object is alive. Any thread, at any time. Progress: wait-free, constant.
+    /// Returns whether the handle's object is alive. Any thread, at any time.
+    /// Progress: wait-free, constant.
     bool contains(Handle handle) const noexcept { return slots_.is_alive(handle.value()); }
 
     /// The handle's object, or null when the handle is stale. Any thread, within the frame contract.
@@ -50,9 +51,10 @@ public:
 
     /// Writes to `out` what find() returns for each handle of a range, and returns the end of what was
     /// written. Slots and objects are prefetched, so that the look-ups wait for memory together, and not one
-    /// after the other: for many handles that are in no cache. Handles are read some 32 ahead.
-    /// Any thread, within the frame contract. Progress: wait-free, linear. Throws what reading handles and
-    /// writing pointers throws.
+    /// after the other: for many handles that are in no cache. Handles are read some 32 ahead. Any thread,
+    /// within the frame contract.
+    /// Progress: wait-free, linear.
+    /// Throws what reading handles and writing pointers throws.
     template <detail::range_of<Handle> Range, std::output_iterator<pointer> OutputIt>
     OutputIt find(Range&& handles, OutputIt out) const {
         look_ahead(handles, [&](Handle handle) {
@@ -64,9 +66,10 @@ public:
 
     /// Calls `visit(object)`, or `visit(handle, object)`, for each handle of a range whose object lives when
     /// its turn comes, in their order; a raw pool's object is passed as a pointer. Returns how many. With
-    /// prefetches, like find() of a range. `visit` may use the pool, also to create and erase.
-    /// Any thread, within the frame contract. Progress: wait-free, linear. Throws what reading handles and
-    /// `visit` throw.
+    /// prefetches, like find() of a range. `visit` may use the pool, also to create and erase. Any thread,
+    /// within the frame contract.
+    /// Progress: wait-free, linear.
+    /// Throws what reading handles and `visit` throw.
     template <detail::range_of<Handle> Range, class Visit>
     std::size_t for_each(Range&& handles, Visit visit) const {
         std::size_t visited = 0;

@@ -78,11 +78,12 @@ public:
 
     /// Creates an object from `args` and returns its handle, which resolves in every thread from here on. An
     /// aggregate is made by braces, `T{args...}`, which refuse values that would be narrowed; any other
-    /// object by parentheses. Progress: lock-free; wait-free except in calls that claim slots or nursery
-    /// space, each about once in up to `policy::claim_size` or `policy::nursery_chunk` calls; amortized
-    /// constant. Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads,
-    /// foreign_module, what T's constructor throws, and on Windows std::bad_alloc where the system has no
-    /// memory for the object; then nothing has changed.
+    /// object by parentheses.
+    /// Progress: lock-free; wait-free except in calls that claim slots or nursery space, each about once in
+    /// up to `policy::claim_size` or `policy::nursery_chunk` calls; amortized constant.
+    /// Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads, foreign_module,
+    /// what T's constructor throws, and on Windows std::bad_alloc where the system has no memory for the
+    /// object; then nothing has changed.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     handle_type emplace(Args&&... args) {
@@ -276,8 +277,9 @@ public:
     const_iterator cend() const noexcept { return end(); }
 
     /// Calls `visit(object)` for each object of the store; with an executor for ranges of them at the same
-    /// time. Progress: wait-free, linear. Throws what `visit` throws, in an executor's threads the first of
-    /// it, when all have ended.
+    /// time.
+    /// Progress: wait-free, linear.
+    /// Throws what `visit` throws, in an executor's threads the first of it, when all have ended.
     template <std::invocable<T&> Visit, executor Executor = inline_executor>
     void for_each(Visit visit, Executor&& executor = Executor()) {
         core().store().for_each(

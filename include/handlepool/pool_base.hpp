@@ -105,8 +105,10 @@ public:
     /// and the pool's destructor also deliver pending objects. A sink takes a `T&&`, or a row whose elements
     /// it may move from; in a raw_pool it takes a pointer, and must end the object itself, by moving it away
     /// with the type's relocate or by destroying it. It may use the pool like a destructor, and must not
-    /// throw. Progress: lock-free, except for the allocation of one record; a stale handle allocates nothing.
-    /// Constant. Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
+    /// throw.
+    /// Progress: lock-free, except for the allocation of one record; a stale handle allocates nothing.
+    /// Constant.
+    /// Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, typename detail::object_access<T>::given_away>
     bool extract(handle_type handle, Sink sink) {
@@ -135,7 +137,8 @@ public:
     /// old handle is stale from here on in every thread, as after an erase. Exactly one of all revokes and
     /// erases of a handle succeeds. Returns the null handle when the handle is stale, or is the last one that
     /// its slot can have, which the object then keeps. Each revoke uses up one of the handles that a slot can
-    /// have: see pool_stats::handle_limit. Progress: wait-free, constant.
+    /// have: see pool_stats::handle_limit.
+    /// Progress: wait-free, constant.
     handle_type revoke(handle_type handle) noexcept {
         return handle_type::from_value(core().revoke(handle.value()));
     }
@@ -218,8 +221,9 @@ public:
 
     /// Calls `function(object)` while a guard keeps compactions from moving or destroying the handle's
     /// object. Returns whether the object was alive; otherwise the function is not called. Guards don't
-    /// exclude other threads: see pin(). Progress: blocking, like access(). Throws what access() throws, and
-    /// what the function throws.
+    /// exclude other threads: see pin().
+    /// Progress: blocking, like access().
+    /// Throws what access() throws, and what the function throws.
     template <class Function>
         requires std::invocable<Function&, typename detail::object_access<T>::reference>
     bool visit(handle_type handle, Function&& function) {
@@ -281,19 +285,20 @@ public:
 
     /// Destroys erased objects, takes newborns into the store and, in dense pools, closes the holes; the
     /// executor runs its loops. Handle operations may go on concurrently; some of what they do then may be
-    /// left to the next compaction. Progress: blocking: waits for access guards. Linear in removals and
-    /// newborns, not in the pool's size; with the option `keep_order` also in the objects behind the first
-    /// hole, and after clear() in the slots ever used. Throws compaction_conflict when a compaction is
-    /// running, or the calling thread made a guard that still exists; and what the executor's
-    /// begin_compaction throws. Then the compaction has not begun.
+    /// left to the next compaction.
+    /// Progress: blocking: waits for access guards. Linear in removals and newborns, not in the pool's size;
+    /// with the option `keep_order` also in the objects behind the first hole, and after clear() in the slots
+    /// ever used.
+    /// Throws compaction_conflict when a compaction is running, or the calling thread made a guard that still
+    /// exists; and what the executor's begin_compaction throws. Then the compaction has not begun.
     template <executor Executor = inline_executor>
     compaction_stats compact(Executor&& executor = Executor()) {
         return core().compact(executor);
     }
 
     /// Like compact(), but returns nothing, and does nothing, when it can't start at once, or when guards
-    /// that the last compaction kept waiting have not passed yet. Progress: never waits for guards or for
-    /// another compaction.
+    /// that the last compaction kept waiting have not passed yet.
+    /// Progress: never waits for guards or for another compaction.
     template <executor Executor = inline_executor>
     std::optional<compaction_stats> try_compact(Executor&& executor = Executor()) {
         return core().try_compact(executor);
@@ -316,7 +321,8 @@ public:
     }
 
     /// Returns whether a compaction would find nothing to do. Any thread, at any time; exact for what
-    /// happened before the call. Progress: wait-free, linear in the shards.
+    /// happened before the call.
+    /// Progress: wait-free, linear in the shards.
     bool idle() const noexcept { return core().idle(); }
 
     // ---- The whole pool: one thread at a time, not while a compaction runs; others may use handles
@@ -355,8 +361,9 @@ public:
 
     /// Extracts all objects that are alive when the call begins, newborns too, by a compaction that passes
     /// each to `sink(handle, object)` before it destroys it: those of the store in its order, then newborns
-    /// in the order of their slots. Returns how many. The sink follows the rules of extract(). Progress:
-    /// blocking: waits for access guards. Linear in the slots ever used, with working memory for the handles.
+    /// in the order of their slots. Returns how many. The sink follows the rules of extract().
+    /// Progress: blocking: waits for access guards. Linear in the slots ever used, with working memory for
+    /// the handles.
     /// Throws what compact() throws, and std::bad_alloc; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, handle<T, layout>, typename detail::object_access<T>::given_away>
@@ -375,8 +382,9 @@ public:
     /// Erased objects keep their memory until a compaction has destroyed them. Another thread that has
     /// created objects, even if it has ended, keeps the places that it has claimed and not used, those of 63
     /// objects at most; in stable pools also those of up to three more groups of 64, of which most were in
-    /// use when it claimed them. Progress: blocking: waits for access guards. Linear in the memory returned
-    /// and the shards. Throws what compact() throws.
+    /// use when it claimed them.
+    /// Progress: blocking: waits for access guards. Linear in the memory returned and the shards.
+    /// Throws what compact() throws.
     void shrink_to_fit() { core().shrink_to_fit(); }
 
     /// Like shrink_to_fit(), but returns false, and does nothing, when a guard is held or a compaction is
@@ -414,7 +422,9 @@ public:
     pool_stats stats() const { return core().stats(); }
 
     /// Describes a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is known
-    /// only with the option `remember_frames`. Progress: lock-free, constant. Throws std::bad_alloc.
+    /// only with the option `remember_frames`.
+    /// Progress: lock-free, constant.
+    /// Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core().describe(handle.value()); }
 
     /// Returns the handles of at most `most` living objects, the oldest first: with the option
@@ -495,13 +505,13 @@ private:
     core_type core_;
 };
 
-/// Erases the objects for which `predicate(object)` is true: those of the store in their order, then
-/// those created since the last compaction. Returns how many it erased, without those that other threads
-/// erased or revoked concurrently. Objects created concurrently may be left out. The predicate may use
-/// the pool. An executor's threads call the predicate at the same time; it must run no compaction
-/// meanwhile. Progress: that of erase() for each object; linear in the store, and in the slots ever used
-/// if anything was created since the last compaction. Throws what the predicate throws, in an executor's
-/// threads the first of it; then it has erased some.
+/// Erases the objects for which `predicate(object)` is true: those of the store in their order, then those
+/// created since the last compaction. Returns how many it erased, without those that other threads erased or
+/// revoked concurrently. Objects created concurrently may be left out. The predicate may use the pool. An
+/// executor's threads call the predicate at the same time; it must run no compaction meanwhile.
+/// Progress: that of erase() for each object; linear in the store, and in the slots ever used if anything was
+/// created since the last compaction.
+/// Throws what the predicate throws, in an executor's threads the first of it; then it has erased some.
 template <class T, class Traits, class Predicate, executor Executor = inline_executor>
     requires std::predicate<Predicate&, typename detail::object_access<T>::reference>
 std::size_t erase_if(pool_base<T, Traits>& pool, Predicate predicate, Executor&& executor = Executor()) {

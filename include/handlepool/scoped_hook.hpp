@@ -62,8 +62,9 @@ public:
     /// program's threads, nor one that is running in the calling thread, such as when the hook itself
     /// disconnects. One that is running in another thread may still be calling it; to make sure that it
     /// isn't, take an access guard of the pool afterwards. The hook is destroyed by the pool's next
-    /// compaction, or with the pool; a service compacts no idle pools. Does nothing when there is no
-    /// hook. Any thread, at any time, one at a time for each scoped_hook. Progress: wait-free, constant.
+    /// compaction, or with the pool; a service compacts no idle pools. Does nothing when there is no hook.
+    /// Any thread, at any time, one at a time for each scoped_hook.
+    /// Progress: wait-free, constant.
     void disconnect() noexcept {
         if (switch_ != nullptr) {
             switch_->turn_off();
@@ -78,8 +79,8 @@ public:
         }
     }
 
-    /// Will the hook be called? Not after disconnect() or release(), and not after the pool's end.
-    /// Threads and progress: those of disconnect().
+    /// Returns whether the hook will be called: not after disconnect() or release(), nor after the pool's
+    /// end. Threads and progress: those of disconnect().
     bool connected() const noexcept { return switch_ != nullptr && switch_->is_on(); }
 
 private:

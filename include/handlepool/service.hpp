@@ -145,13 +145,13 @@ public:
     // that began before its handle's pool was removed must end before the compaction that destroys the pool
     // begins. A thread that is not ordered with the frames sees to it by a guard.
 
-    /// Is the handle's object alive?
+    /// Returns whether the handle's object is alive.
     bool contains(handle_type handle) const noexcept {
         const pool_type* const owner = pools_.route(handle);
         return owner != nullptr && owner->contains(handle);
     }
 
-    /// Is the handle stale, reserved, or that of a living object? See pool::state.
+    /// Returns whether the handle is stale, reserved, or names a living object: see state() of pools.
     handle_state state(handle_type handle) const noexcept {
         const pool_type* const owner = pools_.route(handle);
         return owner != nullptr ? owner->state(handle) : handle_state::stale;
@@ -255,7 +255,8 @@ public:
     /// Like compact(), but returns nothing when a guard of the service is held or a compaction of it is
     /// running. Leaves out the pools whose guards are held, and what another thread is changing or viewing
     /// just then: a pool that is being added may miss this frame, and a removed one may live a frame longer.
-    /// Throws nothing of its own. Progress: never waits for guards, for another compaction or for a mutex.
+    /// Throws nothing of its own.
+    /// Progress: never waits for guards, for another compaction or for a mutex.
     std::optional<service_compaction> try_compact() { return try_compact(inline_executor()); }
     std::optional<service_compaction> try_compact(executor_ref executor) {
         return compactor_.try_compact(executor);
@@ -284,8 +285,8 @@ public:
 
     /// Like shrink_to_fit(), but returns nothing where that would wait or throw because of the service; and
     /// leaves out the pools of which that is true, and those that another thread is adding just then. Any
-    /// thread, at any time. Throws nothing. Progress: never waits for guards, for a compaction or for a
-    /// mutex.
+    /// thread, at any time. Throws nothing.
+    /// Progress: never waits for guards, for a compaction or for a mutex.
     std::optional<service_shrink> try_shrink_to_fit() noexcept { return compactor_.try_shrink(); }
 
     /// Compactions so far. Any thread, at any time; wait-free, constant.
@@ -297,11 +298,11 @@ public:
     /// A moment's view of each pool; costs what pool::stats costs for each.
     service_stats stats() const;
 
-    /// Is an access guard of the service, or of one of its pools, held at this moment? Linear in the pools
-    /// and the threads that have used them.
+    /// Returns whether a guard of the service, or of one of its pools, is held at this moment. Linear in the
+    /// pools and the threads that have used them.
     bool has_guards() const;
 
-    /// Does a compaction of the service, or of one of its pools, run at this moment, or wait for guards?
+    /// Returns whether a compaction of the service, or of one of its pools, runs now, or waits for guards.
     /// Linear in the pools.
     bool is_compacting() const;
 

@@ -57,10 +57,11 @@ auto key_in_column(Key& key) noexcept {
 /// compact it; then each object moves once. An executor's threads call `compare` at the same time. `compare`
 /// must be a strict weak order, such as `<`. Any other comparison, such as `<=`, gives an arbitrary order,
 /// but loses no object and ends; a checked build ends the program with a message that names the objects, for
-/// which it compares some three times more per object. Progress: blocking: waits for access guards. One
-/// comparison an object, and no working memory, when all are in order; linear when few are not; otherwise n
-/// log n. Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws, in an
-/// executor's threads the first of it; then no object has moved.
+/// which it compares some three times more per object.
+/// Progress: blocking: waits for access guards. One comparison an object, and no working memory, when all are
+/// in order; linear when few are not; otherwise n log n.
+/// Throws compaction_conflict like compact(), std::bad_alloc, and what `compare` throws, in an executor's
+/// threads the first of it; then no object has moved.
 template <class T, class Traits, class Compare, executor Executor = inline_executor>
     requires detail::comparison_of<Compare, T> && detail::sortable<Traits>
 sort_stats sort(pool_base<T, Traits>& pool, Compare compare, Executor&& executor = Executor()) {
@@ -98,8 +99,9 @@ sort_stats sort_by(pool_base<columns<Cs...>, Traits>& pool, Key key, Executor&& 
 /// comparison of its own; objects created since then come after the others. The result tells whether the
 /// store is in order now, equal objects included. The pool remembers an order that it has not reached, in 4
 /// bytes a slot, until it is reached, until sort() finds another one, or until shrink_to_fit() or the end of
-/// all objects; after that, the order in which the objects stand counts. Progress: like sort(), and at least
-/// linear. The budget is for moves: each call compares all objects. Throws what sort() throws.
+/// all objects; after that, the order in which the objects stand counts.
+/// Progress: like sort(), and at least linear. The budget is for moves: each call compares all objects.
+/// Throws what sort() throws.
 template <class T, class Traits, class Compare, executor Executor = inline_executor>
     requires detail::comparison_of<Compare, T> && detail::sortable<Traits>
 sort_stats sort_some(pool_base<T, Traits>& pool, Compare compare, std::size_t budget,

@@ -54,7 +54,7 @@ struct row_arguments<columns<Cs...>, Args...> {
         }
     }
 
-    /// Can a row be made from these arguments, and without an exception?
+    /// Whether a row can be made from these arguments, and without an exception.
     static constexpr bool suffice() {
         return []<std::size_t... Is>(std::index_sequence<Is...>) {
             return sizeof...(Args) <= sizeof...(Cs) && (can_make<Is>() && ...);

@@ -48,14 +48,14 @@ public:
     }
     bool attached() const noexcept { return hook_.connected(); }
 
-    /// Is the object known to be dead? No hook would come for it any more.
+    /// Returns whether the object is known to be dead: no hook would come for it any more.
     template <class Handle>
     bool is_dead(Handle handle) const noexcept {
         return attached() && state_(pool_, handle.value()) == handle_state::stale;
     }
 
-    /// Can the object be a member beside those of the pool `others`, if there are any? False if it is known
-    /// to be dead. Raises std::invalid_argument for a handle that the container refuses.
+    /// Returns whether the object can be a member beside those of the pool `others`, if any: not if it is
+    /// known to be dead. Raises std::invalid_argument for a handle that the container refuses.
     template <class Handle>
     bool admits(Handle handle, std::optional<std::uint32_t> others) const {
         if (!attached()) {

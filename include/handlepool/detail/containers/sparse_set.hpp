@@ -72,11 +72,11 @@ public:
         positions_.prefetch(handle.index());
     }
 
-    /// Is the member of its slot a later handle, so that this one is stale? Constant.
+    /// Returns whether the member of its slot is a later handle, so that this one is stale. Constant.
     bool has_later(handle_type handle) const noexcept {
         return positions_[handle.index()].tag > handle.tag();
     }
-    /// Is it a member itself, or stale? Constant.
+    /// Returns whether it is a member itself, or stale. Constant.
     bool has_since(handle_type handle) const noexcept {
         return positions_[handle.index()].tag >= handle.tag();
     }

@@ -73,7 +73,7 @@ public:
     using array::type;
     using array::unpoison_objects;
 
-    /// Is this location in the dense store, rather than in the nursery?
+    /// Returns whether the location is in the dense store, rather than in the nursery.
     bool is_dense(location where) const noexcept { return raw(where) < capacity_; }
     /// The position of the dense store, or of the nursery, that a location is.
     static dense_position dense_position_of(location where) noexcept { return dense_position{raw(where)}; }

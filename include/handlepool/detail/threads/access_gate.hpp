@@ -173,7 +173,7 @@ public:
         state_.store(gate_state::open, std::memory_order::release);
     }
 
-    /// Is any guard held?
+    /// Returns whether any guard is held.
     bool pinned() const noexcept {
         // (9) seq_cst: the number of pins is part of the protocol
         for (std::size_t i = 0, last = pins_.count(); i < last; ++i) {
@@ -185,7 +185,7 @@ public:
         return false;
     }
 
-    /// Does a compaction run, or wait for guards?
+    /// Returns whether a compaction runs, or waits for guards.
     bool running() const noexcept { return state_.load(std::memory_order::relaxed) != gate_state::open; }
 
 private:

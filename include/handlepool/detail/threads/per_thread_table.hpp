@@ -55,7 +55,7 @@ public:
         return *found;
     }
 
-    /// Was the table made under the numbering of threads that the calling code uses?
+    /// Returns whether the table was made under the numbering of threads that the calling code uses.
     bool is_of_this_module() const noexcept { return numbering_ == policy::numbering(); }
 
     /// One more than the highest index that has entered; lower ones may be unused.
