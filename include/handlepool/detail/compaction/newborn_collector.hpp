@@ -65,11 +65,7 @@ public:
                     all = runs_[i].ready == runs_[i].last - runs_[i].first;
                 }
             }
-            chain& queue = parts_.shards[shard].newborns;
-            if (!all) { // what a budget has left out comes after one that is not ready
-                see_vacated(queue);
-            }
-            consumer().drain(queue, ready, take);
+            consumer().drain(parts_.shards[shard].newborns, ready, take);
         }
     }
 
