@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <typeinfo>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace handlepool::stress;

@@ -6,7 +6,6 @@
 #include <contenders.hpp>
 #include <gtest/gtest.h>
 #include <support/threads/thread_team.hpp>
-#include <tests/support/tabulate.hpp>
 
 #include <algorithm>
 #include <array>
@@ -118,7 +117,10 @@ TYPED_TEST(contenders, find_what_was_created_with_its_contents) {
 
 TYPED_TEST(contenders, do_not_find_what_was_erased) {
     TypeParam one(alive, this->fewest);
-    const auto handles = handlepool::test::tabulate(alive, [&](std::uint64_t i) { return one.create(0, i); });
+    std::vector<typename TypeParam::handle_type> handles;
+    for (std::uint64_t i = 0; i != alive; ++i) {
+        handles.push_back(one.create(0, i));
+    }
     one.end_frame();
     for (std::uint64_t i = 0; i < alive; i += 3) {
         EXPECT_TRUE(one.erase(0, handles[i]));
@@ -227,7 +229,10 @@ TYPED_TEST(contenders_for_threads, find_and_erase_what_others_created) {
 TYPED_TEST(contenders_for_threads, erase_an_object_once) {
     constexpr unsigned threads = 2;
     TypeParam one(alive, threads);
-    const auto handles = handlepool::test::tabulate(alive, [&](std::size_t i) { return one.create(0, i); });
+    std::vector<typename TypeParam::handle_type> handles;
+    for (std::size_t i = 0; i != alive; ++i) {
+        handles.push_back(one.create(0, i));
+    }
     one.end_frame();
     handlepool::support::thread_team team(threads);
     std::array<std::size_t, threads> erased{};

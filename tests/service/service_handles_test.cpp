@@ -8,9 +8,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <tests/support/tabulate.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace handlepool::test {
 namespace {
@@ -73,7 +73,10 @@ TEST(service_handles, of_32_bits_are_routed_to_their_pools) {
     auto& ships = service.add<pool<int, with_layout<layout>>>("ships", {.capacity = 1000, .max_threads = 16});
     auto& rockets = service.add<raw_pool<with_layout<layout>>>(
         "rockets", {.capacity = 100, .max_threads = 16}, raw_type{.size = 4, .alignment = 4});
-    auto all = tabulate(1000, [&](int i) { return ships.emplace(i); });
+    std::vector<handle<void, layout>> all;
+    for (int i = 0; i != 1000; ++i) {
+        all.push_back(ships.emplace(i));
+    }
     all.push_back(rockets.emplace());
     static_assert(sizeof(all[0]) == 4);
     EXPECT_EQ(service.compact().born, 1001U);

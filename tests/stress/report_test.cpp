@@ -12,13 +12,18 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <support/files/output_file.hpp>
+#include <tests/support/scratch_directory.hpp>
 
 #include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

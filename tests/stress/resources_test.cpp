@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace handlepool::stress {
