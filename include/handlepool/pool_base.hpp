@@ -234,7 +234,6 @@ public:
         return bool(pinned);
     }
     template <class Function>
-        requires std::invocable<Function&, typename detail::object_access<const T>::reference>
     bool visit(handle_type handle, Function&& function) const {
         const auto pinned = pin(handle);
         if (pinned) {

@@ -17,8 +17,6 @@ namespace {
 
 using namespace detail;
 
-namespace {
-
 template <class Setup>
 class reaper_test : public reaper_rig<Setup> {};
 
