@@ -378,6 +378,23 @@ TYPED_TEST(compact_some, objects_that_wait_are_found_and_can_be_erased) {
     EXPECT_EQ(this->people.alive(), 10);
 }
 
+TEST(compact_some_of_a_cleared_pool, is_finished_by_a_whole_compaction_that_begins_with_the_first_slot) {
+    pool<int> pool({.name = "reused", .capacity = 10, .reuse_delay = 0});
+    for (int i = 0; i != 4; ++i) {
+        pool.emplace(i);
+    }
+    pool.compact();
+    pool.clear();
+    EXPECT_EQ(pool.compact_some(2).removed, 2U);
+    for (std::uint64_t slot : {0U, 1U}) {
+        ASSERT_EQ(pool.emplace(1).index(), slot) << "where the sweep has been";
+    }
+    pool.clear();
+    EXPECT_EQ(pool.compact().removed, 4U);
+    EXPECT_EQ(pool.stats().waiting_removals, 0U);
+    EXPECT_TRUE(pool.idle());
+}
+
 TEST(compact_some_of_vacated_places, leaves_the_pool_idle_in_the_end) {
     for (const std::size_t budget : {1U, 3U, 1000U}) {
         pool<re_entrant> pool({.name = "nested", .capacity = 1000});

@@ -103,6 +103,16 @@ TEST(property_merge_test, a_removal_removes) {
     EXPECT_TRUE(bag.empty());
 }
 
+TEST(property_merge_test, removals_that_the_bag_itself_has_are_applied_too) {
+    property_bag bag;
+    bag.set_removed("gone"_key);
+    property_bag later;
+    later.set("new"_key, 1);
+    bag.merge(later, removals::apply);
+    EXPECT_EQ(bag, later);
+    EXPECT_EQ(bag.size(), 1U);
+}
+
 TEST(property_merge_test, two_changes_become_one) {
     random_source random;
     for (int round = 0; round != 300; ++round) {

@@ -198,6 +198,7 @@ TEST(property_store_names_test, a_table_that_knows_another_path_of_the_hash_refu
         "name for one of their keys gives another hash";
     EXPECT_EQ(message_of<path_collision>([&] { loaded.bags.read(bytes_in(bytes)); }), expected);
     EXPECT_EQ(loaded.bags.size(), 1U);
+    EXPECT_TRUE(loaded.bags.view(made_up(3)).contains("kept"_key)) << "nothing has changed";
     EXPECT_EQ(loaded.names.size(), 2U);
 }
 

@@ -139,6 +139,27 @@ TEST(re_entrant_destructor, may_create_look_up_and_erase) {
     EXPECT_EQ(pool.size(), 2U);
 }
 
+TEST(re_entrant_destructor, may_create_and_erase_while_the_pool_is_destroyed_or_reset) {
+    for (const bool reset : {false, true}) {
+        int destroyed = 0;
+        {
+            pool<re_entrant> pool({.name = "nested", .capacity = 10});
+            const re_entrant::callback nothing;
+            pool.emplace(nothing, [&] {
+                ++destroyed;
+                pool.erase(pool.emplace(nothing, [&] { ++destroyed; }));
+            });
+            pool.compact();
+            if (reset) {
+                pool.reset();
+                EXPECT_EQ(destroyed, 2);
+                EXPECT_EQ(pool.stats().waiting_removals, 0U);
+            }
+        }
+        EXPECT_EQ(destroyed, 2) << (reset ? "reset" : "destroyed");
+    }
+}
+
 TEST(re_entrant_destructor, may_erase_the_rest_while_the_pool_is_destroyed_or_reset) {
     int destroyed = 0;
     const re_entrant::callback nothing;
