@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -227,6 +228,32 @@ TEST_F(frame_graph_test, what_a_foreign_node_throws_ends_the_run) {
     EXPECT_EQ(next.frames, 5U);
     EXPECT_EQ(next.failure, nullptr);
     EXPECT_EQ(frames, 7);
+}
+
+TEST_F(frame_graph_test, what_a_foreign_node_throws_leaves_no_node_with_half_of_its_messages) {
+    std::atomic<bool> joined = false;
+    int frames = 0;
+    tbb::flow::continue_node<tbb::flow::continue_msg> foreign(
+        frame.graph(), [&](const tbb::flow::continue_msg&) {
+            if (++frames == 1) {
+                throw task_failure("the node fails");
+            }
+            const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+            while (!joined && std::chrono::steady_clock::now() < patience) {
+                std::this_thread::yield();
+            }
+            EXPECT_FALSE(joined) << "which comes after it";
+        });
+    frame_graph::node& join = frame.add_task("join", [&] { joined = true; });
+    tbb::flow::make_edge(frame.start(), join);
+    tbb::flow::make_edge(frame.start(), foreign);
+    tbb::flow::make_edge(foreign, join);
+    EXPECT_EQ(frame.run(1).failed_task, "a node of another kind");
+    for (int i = 0; i != 3; ++i) {
+        joined = false;
+        EXPECT_EQ(frame.run(1).frames, 1U);
+        EXPECT_TRUE(joined);
+    }
 }
 
 TEST_F(frame_graph_test, exceptions_of_any_type_are_kept) {
