@@ -125,6 +125,9 @@ std::error_code write_file(const std::filesystem::path& file, Write write) {
     }
     if (exists) {
         std::filesystem::permissions(unfinished.name(), status.permissions(), error);
+        if (error) {
+            return error;
+        }
     }
     return beside_other_users([&] {
         std::filesystem::rename(unfinished.name(), target, error);

@@ -10,6 +10,7 @@
 #include <tests/support/hostile_types.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace handlepool::test {
@@ -115,6 +116,30 @@ TYPED_TEST(pool_extract_stopped, in_a_compaction_it_leaves_what_is_taken_meanwhi
             EXPECT_TRUE(at.taken);
             at.expect_ended_once();
         });
+}
+
+// The thread is stopped over one compaction, ends while the next one goes on, and only then comes the other
+// call.
+TYPED_TEST(pool_extract_stopped, in_take_it_gets_its_object_before_later_calls_get_theirs) {
+    bool is_stopped = true;
+    for (std::size_t access = 0; is_stopped; ++access) {
+        bool goes_on = true;
+        for (std::size_t step = 0; goes_on; ++step) {
+            TypeParam at;
+            std::vector<int> order;
+            support::stepper earlier(
+                access, [&] { at.pool.extract(at.victim, [&order](counted&&) { order.push_back(1); }); });
+            is_stopped = earlier.stopped();
+            at.pool.compact();
+            support::stepper compaction(step, [&] { at.pool.compact(); });
+            goes_on = compaction.stopped();
+            earlier.finish();
+            at.pool.extract(at.others.back(), [&order](counted&&) { order.push_back(2); });
+            compaction.finish();
+            at.pool.compact();
+            ASSERT_EQ(order, (std::vector<int>{1, 2})) << "access " << access << ", step " << step;
+        }
+    }
 }
 
 } // namespace

@@ -78,9 +78,11 @@ public:
     /// are resolved. Those announced meanwhile are left to the next call.
     template <class Deliver>
     void collect(Deliver deliver) noexcept {
-        extraction* earlier = std::exchange(unresolved_, nullptr);
-        resolve_all(earlier, deliver);
-        resolve_all(take_announced(), deliver);
+        // Before the earlier ones are looked at: one that was resolved before another was announced comes
+        // first.
+        extraction* const announced = take_announced();
+        resolve_all(std::exchange(unresolved_, nullptr), deliver);
+        resolve_all(announced, deliver);
         has_unresolved_.store(unresolved_ != nullptr, std::memory_order::relaxed);
     }
 

@@ -218,11 +218,13 @@ Pool* pool_directory<Layout, Policy>::try_add(std::string& error, std::string_vi
     auto list = std::make_shared<pool_list>(*list_);
     list->push_back(made.get());
     pools_.reserve(pools_.size() + 1);
+    std::set<std::string, std::less<>> used;
     if (limits_.contains(name)) {
-        limits_used_.insert(wanted.name);
+        used.insert(wanted.name);
     }
     by_name_.try_emplace(wanted.name, made.get());
     // What follows can't fail.
+    limits_used_.merge(used);
     list_ = std::move(list);
     routes_.add(*made);
     pools_.push_back(std::move(made));
