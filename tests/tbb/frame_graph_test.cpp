@@ -197,6 +197,29 @@ TEST_F(frame_graph_test, of_several_failures_one_is_told) {
         << "of that task";
 }
 
+TEST_F(frame_graph_test, of_failures_at_the_same_time_the_first_is_told_with_its_task) {
+    std::atomic<int> running = 0;
+    const auto meet = [&] { // unless there is one thread alone, which runs one of them
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        for (++running; running < 2 && std::chrono::steady_clock::now() < patience;) {
+            std::this_thread::yield();
+        }
+    };
+    auto& soon = frame.add_task("soon", [&] {
+        meet();
+        throw task_failure("soon");
+    });
+    auto& later = frame.add_task("later", [&] {
+        meet();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        throw task_failure("later");
+    });
+    tbb::flow::make_edge(frame.start(), soon);
+    tbb::flow::make_edge(frame.start(), later);
+    const frame_run done = frame.run(1);
+    EXPECT_THAT([&] { done.rethrow(); }, testing::ThrowsMessage<task_failure>(done.failed_task));
+}
+
 TEST_F(frame_graph_test, a_compaction_that_fails_is_a_task_that_fails) {
     in_before = [&] {}; // the guard is held by the thread that runs the frame
     tbb::task_arena one(1);

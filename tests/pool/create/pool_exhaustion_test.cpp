@@ -185,5 +185,31 @@ TEST(full_pool, is_told_at_once_to_who_asks_for_more_than_can_be) {
     EXPECT_TRUE(handles.empty());
 }
 
+// Another thread creates objects before the batch has its slots.
+TEST(stopped_emplace_n, that_is_refused_gives_its_places_back) {
+    pool<std::uint64_t, with_policy<support::step_policy>> pool(
+        {.name = "stepped", .capacity = 8, .reuse_delay = 0, .max_threads = 4});
+    std::size_t refused = 0;
+    while (refused < 200) { // more often than there are chunks of places
+        bool is_stopped = true;
+        for (std::size_t access = 0; is_stopped; ++access) {
+            std::vector<decltype(pool)::handle_type> handles;
+            support::stepper victim(access, [&] { pool.try_emplace_n(5, std::back_inserter(handles), 1U); });
+            is_stopped = victim.stopped();
+            std::size_t others = 0;
+            while (pool.try_emplace(2U)) {
+                ++others;
+            }
+            victim.finish();
+            ASSERT_GE(handles.size() + others, 8U) << "access " << access;
+            refused += handles.empty() ? 1 : 0;
+            pool.clear();
+            pool.compact();
+            ASSERT_EQ(pool.stats().newborn, 0U) << "access " << access;
+        }
+    }
+    expect_consistent(pool);
+}
+
 } // namespace
 } // namespace handlepool::test
