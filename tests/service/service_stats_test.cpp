@@ -278,7 +278,7 @@ TEST(stats_prometheus, labels_are_utf8_whatever_the_name) {
 TEST(stats_prometheus, describes_its_metrics_also_without_pools) {
     const exposition text(to_prometheus({}));
     EXPECT_THAT(text.samples, SizeIs(1));
-    EXPECT_EQ(text.types.size(), 18U);
+    EXPECT_EQ(text.types.size(), 19U);
 }
 
 // ---- Leaks
