@@ -129,7 +129,7 @@ class Pool:
 
     def _sum_of_shards(self, counter):
         shards = self._parts["shards"]
-        entries = Array(shards["entries_"])
+        entries = Array(shards["entries_"]["elements_"])
         count = min(shards["count_"].number(), entries.size)
         return sum(entries[entries.size - 1 - index][counter].number() for index in range(count))
 
