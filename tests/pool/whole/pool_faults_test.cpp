@@ -140,11 +140,11 @@ TEST(re_entrant_destructor, may_create_look_up_and_erase) {
 }
 
 TEST(re_entrant_destructor, may_create_and_erase_while_the_pool_is_destroyed_or_reset) {
+    const re_entrant::callback nothing;
     for (const bool reset : {false, true}) {
         int destroyed = 0;
         {
             pool<re_entrant> pool({.name = "nested", .capacity = 10});
-            const re_entrant::callback nothing;
             pool.emplace(nothing, [&] {
                 ++destroyed;
                 pool.erase(pool.emplace(nothing, [&] { ++destroyed; }));
