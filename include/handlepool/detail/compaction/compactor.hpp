@@ -110,9 +110,7 @@ public:
     }
     std::size_t waiting_newborns() const noexcept {
         const std::uint64_t left = left_nursery(); // before those created, which are no fewer
-        return static_cast<std::size_t>(parts_.shards.sum([](const shard<policy>& one) {
-            return one.created.load(std::memory_order::relaxed);
-        }) - left);
+        return static_cast<std::size_t>(parts_.created() - left);
     }
 
     /// Returns whether nothing has happened since the last run that another one would act on. Any thread,
