@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if !defined(_WIN32) // which has no limits of files
+
 #include <sys/resource.h>
 
 #include <csignal>
@@ -28,3 +30,5 @@ private:
 };
 
 } // namespace handlepool::support
+
+#endif
