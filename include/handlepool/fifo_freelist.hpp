@@ -43,13 +43,13 @@ public:
             const auto seen = counters_.see(wanted, in_use_limit);
             if (seen.freed_count != 0) {
                 // Of an earlier round of the ring if others have claimed meanwhile; then the exchange fails.
-                const std::size_t block =
-                    place_of(seen.head / block_size).load(std::memory_order::relaxed); // carried by (13)
-                const std::size_t offset = seen.head % block_size;
-                const std::size_t count = detail::least(seen.freed_count, block_size - offset);
-                if (counters_.try_take_freed(seen, count)) {
-                    read(block, offset, count, out);
-                    return count;
+                const entry_run freed = first_freed(seen);
+                if (counters_.try_take_freed(seen, freed.count)) {
+                    copy(freed, out);
+                    // (48) release: pairs with (49): the reads above come before the next use of the entries'
+                    // memory
+                    read_[freed.block].fetch_add(freed.count, std::memory_order::release);
+                    return freed.count;
                 }
             } else if (seen.fresh_count == 0 || counters_.try_take_fresh(seen, out)) {
                 return seen.fresh_count;
@@ -58,20 +58,38 @@ public:
         return 0;
     }
 
+    /// Like claim(), while no other thread uses the freelist.
+    /// Progress: wait-free.
+    std::size_t claim_alone(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit) noexcept {
+        const auto seen = counters_.see(wanted, in_use_limit);
+        if (seen.freed_count == 0) {
+            if (seen.fresh_count != 0) {
+                counters_.take_fresh_alone(seen, out);
+            }
+            return seen.fresh_count;
+        }
+        const entry_run freed = first_freed(seen);
+        counters_.take_freed_alone(seen, freed.count);
+        copy(freed, out);
+        word& read = read_[freed.block];
+        read.store(read.load(std::memory_order::relaxed) + freed.count, std::memory_order::relaxed);
+        return freed.count;
+    }
+
     /// Producer: gives an index back, for claims after the next publish().
     /// Progress: wait-free.
     void release(std::uint32_t index) noexcept {
-        if (freed_ % block_size == 0) {
+        if (write_ % block_size == 0) [[unlikely]] {
             start_block();
         }
-        entries_[write_].store(index, std::memory_order::relaxed); // carried by (12)
-        write_ = write_ + 1;
-        freed_ = freed_ + 1;
+        const std::size_t place = write_;
+        entries_[place].store(index, std::memory_order::relaxed); // carried by (12)
+        write_ = place + 1;
     }
 
     /// Producer: lets claims take what was released.
     /// Progress: wait-free.
-    void publish() noexcept { counters_.publish(freed_); }
+    void publish() noexcept { counters_.publish(freed()); }
 
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept { start_at(fresh, 0); }
@@ -91,8 +109,9 @@ protected:
     /// been freed and claimed.
     void start_at(std::size_t fresh, std::uint64_t position) noexcept {
         counters_.set(fresh, position);
-        freed_ = position;
-        passed_ = position / block_size;
+        write_ = 0;
+        begun_ = position / block_size;
+        passed_ = begun_;
         blocks_used_ = 0;
         aside_ = 0;
         if (const std::size_t claimed = position % block_size; claimed != 0) {
@@ -125,8 +144,9 @@ private:
     /// Producer: chooses where the next entries go.
     void start_block() noexcept {
         const std::uint32_t block = unused_block();
-        read_[block].store(0, std::memory_order::relaxed);                      // carried by (12)
-        place_of(freed_ / block_size).store(block, std::memory_order::relaxed); // carried by (12)
+        read_[block].store(0, std::memory_order::relaxed);         // carried by (12)
+        place_of(begun_).store(block, std::memory_order::relaxed); // carried by (12)
+        begun_ = begun_ + 1;
         write_ = std::size_t{block} * block_size;
     }
 
@@ -164,13 +184,30 @@ private:
         return read_[block].load(std::memory_order::acquire) == block_size;
     }
 
-    /// Copies entries that the calling thread has claimed.
-    void read(std::size_t block, std::size_t offset, std::size_t count, std::uint32_t* out) noexcept {
-        for (std::size_t i = 0; i < count; ++i) {
-            out[i] = entries_[block * block_size + offset + i].load(std::memory_order::relaxed);
+    /// Entries of one block that a claim may take.
+    struct entry_run {
+        std::size_t block;
+        std::size_t offset;
+        std::uint32_t count;
+    };
+    /// The first of the freed entries that a claim has seen, as far as their block goes.
+    entry_run first_freed(const typename detail::freelist_counters<Policy>::view& seen) noexcept {
+        const std::size_t offset = seen.head % block_size;
+        return {.block = place_of(seen.head / block_size).load(std::memory_order::relaxed), // carried by (13)
+                .offset = offset,
+                .count = static_cast<std::uint32_t>(detail::least(seen.freed_count, block_size - offset))};
+    }
+    void copy(const entry_run& from, std::uint32_t* out) const noexcept {
+        for (std::size_t i = 0; i < from.count; ++i) {
+            out[i] = entries_[from.block * block_size + from.offset + i].load(std::memory_order::relaxed);
         }
-        // (48) release: pairs with (49): the reads above come before the next use of the entries' memory
-        read_[block].fetch_add(static_cast<std::uint32_t>(count), std::memory_order::release);
+    }
+
+    /// Producer: indices ever freed.
+    std::uint64_t freed() const noexcept {
+        const std::uint64_t not_written =
+            (block_size - write_ % block_size) % block_size; // of the last block
+        return begun_ * block_size - not_written;
     }
 
     detail::freelist_counters<Policy> counters_;
@@ -180,11 +217,12 @@ private:
     typename Policy::template array<word> entries_;
 
     // Of the producer alone.
-    alignas(detail::cache_line) plain<std::size_t> write_{0}; // next place among the entries
-    plain<std::uint64_t> freed_{0};                           // indices ever freed
-    plain<std::uint64_t> passed_{0};                          // blocks ever taken from the ring
-    plain<std::uint32_t> blocks_used_{0};                     // blocks that have memory
-    plain<std::size_t> aside_{0};                             // blocks put aside
+    // The next place among the entries, or the end of a block.
+    alignas(detail::cache_line) plain<std::size_t> write_{0};
+    plain<std::uint64_t> begun_{0};       // blocks ever put into the ring
+    plain<std::uint64_t> passed_{0};      // blocks ever taken from the ring
+    plain<std::uint32_t> blocks_used_{0}; // blocks that have memory
+    plain<std::size_t> aside_{0};         // blocks put aside
 };
 
 } // namespace handlepool

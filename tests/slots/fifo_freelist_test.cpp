@@ -349,6 +349,28 @@ TEST(stopped_claims_test, give_all_their_blocks_back) {
     }
 }
 
+TEST(claims_of_one_thread_alone, give_all_their_blocks_back) {
+    constexpr std::uint32_t size = 6;
+    fifo_freelist<waits_before_counting> list("list",
+                                              {.index_limit = size, .waiting_limit = size, .max_threads = 1});
+    indices all(size);
+    for (std::uint32_t i = 0; i != size; ++i) {
+        ASSERT_EQ(list.claim_alone(&all[i], 1, size), 1U);
+    }
+    ASSERT_EQ(all, sequence(0, size));
+    std::uint32_t none = 0;
+    EXPECT_EQ(list.claim_alone(&none, 1, size), 0U);
+    EXPECT_EQ(list.fresh(), size);
+    free_all(list, all);
+    for (int round = 0; round != 200; ++round) {
+        std::uint32_t one = 0;
+        ASSERT_EQ(list.claim_alone(&one, 1, size), 1U);
+        ASSERT_EQ(one, all[static_cast<std::size_t>(round) % size]);
+        ASSERT_EQ(list.in_use(), 1U);
+        free_all(list, {one});
+    }
+}
+
 // ---- Views that are stopped half-way
 // --------------------------------------------------------------------------
 

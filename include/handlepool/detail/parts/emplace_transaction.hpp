@@ -2,10 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/parts/newborn_place.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
+#include <handlepool/detail/parts/taken_slot.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,8 @@ class emplace_transaction {
 public:
     /// Throws std::bad_alloc where memory must be asked for, and there is none.
     emplace_transaction(parts_type& parts, shard_type& mine) noexcept(memory_by_touch)
-        : parts_(parts), shard_(mine), slot_{parts, parts.allocator.take(mine)}, place_(parts, mine) {
-        if (slot_.index != slot_index::none) [[likely]] {
+        : parts_(parts), shard_(mine), slot_(parts, parts.allocator.take(mine)), place_(parts, mine) {
+        if (slot_.taken()) [[likely]] {
             place_.take();
         }
     }
@@ -39,23 +39,13 @@ public:
     /// Returns the value of the object's handle.
     auto publish() noexcept {
         add(shard_.created, 1); // before anybody can erase it
-        return parts_.publish(std::exchange(slot_.index, slot_index::none), place_.release());
+        return parts_.publish(slot_.release(), place_.release());
     }
 
 private:
-    struct taken_slot {
-        ~taken_slot() {
-            if (index != slot_index::none) {
-                parts.allocator.give_back(index);
-            }
-        }
-        parts_type& parts;
-        slot_index index;
-    };
-
     parts_type& parts_;
     shard_type& shard_;
-    taken_slot slot_;
+    taken_slot<T, Config> slot_;
     newborn_place<T, Config> place_;
 };
 
@@ -68,12 +58,10 @@ class batch_transaction {
 public:
     /// Throws std::bad_alloc.
     batch_transaction(parts_type& parts, shard_type& mine, std::size_t count)
-        : parts_(parts), shard_(mine), slots_(count) {
+        : parts_(parts), shard_(mine), slots_(parts, count) {
         positions_taken_ = parts_.allocator.can_give(count) &&
                            parts_.newborns.take(shard_.newborns, count, positions_); // may throw
-        if (positions_taken_) {
-            slots_taken_ = parts_.allocator.take_many(shard_, slots_.data(), count);
-        }
+        taken_ = positions_taken_ && slots_.take(shard_);
     }
     ~batch_transaction() {
         if (taken() && constructed_ != slots_.size()) {
@@ -85,16 +73,13 @@ public:
         if (positions_taken_) {
             parts_.newborns.give_back(shard_.newborns, positions_);
         }
-        for (; slots_taken_ != 0; --slots_taken_) {
-            parts_.allocator.give_back(slot(slots_taken_ - 1));
-        }
     }
 
     batch_transaction(const batch_transaction&) = delete;
     batch_transaction& operator=(const batch_transaction&) = delete;
 
     /// False when there is no room for all.
-    bool taken() const noexcept { return positions_taken_ && slots_taken_ == slots_.size(); }
+    bool taken() const noexcept { return taken_; }
 
     /// Calls `construct(memory)` for each object.
     template <class Construct>
@@ -117,11 +102,11 @@ public:
     void publish_all(Made made) noexcept {
         const std::size_t count = std::exchange(constructed_, 0);
         positions_taken_ = false;
-        slots_taken_ = 0;
+        taken_ = false;
         parts_.newborns.append(shard_.newborns, count, positions_);
         add(shard_.created, count); // before anybody can erase one
         // Captured by value: the compiler must take it that the loop's stores change what is referred to.
-        const auto publish = [parts = &parts_, taken = slots_.data(), count,
+        const auto publish = [parts = &parts_, taken = slots_.release(), count,
                               made](std::size_t i, nursery_position position) {
             if (i + slots_ahead < count) {
                 parts->table.prefetch_slot(slot_index{taken[i + slots_ahead]});
@@ -136,18 +121,17 @@ private:
     static constexpr std::size_t newborns_ahead = 8;
     static constexpr std::size_t slots_ahead = 16;
 
-    slot_index slot(std::size_t object) const noexcept { return slot_index{slots_[object]}; }
     location where(std::size_t object) const noexcept {
         return parts_.objects.location_of(parts_.newborns.position(positions_, object));
     }
 
     parts_type& parts_;
     shard_type& shard_;
-    scratch_array<std::uint32_t> slots_; // as the freelist has written them
+    taken_slots<T, Config> slots_;
     typename placement_parts<Config>::places::batch_type positions_;
-    std::size_t slots_taken_ = 0;
     std::size_t constructed_ = 0;
     bool positions_taken_ = false;
+    bool taken_ = false;
 };
 
 } // namespace handlepool::detail

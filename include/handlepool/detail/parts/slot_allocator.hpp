@@ -55,9 +55,15 @@ public:
         return taken != slot_index::none ? taken : refill(mine.claim);
     }
 
+    /// Like take(), while no other thread uses the pool: what was released before goes out too. Wait-free.
+    slot_index take_alone(shard<policy>& mine) noexcept {
+        return mine.claim.left() != 0 ? mine.claim.take_one() : refill_alone(mine.claim);
+    }
+
     /// Any thread: returns whether there are `count` slots. False only when at some moment of the call there
     /// were not, unless meanwhile a compaction freed just as many as others claimed. Lock-free.
-    bool can_give(std::size_t count) const noexcept {
+    bool can_give(std::size_t count) noexcept {
+        publish_if_alone();
         return try_on_stable([this] { return std::pair{list().in_use(), unused()}; },
                              [&](const auto& now) {
                                  const auto& [in_use, of_them] = now;
@@ -69,6 +75,7 @@ public:
     /// Shard: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
     /// when at some moment of the call no more were left. Lock-free.
     std::size_t take_many(shard<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
+        publish_if_alone();
         std::size_t taken = 0;
         // Those that the shard holds come first, so that it doesn't look idle beside them.
         while (taken != count && mine.claim.left() != 0) {
@@ -100,6 +107,10 @@ public:
     }
     void publish() noexcept { free_.publish(); }
 
+    /// Whether one thread uses the pool alone: then slots go out again without a publish(). It says so
+    /// itself.
+    void set_alone(bool alone) noexcept { alone_ = alone; }
+
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
     /// Returns whether all slots are retired except those that the reuse delay holds back. These can't go
     /// out, because no others will be freed after them.
@@ -125,14 +136,39 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
+    HANDLEPOOL_NOINLINE slot_index refill_alone(slot_claim<policy>& mine) noexcept {
+        publish();
+        const slot_index first = mine.refill(shard_share(), [this](std::uint32_t* out, std::size_t most) {
+            const std::size_t count = free_.claim_alone(out, most, geometry_.capacity + retired());
+            if (list().fresh() > slots_in_cache) {
+                for (std::size_t i = 0; i != count; ++i) {
+                    slots_.prefetch_slot(slot_index{out[i]});
+                }
+            }
+            return count;
+        });
+        return first != slot_index::none ? first : refill(mine);
+    }
+
     HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
-        const std::size_t share = claim_share(geometry_.capacity, shards_.count(), policy::claim_divisor);
-        const std::size_t wanted = least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
-        const slot_index first =
-            mine.refill(wanted, [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
+        publish_if_alone();
+        const slot_index first = mine.refill(
+            shard_share(), [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
         return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
             return claim_beyond_capacity(out);
         });
+    }
+
+    void publish_if_alone() noexcept {
+        if (alone_) {
+            publish();
+        }
+    }
+
+    /// Slots that a shard claims at once.
+    std::size_t shard_share() const noexcept {
+        const std::size_t share = claim_share(geometry_.capacity, shards_.count(), policy::claim_divisor);
+        return least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
     }
 
     /// Takes one slot beyond the capacity, as long as idle shards hold at least as many unused. Returns how
@@ -172,11 +208,15 @@ private:
         return free_.claim(out, wanted, geometry_.capacity + retired() + beyond_capacity);
     }
 
+    // As many are probably in the cache, and prefetching costs more than it gains.
+    static constexpr std::size_t slots_in_cache = 8192;
+
     pool_geometry geometry_;
     slot_table<Config>& slots_;
     const shard_table<policy>& shards_;
     index_allocator<policy, typename Config::freelist> free_;
     typename policy::template atomic<std::size_t> retired_{0};
+    bool alone_ = false;
 };
 
 } // namespace handlepool::detail

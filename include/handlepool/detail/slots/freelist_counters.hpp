@@ -112,10 +112,19 @@ public:
                                           std::memory_order::relaxed)) {
             return false;
         }
-        for (std::size_t i = 0; i < seen.fresh_count; ++i) {
-            out[i] = static_cast<std::uint32_t>(seen.fresh + i);
-        }
+        write_fresh(seen, out);
         return true;
+    }
+
+    /// Claims what it has seen, while no other thread uses the freelist. Not by exchanges, which would wait
+    /// for all stores before them; and relaxed, as whoever comes later is ordered after that.
+    void take_freed_alone(const view& seen, std::size_t count) noexcept {
+        head_.store(seen.head + count, std::memory_order::relaxed);
+        reuse_distance_.observe(seen.waiting - count);
+    }
+    void take_fresh_alone(const view& seen, std::uint32_t* out) noexcept {
+        fresh_.store(seen.fresh + seen.fresh_count, std::memory_order::relaxed);
+        write_fresh(seen, out);
     }
 
     /// Producer: lets claims see the first `freed` of all indices ever freed.
@@ -158,6 +167,12 @@ public:
 private:
     template <class Word>
     using atomic = typename Policy::template atomic<Word>;
+
+    static void write_fresh(const view& seen, std::uint32_t* out) noexcept {
+        for (std::size_t i = 0; i < seen.fresh_count; ++i) {
+            out[i] = static_cast<std::uint32_t>(seen.fresh + i);
+        }
+    }
 
     freelist_options options_;
     alignas(cache_line) atomic<std::uint64_t> fresh_{0};

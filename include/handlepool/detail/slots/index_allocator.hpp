@@ -39,6 +39,16 @@ public:
         }
     }
 
+    /// Like claim(), while no other thread uses the allocator.
+    std::size_t claim_alone(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit) noexcept {
+        if constexpr (requires { free_.claim_alone(out, wanted, in_use_limit); }) {
+            if (returned_.seen().waiting() == 0) {
+                return free_.claim_alone(out, wanted, in_use_limit);
+            }
+        }
+        return claim(out, wanted, in_use_limit);
+    }
+
     /// Like claim(), where none is ever released: claims indices that were never in use.
     std::size_t claim_fresh(std::uint32_t* out, std::size_t wanted) noexcept {
         return free_.claim(out, wanted, free_.limit());

@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +27,16 @@ public:
             return slot_index::none;
         }
         left_.store(left - 1, std::memory_order::relaxed);
-        const std::uint32_t next = end_ - left;
-        soon(slot_index{slots_[next + read_ahead]});
-        return slot_index{slots_[next]};
+        const std::uint32_t* const next = slots_ + Policy::claim_size - left;
+        soon(slot_index{next[read_ahead]});
+        return slot_index{*next};
+    }
+
+    /// The next slot, where there is one.
+    slot_index take_one() noexcept {
+        const std::uint32_t left = this->left();
+        left_.store(left - 1, std::memory_order::relaxed);
+        return slot_index{slots_[Policy::claim_size - left]};
     }
 
     /// Claims up to `wanted` slots by `claim(out, wanted)`, which returns how many it wrote. Returns the
@@ -38,18 +46,17 @@ public:
         // What will be left is counted before the claim, and published by its exchange, (11), (15) or (33):
         // a thread that finds the pool full because of this claim also sees its unused slots.
         set_left(wanted);
-        end_ = static_cast<std::uint32_t>(claim(slots_, wanted));
-        if (wanted > 1) {
-            set_left(end_);
+        std::uint32_t* const first = slots_ + Policy::claim_size - wanted;
+        const std::size_t claimed = claim(first, wanted);
+        if (claimed != wanted) {
+            std::copy_backward(first, first + claimed, slots_ + Policy::claim_size);
         }
-        return end_ == 0 ? slot_index::none : slot_index{slots_[0]};
+        set_left(claimed);
+        return claimed == 0 ? slot_index::none : slot_index{slots_[Policy::claim_size - claimed]};
     }
 
     /// Forgets them. Only while nobody else looks.
-    void reset() noexcept {
-        set_left(0);
-        end_ = 0;
-    }
+    void reset() noexcept { set_left(0); }
 
 private:
     /// Notes that all but the first of `claimed` slots are left.
@@ -60,9 +67,8 @@ private:
     // Padding after the slots, so that prefetching may read past them.
     static constexpr std::uint32_t read_ahead = 8;
 
-    // The last `left_` of the first `end_` of `slots_`.
+    // The last ones of `slots_`, before the padding.
     typename Policy::template atomic<std::uint32_t> left_{0};
-    typename Policy::template plain<std::uint32_t> end_{0};
     std::uint32_t slots_[Policy::claim_size + read_ahead]{};
 };
 

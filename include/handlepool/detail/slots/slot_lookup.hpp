@@ -62,6 +62,20 @@ public:
         return objects.at(named.where.load(std::memory_order::relaxed));
     }
 
+    /// Like is_alive() and find(), for a thread that no other creates or erases beside.
+    bool is_alive_alone(value_type handle) const noexcept {
+        // Relaxed: so the compiler may keep in registers what else a loop reads.
+        return could_live(handle) && slots_[layout::index_of(handle)].tag.load(std::memory_order::relaxed) ==
+                                         layout::tag_of(handle);
+    }
+    template <class Objects>
+    auto find_alone(value_type handle, const Objects& objects) const noexcept
+        -> decltype(objects.at(location{})) {
+        return is_alive_alone(handle)
+                   ? objects.at(slots_[layout::index_of(handle)].where.load(std::memory_order::relaxed))
+                   : nullptr;
+    }
+
     /// Prefetches the slot that a handle names.
     HANDLEPOOL_ALWAYS_INLINE void prefetch_slot(value_type handle) const noexcept {
         prefetch_object_to_read(slots_, layout::index_of(handle), sizeof(slot_entry<Config>));

@@ -96,6 +96,11 @@ public:
                    tag, erased(tag), std::memory_order::release, std::memory_order::relaxed);
     }
 
+    /// Like kill(), for a living object that no other thread can kill meanwhile.
+    void kill_alone(slot_index slot, tag_type tag) noexcept {
+        slots_[raw(slot)].tag.store(erased(tag), std::memory_order::relaxed);
+    }
+
     /// Gives the object of the handle another handle, whose tag is the next living one, and returns it; zero
     /// when the object does not live, or no generation is left. Of all calls of this and kill() with one
     /// handle exactly one succeeds. Wait-free.
