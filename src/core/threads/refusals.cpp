@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
@@ -16,17 +17,38 @@ std::string conflict(std::string_view owner, std::string_view what) {
 
 } // namespace
 
-void throw_compaction_refused(std::string_view owner, gate_refusal refusal) {
-    throw_exception(compaction_conflict(conflict(
-        owner,
-        refusal == gate_refusal::running
-            ? "compaction was asked for while one is running"
-            : "compaction was asked for by a thread that has made an access guard, which still lives")));
+void throw_refused(std::string_view owner, gate_use asked, gate_refusal refusal) {
+    const bool compaction = asked == gate_use::compaction;
+    std::string what = compaction ? "compaction was asked for " : "exclusive access was asked for ";
+    switch (refusal) {
+    case gate_refusal::none:
+        break;
+    case gate_refusal::running:
+        what += compaction ? "while one is running" : "while a compaction is running";
+        break;
+    case gate_refusal::exclusive:
+        what += "while a thread has exclusive access";
+        break;
+    case gate_refusal::within_step:
+        what += "by a constructor, destructor, hook or sink";
+        break;
+    case gate_refusal::guard_of_caller:
+        what += "by a thread that has made an access guard, which still lives";
+        break;
+    }
+    throw_exception(compaction_conflict(conflict(owner, what)));
 }
 
-void throw_guard_refused(std::string_view owner) {
-    throw_exception(
-        compaction_conflict(conflict(owner, "an access guard was asked for in a thread that is compacting")));
+void throw_guard_refused(std::string_view owner, gate_use closed_for) {
+    throw_exception(compaction_conflict(
+        conflict(owner, closed_for == gate_use::compaction
+                            ? "an access guard was asked for in a thread that is compacting"
+                            : "an access guard was asked for in a thread that has exclusive access")));
+}
+
+void exclusive_access_violated(std::string_view pool, std::uint32_t owner, std::uint32_t user) noexcept {
+    contract_violated(pool, "thread " + std::to_string(user) + " has used it while thread " +
+                                std::to_string(owner) + " has exclusive access");
 }
 
 void throw_thread_refused(std::string_view owner, bool of_this_module, std::size_t max_threads) {

@@ -63,7 +63,7 @@ private:
         }
         void raise() const {
             if (pool_ != nullptr) {
-                throw_compaction_refused(quoted_pool(pool_->name()), why_);
+                throw_refused(quoted_pool(pool_->name()), gate_use::compaction, why_);
             }
         }
 

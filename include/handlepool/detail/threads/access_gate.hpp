@@ -95,14 +95,17 @@ public:
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
     /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
     /// pass `parent`.
-    [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr) noexcept {
+    [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr,
+                                     gate_use use = gate_use::compaction) noexcept {
         const Pin* const mine = pins_.mine();
         if (mine != nullptr && mine->guards() != 0) {
             return gate_refusal::guard_of_caller;
         }
         let_waiting_guards_pass();
-        if (!try_set()) {
-            return gate_refusal::running;
+        if (!try_set(use)) {
+            return closed_for_.load(std::memory_order::relaxed) == gate_use::compaction
+                       ? gate_refusal::running
+                       : gate_refusal::exclusive;
         }
         if (!pinned()) {
             return gate_refusal::none;
@@ -120,12 +123,12 @@ public:
         return gate_refusal::none;
     }
     /// Like close(), but throws compaction_conflict.
-    void close_or_throw() { throw_refused(close()); }
+    void close_or_throw(gate_use use = gate_use::compaction) { throw_refused(close(nullptr, use), use); }
 
     /// Compaction: closes the gate, or returns false when it is closed already, or a guard is held or was
     /// kept waiting by the last compaction and has not passed since.
-    bool try_close() noexcept {
-        if (waiting_guards_.load(std::memory_order::relaxed) != 0 || !try_set()) {
+    bool try_close(gate_use use = gate_use::compaction) noexcept {
+        if (waiting_guards_.load(std::memory_order::relaxed) != 0 || !try_set(use)) {
             return false;
         }
         if (pinned()) {
@@ -150,9 +153,9 @@ public:
     const std::string& owner() const noexcept { return owner_; }
 
     /// Throws compaction_conflict, unless there is no refusal.
-    void throw_refused(gate_refusal refusal) const {
+    void throw_refused(gate_refusal refusal, gate_use asked = gate_use::compaction) const {
         if (refusal != gate_refusal::none) [[unlikely]] {
-            throw_compaction_refused(owner_, refusal);
+            detail::throw_refused(owner_, asked, refusal);
         }
     }
 
@@ -233,7 +236,7 @@ private:
         std::uint64_t waits_since = 0; // for a compaction that waits
         for (bool impatient = false; !pass(mine, impatient);) {
             if (compacting_thread_.load(std::memory_order::relaxed) == pins_.thread_index()) {
-                throw_guard_refused(owner_);
+                throw_guard_refused(owner_, closed_for_.load(std::memory_order::relaxed));
             }
             gate_state state = state_.load(std::memory_order::relaxed);
             for (; !may_pass(state, impatient); state = state_.load(std::memory_order::relaxed)) {
@@ -258,7 +261,7 @@ private:
         }
     }
 
-    bool try_set() noexcept {
+    bool try_set(gate_use use) noexcept {
         gate_state state = gate_state::open;
         // (24) seq_cst: see (22); acquire: pairs with (27), for what the last compaction did; a failure reads
         // nothing
@@ -266,6 +269,7 @@ private:
                                             std::memory_order::relaxed)) {
             return false;
         }
+        closed_for_.store(use, std::memory_order::relaxed);
         compacting_thread_.store(pins_.thread_index(), std::memory_order::relaxed);
         return true;
     }
@@ -291,6 +295,8 @@ private:
     alignas(cache_line) typename policy::template atomic<gate_state> state_{gate_state::open};
     // Thread index of the compacting thread; it is only ever compared with the reader's own.
     typename policy::template atomic<std::uint32_t> compacting_thread_{nobody};
+    // For messages.
+    typename policy::template atomic<gate_use> closed_for_{gate_use::compaction};
     typename policy::template atomic<std::uint32_t> waiting_guards_{0};
 };
 
