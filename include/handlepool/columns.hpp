@@ -87,10 +87,17 @@ public:
     using column_type = detail::type_at<Index, Cs...>;
 
     /// An empty pool. Throws like the constructor of pool.
-    explicit pool(const pool_options& options) : base(options) {}
+    explicit pool(const pool_options& options)
+        requires(!base::is_exclusive)
+        : base(options) {}
 
     /// Destroys all rows. No other thread may be using the pool.
     ~pool() = default;
+
+    /// For exclusive_access().
+    explicit pool(typename base::pool_core& closed)
+        requires(base::is_exclusive)
+        : base(closed) {}
 
     /// Explains why no pool can have these options; empty when one can.
     static std::string validate(const pool_options& options) { return base::core_type::validate(options); }

@@ -47,6 +47,9 @@ struct with_freelist;
 template <class Placement, class Traits = default_traits>
 struct with_placement;
 
+template <class Traits>
+struct exclusive;
+
 template <class T, class Traits = default_traits>
 class pool;
 
@@ -64,6 +67,12 @@ using recycling_pool = pool<T, with_placement<recycling_placement, Traits>>;
 /// A stable pool of a type that is known at run time only: see raw_stable_pool.hpp.
 template <class Traits = default_traits>
 using raw_stable_pool = raw_pool<with_placement<stable_placement, Traits>>;
+
+/// A view of a pool for the one thread that uses it: see exclusive_pool.hpp.
+template <class T, class Traits = default_traits>
+using exclusive_pool = pool<T, exclusive<Traits>>;
+template <class Traits = default_traits>
+using exclusive_raw_pool = raw_pool<exclusive<Traits>>;
 
 template <class T, class Traits>
 class pool_base;

@@ -64,10 +64,17 @@ public:
     /// An empty pool. Reserves address space only; memory is used as objects come. Throws
     /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
     /// the address space, and std::runtime_error when no pool id is left; each says what was asked for.
-    explicit pool(const pool_options& options) : base(options) {}
+    explicit pool(const pool_options& options)
+        requires(!base::is_exclusive)
+        : base(options) {}
 
     /// Destroys all objects. No other thread may be using the pool. Linear in the slots ever used.
     ~pool() = default;
+
+    /// For exclusive_access().
+    explicit pool(typename base::pool_core& closed)
+        requires(base::is_exclusive)
+        : base(closed) {}
 
     /// Explains why no pool can have these options; empty when one can. Whether the system has the address
     /// space, and whether the pool id is free, shows only when the pool is made. Any thread, at any time;

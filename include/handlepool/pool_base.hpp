@@ -54,7 +54,9 @@ protected:
     /// The configuration of the parts; the core, which does the work with values for handles; and whether the
     /// store is dense, so that objects have positions.
     using config = detail::config_of<Traits>;
-    using core_type = detail::pool_impl<T, config>;
+    using core_type = typename detail::core_of<T, Traits>::type;
+    using pool_core = detail::pool_impl<T, config>;
+    static constexpr bool is_exclusive = detail::core_of<T, Traits>::is_exclusive;
     static constexpr bool dense = std::is_same_v<typename Traits::placement, dense_placement>;
 
 public:
@@ -151,7 +153,7 @@ public:
 
     /// The number of objects that the pool is guaranteed to have room for.
     /// Progress: wait-free, constant.
-    size_type capacity() const noexcept { return core().capacity(); }
+    size_type capacity() const noexcept { return core_beside().capacity(); }
 
     /// An upper bound of the capacity that the options of such a pool may ask for. Constant.
     static constexpr size_type max_size() noexcept {
@@ -225,7 +227,7 @@ public:
     /// Progress: blocking, like access().
     /// Throws what access() throws, and what the function throws.
     template <class Function>
-        requires std::invocable<Function&, typename detail::object_access<T>::reference>
+        requires std::invocable<Function&, typename detail::object_access<T>::reference> && (!is_exclusive)
     bool visit(handle_type handle, Function&& function) {
         const auto pinned = pin(handle);
         if (pinned) {
@@ -234,7 +236,9 @@ public:
         return bool(pinned);
     }
     template <class Function>
-    bool visit(handle_type handle, Function&& function) const {
+    bool visit(handle_type handle, Function&& function) const
+        requires(!is_exclusive)
+    {
         const auto pinned = pin(handle);
         if (pinned) {
             static_cast<void>(function(const_access_type::refer(pinned.get())));
@@ -248,22 +252,30 @@ public:
     /// and erase the same object at the same time, so data that they share in it needs atomics or a mutex.
     /// Progress: blocking, like access().
     /// Throws what access() throws.
-    pinned_object<T, policy> pin(handle_type handle) {
+    pinned_object<T, policy> pin(handle_type handle)
+        requires(!is_exclusive)
+    {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    pinned_object<const T, policy> pin(handle_type handle) const {
+    pinned_object<const T, policy> pin(handle_type handle) const
+        requires(!is_exclusive)
+    {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
 
     /// Like pin(), but also returns an empty result where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    pinned_object<T, policy> try_pin(handle_type handle) noexcept {
+    pinned_object<T, policy> try_pin(handle_type handle) noexcept
+        requires(!is_exclusive)
+    {
         guard_type guard = try_access();
         return {guard ? find(handle) : pointer(), std::move(guard)};
     }
-    pinned_object<const T, policy> try_pin(handle_type handle) const noexcept {
+    pinned_object<const T, policy> try_pin(handle_type handle) const noexcept
+        requires(!is_exclusive)
+    {
         guard_type guard = try_access();
         return {guard ? find(handle) : const_pointer(), std::move(guard)};
     }
@@ -274,11 +286,48 @@ public:
     /// waits for guards, so that guards of several pools and services may be taken in any order. Constant.
     /// Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
     /// compacting.
-    [[nodiscard]] guard_type access() const { return core().access(); }
+    [[nodiscard]] guard_type access() const
+        requires(!is_exclusive)
+    {
+        return core_beside().access();
+    }
 
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    [[nodiscard]] guard_type try_access() const noexcept { return core().try_access(); }
+    [[nodiscard]] guard_type try_access() const noexcept
+        requires(!is_exclusive)
+    {
+        return core_beside().try_access();
+    }
+
+    // ---- Exclusive access: one thread
+
+    /// Compacts the pool, and returns a view of it that has the pool's functions and does what they say at
+    /// once, at the speed of a container for one thread. While it lives, nobody uses the pool but by it, in
+    /// this thread: see exclusive_pool.hpp, which must be included.
+    ///
+    ///     auto alone = ships.exclusive_access();
+    ///
+    /// Progress: blocking: waits for access guards, and compacts.
+    /// Throws too_many_threads, foreign_module, and compaction_conflict when a compaction is running, another
+    /// such view lives, or the calling thread made a guard that still exists.
+    template <class View = detail::exclusive_view<T, Traits>>
+    [[nodiscard]] View exclusive_access()
+        requires(!is_exclusive)
+    {
+        core_beside().close_for_exclusive();
+        return View(core_beside());
+    }
+
+    /// Like exclusive_access(), but returns nothing where that would wait or throw.
+    /// Progress: never waits.
+    template <class View = detail::exclusive_view<T, Traits>>
+    [[nodiscard]] std::optional<View> try_exclusive_access() noexcept
+        requires(!is_exclusive)
+    {
+        return core_beside().try_close_for_exclusive() ? std::optional<View>(std::in_place, core_beside())
+                                                       : std::nullopt;
+    }
 
     // ---- Frames: one thread at a time
 
@@ -292,7 +341,7 @@ public:
     /// exists; and what the executor's begin_compaction throws. Then the compaction has not begun.
     template <executor Executor = inline_executor>
     compaction_stats compact(Executor&& executor = Executor()) {
-        return core().compact(executor);
+        return core_beside().compact(executor);
     }
 
     /// Like compact(), but returns nothing, and does nothing, when it can't start at once, or when guards
@@ -300,7 +349,7 @@ public:
     /// Progress: never waits for guards or for another compaction.
     template <executor Executor = inline_executor>
     std::optional<compaction_stats> try_compact(Executor&& executor = Executor()) {
-        return core().try_compact(executor);
+        return core_beside().try_compact(executor);
     }
 
     /// A part of a compaction, for frames without the time for a whole one. Processes at most `budget`
@@ -316,13 +365,13 @@ public:
     /// Throws what compact() throws.
     template <executor Executor = inline_executor>
     compaction_stats compact_some(size_type budget, Executor&& executor = Executor()) {
-        return core().compact(executor, budget);
+        return core_beside().compact(executor, budget);
     }
 
     /// Returns whether a compaction would find nothing to do. Any thread, at any time; exact for what
     /// happened before the call.
     /// Progress: wait-free, linear in the shards.
-    bool idle() const noexcept { return core().idle(); }
+    bool idle() const noexcept { return core_beside().idle(); }
 
     // ---- The whole pool: one thread at a time, not while a compaction runs; others may use handles
 
@@ -344,7 +393,7 @@ public:
     template <class Hook>
         requires std::invocable<Hook&, handle<T, layout>, typename detail::object_access<T>::reference>
     scoped_hook on_destroy(Hook hook, hook_order order = hook_order::early) {
-        return core().add_destroy_hook(with_references(std::move(hook)), order);
+        return core_beside().add_destroy_hook(with_references(std::move(hook)), order);
     }
 
     /// Calls `hook(handle, object)` from now on for each object that a compaction takes into the store, at
@@ -355,7 +404,7 @@ public:
     template <class Hook>
         requires std::invocable<Hook&, handle<T, layout>, typename detail::object_access<T>::reference>
     scoped_hook on_birth(Hook hook) {
-        return core().add_birth_hook(with_references(std::move(hook)));
+        return core_beside().add_birth_hook(with_references(std::move(hook)));
     }
 
     /// Extracts all objects that are alive when the call begins, newborns too, by a compaction that passes
@@ -367,7 +416,7 @@ public:
     template <class Sink>
         requires std::invocable<Sink&, handle<T, layout>, typename detail::object_access<T>::given_away>
     size_type drain(Sink&& sink) {
-        return core().drain([&](auto value, pointer object) {
+        return core_beside().drain([&](auto value, pointer object) {
             static_cast<void>(sink(handle_type::from_value(value), access_type::give_away(object)));
         });
     }
@@ -375,7 +424,7 @@ public:
     /// Destroys all objects, and restarts all slots with a generation above all that were handed out, so that
     /// old handles stay stale. Faster than clear() and compact() for objects that need no destructor. No
     /// other thread may be using the pool. Linear in the slots ever used. Throws what compact() throws.
-    void reset() { core().reset(); }
+    void reset() { core_beside().reset(); }
 
     /// Returns memory that the objects don't need now to the system, in whole pages. Old handles stay stale.
     /// Erased objects keep their memory until a compaction has destroyed them. Another thread that has
@@ -384,12 +433,12 @@ public:
     /// use when it claimed them.
     /// Progress: blocking: waits for access guards. Linear in the memory returned and the shards.
     /// Throws what compact() throws.
-    void shrink_to_fit() { core().shrink_to_fit(); }
+    void shrink_to_fit() { core_beside().shrink_to_fit(); }
 
     /// Like shrink_to_fit(), but returns false, and does nothing, when a guard is held or a compaction is
     /// running. Any thread, at any time. Throws nothing.
     /// Progress: never waits.
-    bool try_shrink_to_fit() noexcept { return core().try_shrink_to_fit(); }
+    bool try_shrink_to_fit() noexcept { return core_beside().try_shrink_to_fit(); }
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
 
@@ -413,8 +462,8 @@ public:
 
     /// The pool id in its handles, and its name.
     /// Progress: wait-free, constant.
-    std::uint32_t id() const noexcept { return core().id(); }
-    const std::string& name() const noexcept { return core().name(); }
+    std::uint32_t id() const noexcept { return core_beside().id(); }
+    const std::string& name() const noexcept { return core_beside().name(); }
 
     /// Returns a snapshot of the pool's counters. It takes no lock, but asks the system about each page of
     /// the address space, so it is not for inner loops. Throws std::bad_alloc.
@@ -475,12 +524,21 @@ protected:
     }
 
     /// The core, through which all that the pool does goes. A checked build reports a use after the pool's
-    /// destruction.
+    /// destruction, and one by another thread than that which has exclusive access.
     core_type& core() noexcept {
-        core_.expect_in_use();
+        core_.expect_access();
         return core_;
     }
     const core_type& core() const noexcept {
+        core_.expect_access();
+        return core_;
+    }
+    /// The core for what other threads may call then: it waits or is refused, or reads what never changes.
+    core_type& core_beside() noexcept {
+        core_.expect_in_use();
+        return core_;
+    }
+    const core_type& core_beside() const noexcept {
         core_.expect_in_use();
         return core_;
     }

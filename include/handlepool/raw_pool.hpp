@@ -71,10 +71,16 @@ public:
     /// An empty pool. Throws like the constructor of pool, and std::invalid_argument for a type that can't
     /// have objects.
     raw_pool(const pool_options& options, const raw_type& type)
+        requires(!base::is_exclusive)
         : base(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
 
     /// Destroys all objects. No other thread may be using the pool.
     ~raw_pool() = default;
+
+    /// For exclusive_access().
+    explicit raw_pool(typename base::pool_core& closed)
+        requires(base::is_exclusive)
+        : base(closed) {}
 
     /// Explains why no pool can have these options, or objects of this type; empty when one can.
     static std::string validate(const pool_options& options, const raw_type& type) {

@@ -25,7 +25,7 @@ namespace detail {
 /// Calls `sort(sorter)` while no compaction runs and no guard is held.
 template <class T, class Traits, class Sort>
 sort_stats sort_while_closed(pool_base<T, Traits>& pool, Sort sort) {
-    return pool_access::core_of(pool).while_closed([&](auto& parts) {
+    return pool_access::core_beside(pool).while_closed([&](auto& parts) {
         sorter<T, config_of<Traits>> sorts(parts, pool.name());
         return sort(sorts);
     });

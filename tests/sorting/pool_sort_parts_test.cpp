@@ -4,6 +4,7 @@
 // as they promise, whatever the keys are, whoever comes and goes.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/sort.hpp>
@@ -220,14 +221,24 @@ public:
     part_model(random_source& random, bool keep_order)
         : random_(random), pool_({.name = "items", .capacity = 200, .keep_order = keep_order}) {}
 
-    void create() {
-        const part_item made{static_cast<int>(random_.below(4)), static_cast<int>(random_.below(3)),
-                             next_number_++};
-        newborns_.push_back(pool_.emplace(made));
+    /// Creates and erases some, by the pool or by a view of it.
+    template <class Pool>
+    void change(Pool& pool) {
+        for (std::uint64_t i = random_.below(6); i != 0; --i) {
+            const part_item made{static_cast<int>(random_.below(4)), static_cast<int>(random_.below(3)),
+                                 next_number_++};
+            newborns_.push_back(pool.emplace(made));
+        }
+        for (std::uint64_t i = random_.below(5); i != 0 && !pool.items().empty(); --i) {
+            pool.erase(pool.handle_at(random_.below(pool.items().size())));
+        }
     }
-    void erase() {
-        if (!pool_.items().empty()) {
-            pool_.erase(pool_.handle_at(random_.below(pool_.items().size())));
+    void change(bool alone) {
+        if (alone) {
+            auto view = pool_.exclusive_access();
+            change(view);
+        } else {
+            change(pool_);
         }
     }
     void compact() {
@@ -289,12 +300,7 @@ TEST(parts_of_sorts, stay_stable_while_objects_come_and_go_and_comparisons_chang
         for (int step = 0; step != 120; ++step) {
             const std::uint64_t what = random.below(10);
             if (what < 4) {
-                for (std::uint64_t i = random.below(6); i != 0; --i) {
-                    model.create();
-                }
-                for (std::uint64_t i = random.below(5); i != 0; --i) {
-                    model.erase();
-                }
+                model.change(random.one_in(2));
                 model.compact();
             }
             const std::size_t budget = random.below(12);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>
@@ -11,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -94,6 +96,17 @@ public:
     /// a task without an edge to it never runs. Throws std::bad_alloc.
     node& add_task(std::string name, std::function<void()> body) {
         return tasks_.emplace_back(*this, std::move(name), std::move(body)).run;
+    }
+
+    /// Adds a task that has exclusive access to a pool: `body(view)` gets an exclusive_pool. The edges must
+    /// order it with the compaction, and with each task that uses the pool. Throws std::bad_alloc.
+    template <class T, class Traits, class Body>
+        requires std::invocable<Body&, detail::exclusive_view<T, Traits>&>
+    node& add_exclusive_task(std::string name, pool_base<T, Traits>& objects, Body body) {
+        return add_task(std::move(name), [&objects, body = std::move(body)]() mutable {
+            auto alone = objects.exclusive_access();
+            body(alone);
+        });
     }
 
     /// For nodes of other kinds. What they throw ends the run, like what a task throws.

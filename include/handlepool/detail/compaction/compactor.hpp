@@ -63,6 +63,9 @@ public:
         return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
     bool has_destroy_hooks() noexcept { return !reaper_.hooks().empty(); }
+    /// Returns whether births, or removals, must be told to somebody.
+    bool watches_births() noexcept { return history_.remembers() || !births_.hooks().empty(); }
+    bool watches_removals() noexcept { return history_.remembers() || has_destroy_hooks(); }
 
     /// What other threads take out of the pool.
     extractions_type& extractions_of_threads() noexcept { return extractions_; }

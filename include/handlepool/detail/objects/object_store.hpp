@@ -97,9 +97,9 @@ public:
             if (size < this->size()) {
                 poison_objects(location{size}, this->size() - size);
             }
+            used_ = greatest<std::uint32_t>(used_, size);
         }
         size_.store(size, std::memory_order::relaxed);
-        used_ = greatest<std::uint32_t>(used_, size);
     }
 
     /// Sees to it that there is memory for `more` objects after the last one of the dense store, if the
@@ -160,7 +160,7 @@ private:
     void discard_objects(std::uint32_t first, std::uint32_t last) noexcept {
         unpoison_objects(location{first}, last - first);
         array::discard(first, last);
-        if (first < used_) {
+        if (first < used_) { // AddressSanitizer alone knows
             poison_objects(location{first}, least<std::uint32_t>(used_, last) - first);
         }
     }

@@ -83,6 +83,12 @@ public:
         add_to_count(std::popcount(newborns));
         return newborns;
     }
+    /// Compaction: promotes one object.
+    void promote_one(std::uint32_t place) noexcept {
+        const std::uint32_t group = bits::group_of(place);
+        promoted_[group] = promoted_[group] | bits::of(place);
+        add_to_count(1);
+    }
     /// Compaction: takes the bit of an object that was destroyed. Returns false when it was a newborn.
     bool demote(std::uint32_t place) noexcept {
         const std::uint32_t group = bits::group_of(place);

@@ -233,6 +233,27 @@ public:
         offers_.recycle();
     }
 
+    // ---- Exclusive access: places are taken and promoted at once, in a pool in which no newborn waits
+
+    /// Like take(), of the holes too that have come since the last compaction.
+    nursery_position take_alone(chain& shard) noexcept {
+        if (shard.to_take == 0 && shard.held.empty() &&
+            positions_.chunks.given_back().seen().waiting() == 0) {
+            offers_.recycle();
+        }
+        return take(shard);
+    }
+    /// Promotes the object at the place that the shard has taken last, and passes it.
+    void promote_alone(chain& shard, nursery_position place) noexcept {
+        auto& queue = shard.positions;
+        while (bits::group_of(raw(place)) != bits::group_of(queue.get_end - 1)) {
+            queue.get = std::uint32_t{queue.get_end};
+            positions_.chunks.follow(queue);
+        }
+        queue.get = raw(place) + 1;
+        promoted_.promote_one(raw(place));
+    }
+
     // ---- What iteration sees, see promoted_groups: not during a compaction
 
     /// The number of promoted objects. Any thread.

@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/fwd.hpp>
 
+#include <type_traits>
+
 namespace handlepool::detail {
+
+template <class T, class Config>
+class pool_impl;
+template <class T, class Config>
+class exclusive_core;
+
+/// What a pool's functions work with: the pool's own core, or that of the view for one thread.
+template <class T, class Traits>
+struct core_of {
+    using type = pool_impl<T, config_of<Traits>>;
+    static constexpr bool is_exclusive = false;
+};
+template <class T, class Traits>
+struct core_of<T, exclusive<Traits>> {
+    using type = exclusive_core<T, config_of<Traits>>;
+    static constexpr bool is_exclusive = true;
+};
+
+/// The type of that view.
+template <class T, class Traits>
+using exclusive_view =
+    std::conditional_t<std::is_void_v<T>, raw_pool<exclusive<Traits>>, pool<T, exclusive<Traits>>>;
 
 /// Reaches the inside of a pool, for those functions of the library that are no members of it.
 struct pool_access {
@@ -14,6 +39,15 @@ struct pool_access {
     template <class T, class Traits>
     static const auto& core_of(const pool_base<T, Traits>& pool) noexcept {
         return pool.core();
+    }
+    /// For what other threads may call while one has exclusive access.
+    template <class T, class Traits>
+    static auto& core_beside(pool_base<T, Traits>& pool) noexcept {
+        return pool.core_beside();
+    }
+    template <class T, class Traits>
+    static const auto& core_beside(const pool_base<T, Traits>& pool) noexcept {
+        return pool.core_beside();
     }
 };
 

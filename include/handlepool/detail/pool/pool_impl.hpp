@@ -36,6 +36,9 @@
 
 namespace handlepool::detail {
 
+template <class T, class Config>
+class exclusive_core;
+
 /// What pools do with handles and frames, whatever their objects are: the functions of pool and raw_pool, in
 /// whose headers they are described, with values for handles.
 ///
@@ -79,6 +82,17 @@ public:
     void expect_in_use() const noexcept {
         if constexpr (checked) {
             expects(in_use_ == in_use_mark, "?", "an operation was called after the pool's destruction");
+        }
+    }
+    /// So does each that is not for other threads while one has exclusive access.
+    void expect_access() const noexcept {
+        expect_in_use();
+        if constexpr (checked) {
+            // Not atomic: who may use the pool is ordered before and after the view, and ThreadSanitizer
+            // reports others.
+            if (exclusive_thread_ != nobody && exclusive_thread_ != parts_.shards.thread_index()) {
+                exclusive_access_violated(name_, exclusive_thread_, parts_.shards.thread_index());
+            }
         }
     }
 
@@ -334,17 +348,17 @@ public:
 
     void reset() {
         const auto closed = gate_.lock_or_throw();
-        destroy_all();
-        const std::uint32_t generation = next_generation();
-        const bool used_up = generation + 1 > layout::last_generation;
-        parts_.fresh_tag = layout::make_tag(id(), generation);
+        reset_alone();
+    }
 
-        const std::uint64_t created = parts_.created();
-        compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
-                               static_cast<std::size_t>(created - compactor_.left_nursery()));
-        parts_.reset(used_up);
-        reservations_.reset();
-        compactor_.reset();
+    /// For exclusive_core, which opens the gate again: closes it like compact(), or like try_compact().
+    /// The first one also throws too_many_threads and foreign_module, like access().
+    void close_for_exclusive() {
+        parts_.shards.mine_or_throw(gate_.owner());
+        gate_.close_or_throw(gate_use::exclusive_access);
+    }
+    bool try_close_for_exclusive() noexcept {
+        return parts_.shards.mine() != nullptr && gate_.try_close(gate_use::exclusive_access);
     }
 
     void shrink_to_fit() { gate_.throw_refused(shrink_inside(nullptr)); }
@@ -367,6 +381,8 @@ public:
     }
 
 private:
+    friend class exclusive_core<T, Config>;
+
     using shard_type = shard<policy>;
     using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
@@ -396,6 +412,21 @@ private:
         } else {
             return compactor_.run(executor, budget);
         }
+    }
+
+    /// The gate is closed.
+    void reset_alone() {
+        destroy_all();
+        const std::uint32_t generation = next_generation();
+        const bool used_up = generation + 1 > layout::last_generation;
+        parts_.fresh_tag = layout::make_tag(id(), generation);
+
+        const std::uint64_t created = parts_.created();
+        compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
+                               static_cast<std::size_t>(created - compactor_.left_nursery()));
+        parts_.reset(used_up);
+        reservations_.reset();
+        compactor_.reset();
     }
 
     /// The gate is closed.
@@ -446,6 +477,7 @@ private:
     // How far ahead of the handle that is erased its slot is asked for.
     static constexpr std::ptrdiff_t slots_ahead = 16;
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
+    static constexpr std::uint32_t nobody = 0xffff'ffff;
 
     std::string name_;
     pool_id_holder id_;
@@ -457,6 +489,8 @@ private:
     mutable access_gate<shard_type> gate_; // as a mutex would be
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;
+    // In a checked build, the index of the thread that has exclusive access.
+    std::uint32_t exclusive_thread_ = nobody;
 };
 
 } // namespace handlepool::detail

@@ -102,8 +102,8 @@ protected:
     void* address() noexcept override { return &pool_; }
 
 private:
-    auto& core() noexcept { return pool_access::core_of(pool_); }
-    const auto& core() const noexcept { return pool_access::core_of(pool_); }
+    auto& core() noexcept { return pool_access::core_beside(pool_); }
+    const auto& core() const noexcept { return pool_access::core_beside(pool_); }
 
     static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
 

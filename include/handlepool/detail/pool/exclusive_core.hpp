@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/compaction/exclusive_store.hpp>
+#include <handlepool/detail/objects/object_addresses.hpp>
+#include <handlepool/detail/parts/taken_slot.hpp>
+#include <handlepool/detail/pool/pool_impl.hpp>
+#include <handlepool/detail/slots/slot_lookup.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/scoped_hook.hpp>
+#include <handlepool/stats.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// A pool as the one thread has it that has closed its gate: the functions of pool_impl, which create and
+/// erase at once, by plain loads and stores. The structures are those of the pool, between two of whose
+/// compactions all of this happens.
+///
+/// Three kinds of code may run in the middle of such a step: an object's constructor, its destructor, and
+/// hooks. What they create and erase themselves goes the way that it always goes, to the nursery and into the
+/// queues; and when the step is complete, a compaction takes that in. So does all else that is rare:
+///
+///     create, erase ──┬── plain ─────────▶ the store                       items() has just the living
+///                     │                                                              ▲
+///                     └── within a step, ▶ nursery, queue ──▶ settle(): a compaction ┘
+///                         with hooks for births, ...
+template <class T, class Config>
+class exclusive_core {
+    using pool_type = pool_impl<T, Config>;
+    using parts_type = pool_state<T, Config>;
+    using layout = typename Config::layout;
+    using tag_type = typename layout::tag_type;
+    using store_type = exclusive_store<T, Config>;
+
+public:
+    using policy = typename Config::policy;
+    using value_type = typename layout::value_type;
+    using pointer = typename parts_type::pointer;
+
+    /// The calling thread has a shard, and has closed the pool's gate, which opens when this ends.
+    explicit exclusive_core(pool_type& pool) noexcept
+        : pool_(pool), parts_(pool.parts_), mine_(*pool.parts_.shards.mine()) {
+        look();
+        const whole_step compacted(*this);
+    }
+    ~exclusive_core() {
+        settle_queued();
+        write_counts();
+        if (parts_.promoted() == 0) {
+            parts_.order.forget();
+        }
+        store_type::end(parts_);
+        set_exclusive(false);
+        pool_.gate_.open();
+    }
+
+    exclusive_core(const exclusive_core&) = delete;
+    exclusive_core& operator=(const exclusive_core&) = delete;
+
+    void expect_in_use() const noexcept { pool_.expect_in_use(); }
+    void expect_access() const noexcept { pool_.expect_access(); }
+
+    // ---- Objects that come
+
+    template <class Construct>
+    value_type create(Construct&& construct) {
+        if ((special_ & queue_newborns) != 0) [[unlikely]] {
+            return create_queued(construct);
+        }
+        if constexpr (!store_type::bears_newborns) {
+            settle_queued();
+        }
+        const slot_index slot = parts_.allocator.take_alone(mine_);
+        if (slot == slot_index::none) [[unlikely]] {
+            return 0;
+        }
+        new_object object(*this, slot);
+        if (!object.taken()) [[unlikely]] {
+            return 0;
+        }
+        object.construct(construct);
+        const value_type handle = publish(slot, object.release());
+        settle_nested();
+        return handle;
+    }
+
+    template <class Construct>
+    value_type create_with(Construct&& construct) {
+        return shared().create_with(construct);
+    }
+
+    template <class Construct, class Made>
+    bool create_many(std::size_t count, Construct construct, Made made) {
+        if constexpr (store_type::adds_many) {
+            if ((special_ & queue_newborns) == 0) {
+                return create_many_at_once(count, construct, made);
+            }
+        }
+        return shared().create_many(count, construct, made);
+    }
+
+    bool has_room_for(std::size_t count) const noexcept { return pool_.has_room_for(count); }
+    [[noreturn]] void throw_refusal() { pool_.throw_refusal(); }
+
+    value_type reserve() noexcept { return shared().reserve(); }
+    template <class Construct>
+    fulfill_outcome fulfill(value_type handle, Construct&& construct) {
+        return shared().fulfill(handle, construct);
+    }
+    [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
+        pool_.throw_unfulfilled(why, handle);
+    }
+    bool cancel(value_type handle) noexcept { return pool_.cancel(handle); }
+    value_type revoke(value_type handle) noexcept { return pool_.revoke(handle); }
+
+    // ---- Objects that go
+
+    bool erase(value_type handle) noexcept {
+        if ((special_ & queue_removals) != 0) [[unlikely]] {
+            return erase_queued(handle);
+        }
+        if (!slots_.is_alive_alone(handle)) {
+            return false;
+        }
+        parts_type& parts = parts_;
+        const slot_index slot = parts.table.slot_of(handle);
+        const location where = parts.table.location_of(slot);
+        if (!store_type::has(parts, where)) [[unlikely]] {
+            return erase_queued(handle);
+        }
+        const tag_type tag = layout::tag_of(handle);
+        parts.table.kill_alone(slot, tag);
+        ++erased_;
+        end_object(where);
+        store_type::remove(parts, where);
+        release(slot, tag);
+        settle_nested();
+        return true;
+    }
+
+    template <class Handle, class Range>
+    std::size_t erase_each(Range& handles) {
+        std::size_t erased = 0;
+        for (const Handle each : handles) {
+            erased += erase(each.value()) ? 1U : 0U;
+        }
+        return erased;
+    }
+
+    template <class Sink>
+    bool extract(value_type handle, Sink sink) {
+        const bool taken = pool_.extract(handle, std::move(sink));
+        note_nested();
+        settle_queued();
+        return taken;
+    }
+
+    template <executor Executor, class Predicate>
+    std::size_t erase_if(Executor& executor, Predicate predicate) {
+        if ((special_ & within_step) != 0) {
+            note_nested();
+            return pool_.erase_if(executor, predicate);
+        }
+        return while_closed([&](auto&) { return pool_.erase_if(executor, predicate); });
+    }
+
+    void clear() noexcept {
+        settle_queued();
+        if ((special_ & queue_removals) != 0) {
+            note_nested();
+            pool_.clear();
+            settle_queued();
+        } else {
+            clear_store();
+        }
+    }
+
+    template <class Sink>
+    std::size_t drain(Sink sink) {
+        return while_closed([&](auto&) { return pool_.eraser_.drain(sink); });
+    }
+
+    void reset() {
+        while_closed([&](auto&) { pool_.reset_alone(); });
+    }
+
+    // ---- Handles and objects
+
+    bool contains(value_type handle) const noexcept { return slots_.is_alive_alone(handle); }
+    handle_state state(value_type handle) const noexcept { return pool_.state(handle); }
+    std::size_t size() const noexcept {
+        write_counts();
+        return pool_.size();
+    }
+    std::size_t capacity() const noexcept { return pool_.capacity(); }
+    std::uint32_t id() const noexcept { return pool_.id(); }
+    const std::string& name() const noexcept { return pool_.name(); }
+
+    template <class Handle>
+    std::vector<Handle> oldest(std::size_t most) const {
+        return pool_.template oldest<Handle>(most);
+    }
+    std::string describe(value_type handle) const { return pool_.describe(handle); }
+    pool_stats stats() const {
+        write_counts();
+        parts_.allocator.publish();
+        return pool_.stats();
+    }
+
+    pointer find(value_type handle) const noexcept { return slots_.find_alone(handle, places_); }
+    template <class Lookup>
+    Lookup lookup() const noexcept {
+        return pool_.template lookup<Lookup>();
+    }
+    pointer at(value_type handle) const { return pool_.at(handle); }
+    pointer living(value_type handle) const noexcept { return pool_.living(handle); }
+    pointer place_of(value_type handle) const noexcept { return pool_.place_of(handle); }
+    const object_type<T>& type() const noexcept { return pool_.type(); }
+
+    store_view<T, Config> store() const noexcept {
+        settle_queued();
+        return pool_.store();
+    }
+    value_type handle_at(std::size_t position) const {
+        settle_queued();
+        return pool_.handle_at(position);
+    }
+
+    // ---- Frames, and the whole pool
+
+    /// Returns what `body(parts)` returns, which works on the compacted pool. Throws what that throws, and
+    /// compaction_conflict within a step.
+    template <class Body>
+    auto while_closed(Body body) {
+        if ((special_ & within_step) != 0) {
+            pool_.gate_.throw_refused(gate_refusal::within_step);
+        }
+        settle_queued();
+        const whole_step now(*this);
+        return body(parts_);
+    }
+
+    template <executor Executor>
+    compaction_stats compact(Executor& executor, std::size_t budget = unlimited) {
+        return while_closed([&](auto&) { return pool_.compact_alone(executor, budget); });
+    }
+    template <executor Executor>
+    std::optional<compaction_stats> try_compact(Executor& executor) {
+        return (special_ & within_step) != 0 ? std::nullopt : std::optional(compact(executor));
+    }
+    bool idle() const noexcept { return !is_queued(); }
+
+    template <class Hook>
+    scoped_hook add_destroy_hook(Hook hook, hook_order order) {
+        return while_closed([&](auto&) { return pool_.compactor_.add_destroy_hook(std::move(hook), order); });
+    }
+    template <class Hook>
+    scoped_hook add_birth_hook(Hook hook) {
+        return while_closed([&](auto&) { return pool_.compactor_.add_birth_hook(std::move(hook)); });
+    }
+
+    void shrink_to_fit() {
+        while_closed([&](auto&) { pool_.shrink_alone(); });
+    }
+    bool try_shrink_to_fit() noexcept {
+        if ((special_ & within_step) != 0) {
+            return false;
+        }
+        shrink_to_fit();
+        return true;
+    }
+
+private:
+    // What makes a step special, in one word: so a plain one asks once.
+    static constexpr std::uint32_t within_step = 1;  // the user's code runs, called by another step, of which
+    static constexpr std::uint32_t within_whole = 2; // this concerns the whole pool
+    static constexpr std::uint32_t watches_births = 8;    // a hook, the history, or an order that has begun
+    static constexpr std::uint32_t watches_removals = 16; // a hook, the history, or the option keep_order
+    static constexpr std::uint32_t queue_newborns = within_step | watches_births;
+    static constexpr std::uint32_t queue_removals = within_step | watches_removals;
+
+    // How many objects ahead of the one that is made or published its memory, or its slot, is asked for.
+    static constexpr std::size_t objects_ahead = 8;
+    static constexpr std::size_t slots_ahead = 16;
+
+    /// A step that calls the user's code.
+    class calling_step {
+    public:
+        explicit calling_step(const exclusive_core& core) noexcept : core_(core), before_(core.special_) {
+            core_.special_ = before_ | within_step;
+        }
+        ~calling_step() { core_.special_ = before_; }
+
+        calling_step(const calling_step&) = delete;
+        calling_step& operator=(const calling_step&) = delete;
+
+    private:
+        const exclusive_core& core_;
+        const std::uint32_t before_;
+    };
+
+    /// A step that concerns the whole pool, whose counters are right from its begin on, and which an
+    /// executor's threads may use. When it ends, nothing waits for a compaction.
+    class whole_step {
+    public:
+        explicit whole_step(const exclusive_core& core) noexcept : core_(core) {
+            core_.write_counts();
+            core_.special_ |= within_step | within_whole;
+            core_.set_exclusive(false);
+        }
+        ~whole_step() {
+            inline_executor executor;
+            for (bool worked = true; worked && !core_.pool_.idle();) {
+                const compaction_stats done = core_.pool_.compactor_.run(executor);
+                worked = done.removed + done.born != 0;
+            }
+            core_.set_exclusive(true);
+            core_.look();
+        }
+
+        whole_step(const whole_step&) = delete;
+        whole_step& operator=(const whole_step&) = delete;
+
+    private:
+        const exclusive_core& core_;
+    };
+
+    /// An object that is made for a slot. Gives slot and place back where that fails.
+    class new_object {
+    public:
+        new_object(exclusive_core& core, slot_index slot) noexcept(memory_by_touch)
+            : core_(core), slot_(core.parts_, slot), where_(store_type::take(core.parts_, core.mine_)) {}
+        ~new_object() {
+            if (taken()) {
+                core_.parts_.objects.poison_objects(where_);
+                store_type::give_back(core_.parts_, core_.mine_, where_);
+            }
+        }
+
+        new_object(const new_object&) = delete;
+        new_object& operator=(const new_object&) = delete;
+
+        /// False when there is no place.
+        bool taken() const noexcept { return where_ != location::nowhere; }
+
+        template <class Construct>
+        void construct(Construct& construct) {
+            parts_type& parts = core_.parts_;
+            parts.objects.unpoison_objects(where_);
+            const calling_step now(core_);
+            construct(parts.newborns.memory_at(parts.objects, where_));
+        }
+        location release() noexcept {
+            slot_.release();
+            return std::exchange(where_, location::nowhere);
+        }
+
+    private:
+        exclusive_core& core_;
+        taken_slot<T, Config> slot_;
+        location where_;
+    };
+
+    /// Objects that are made at neighbouring places: all, or none.
+    class new_objects {
+    public:
+        new_objects(exclusive_core& core, std::size_t count) noexcept(memory_by_touch)
+            : core_(core), count_(count), first_(store_type::take_many(core.parts_, count)), step_(core) {}
+        ~new_objects() {
+            if (made_ != count_) {
+                core_.parts_.objects.poison_objects(further(first_, made_));
+                for (; made_ != 0; --made_) {
+                    core_.parts_.newborns.end_object(core_.parts_.objects, further(first_, made_ - 1));
+                }
+            }
+        }
+
+        new_objects(const new_objects&) = delete;
+        new_objects& operator=(const new_objects&) = delete;
+
+        /// Returns the first place.
+        template <class Construct>
+        location construct(Construct& construct) {
+            parts_type& parts = core_.parts_;
+            for (std::size_t i = 0; i != count_; ++i) {
+                const location where = further(first_, i);
+                parts.objects.prefetch_object(where, objects_ahead);
+                parts.objects.unpoison_objects(where);
+                construct(parts.newborns.memory_at(parts.objects, where));
+                made_ = i + 1;
+            }
+            return first_;
+        }
+
+    private:
+        exclusive_core& core_;
+        const std::size_t count_;
+        const location first_;
+        const calling_step step_;
+        std::size_t made_ = 0;
+    };
+
+    static location further(location first, std::size_t places) noexcept {
+        return location{raw(first) + static_cast<std::uint32_t>(places)};
+    }
+
+    /// The object that was made at this place is the slot's. Returns its handle.
+    value_type publish(slot_index slot, location where) noexcept {
+        parts_type& parts = parts_;
+        const tag_type tag = parts.table.next_tag(slot, parts.fresh_tag);
+        const value_type handle = parts.table.handle_of(slot, tag);
+        store_type::add(parts, mine_, where, slot, handle);
+        parts.table.publish(slot, tag, where);
+        return handle;
+    }
+
+    template <class Construct, class Made>
+    bool create_many_at_once(std::size_t count, Construct& construct, Made& made) {
+        taken_slots<T, Config> taken(parts_, count);
+        if (!parts_.allocator.can_give(count) || !taken.take(mine_)) {
+            return false;
+        }
+        const location first = new_objects(*this, count).construct(construct);
+        const std::uint32_t* const slot = taken.release();
+        for (std::size_t i = 0; i != count; ++i) {
+            if (i + slots_ahead < count) {
+                parts_.table.prefetch_slot(slot_index{slot[i + slots_ahead]});
+            }
+            made(i, publish(slot_index{slot[i]}, further(first, i)));
+        }
+        settle_nested();
+        return true;
+    }
+
+    /// Ends an object of the store, which counts as erased already.
+    void end_object(location where) noexcept {
+        if (parts_.newborns.ends_objects(parts_.objects)) {
+            ending_ = 1;
+            const calling_step now(*this);
+            parts_.newborns.end_object(parts_.objects, where);
+            ending_ = 0;
+        } else {
+            parts_.objects.poison_objects(where);
+        }
+    }
+
+    /// Frees the slot of an object that had this tag, or withdraws it.
+    void release(slot_index slot, tag_type tag) noexcept {
+        if (layout::generation_of(tag) == layout::last_generation) [[unlikely]] {
+            parts_.allocator.retire(1);
+        } else {
+            parts_.allocator.release(slot);
+        }
+    }
+
+    /// No handle resolves when the first object ends.
+    void clear_store() noexcept {
+        const std::size_t count = parts_.promoted();
+        erased_ += count;
+        if (parts_.newborns.ends_objects(parts_.objects)) {
+            store_type::for_each(parts_, [this](location, slot_index slot) {
+                parts_.table.kill_alone(slot, parts_.table.tag_relaxed(slot));
+            });
+            ending_ = count;
+            const calling_step now(*this);
+            store_type::for_each(parts_, [this](location where, slot_index) {
+                parts_.newborns.end_object(parts_.objects, where);
+            });
+            ending_ = 0;
+            store_type::for_each(parts_, [this](location, slot_index slot) {
+                release(slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
+            });
+        } else {
+            store_type::for_each(parts_, [this](location, slot_index slot) {
+                const tag_type tag = parts_.table.tag_relaxed(slot);
+                parts_.table.kill_alone(slot, tag);
+                release(slot, tag);
+            });
+        }
+        store_type::remove_all(parts_);
+        settle_nested();
+    }
+
+    // ---- What goes the way that it goes in a pool that several threads use
+
+    template <class Construct>
+    HANDLEPOOL_NOINLINE value_type create_queued(Construct& construct) {
+        return shared().create(construct);
+    }
+    HANDLEPOOL_NOINLINE bool erase_queued(value_type handle) noexcept {
+        const bool erased = pool_.erase(handle);
+        note_nested();
+        if (!parts_.geometry.keep_order) { // whose holes are closed together
+            settle_queued();
+        }
+        return erased;
+    }
+
+    /// The pool, for what creates something in it.
+    pool_type& shared() noexcept {
+        note_nested();
+        if ((special_ & within_whole) == 0) {
+            store_type::end(parts_);
+        }
+        return pool_;
+    }
+
+    void note_nested() noexcept {
+        if ((special_ & (within_step | within_whole)) == within_step) {
+            nested_ = true;
+        }
+    }
+    /// Takes in what the user's code has left that this step has called.
+    void settle_nested() noexcept {
+        if (nested_) [[unlikely]] {
+            settle_queued();
+        }
+    }
+    /// Takes in all that waits for a compaction; but within a step, the end of that step does so.
+    void settle_queued() const noexcept {
+        if (is_queued() && (special_ & within_step) == 0) [[unlikely]] {
+            const whole_step now(*this);
+        }
+    }
+    /// Returns whether something waits: this thread has counted it then, as in a pool that several threads
+    /// use, while plain steps are counted by write_counts().
+    bool is_queued() const noexcept {
+        return mine_.created.load(std::memory_order::relaxed) != created_seen_ ||
+               mine_.erased.load(std::memory_order::relaxed) != erased_seen_;
+    }
+
+    /// Says whether this thread alone uses the pool.
+    void set_exclusive(bool exclusive) const noexcept {
+        parts_.allocator.publish();
+        parts_.allocator.set_alone(exclusive);
+        if constexpr (checked) {
+            pool_.exclusive_thread_ = exclusive ? parts_.shards.thread_index() : pool_type::nobody;
+        }
+    }
+
+    /// Counts what plain steps have created and erased, in the counters of the thread and of the compactor.
+    /// Exact also while an object ends.
+    void write_counts() const noexcept {
+        if ((special_ & within_whole) != 0) {
+            return;
+        }
+        const std::uint64_t size = parts_.promoted() - ending_;
+        const std::uint64_t erased = std::exchange(erased_, 0);
+        const std::uint64_t created = size + erased - std::exchange(size_seen_, size);
+        add(mine_.created, created);
+        add(mine_.erased, erased);
+        created_seen_ += created;
+        erased_seen_ += erased;
+        pool_.compactor_.account_for(erased, created);
+    }
+
+    /// Remembers the state of the pool that plain steps begin from.
+    void look() const noexcept {
+        special_ = (pool_.compactor_.watches_births() || parts_.order.size() != 0 ? watches_births : 0) |
+                   (pool_.compactor_.watches_removals() || parts_.geometry.keep_order ? watches_removals : 0);
+        nested_ = false;
+        created_seen_ = mine_.created.load(std::memory_order::relaxed);
+        erased_seen_ = mine_.erased.load(std::memory_order::relaxed);
+        size_seen_ = parts_.promoted();
+    }
+
+    pool_type& pool_;
+    parts_type& parts_;
+    shard<policy>& mine_;
+    // Copies, which never change.
+    const slot_lookup<Config> slots_{parts_.table.lookup()};
+    const object_addresses<T> places_{parts_.objects.places()};
+    // Mutable: to look at a pool may take in what waits.
+    mutable std::uint32_t special_ = 0;
+    mutable bool nested_ = false;      // the user's code has created or erased something within a step
+    mutable std::uint64_t erased_ = 0; // by plain steps, since the counts were written
+    std::size_t ending_ = 0;           // objects of the store whose destructors are to end
+    mutable std::uint64_t size_seen_ = 0;
+    mutable std::uint64_t created_seen_ = 0;
+    mutable std::uint64_t erased_seen_ = 0;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+
+// Constructors, destructors, hooks, sinks and predicates that use the view, or the pool itself, while one of
+// the view's operations runs.
+
+#include <handlepool/error.hpp>
+#include <handlepool/exclusive_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
+#include <handlepool/sort.hpp>
+#include <handlepool/stable_pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tests/support/consistency.hpp>
+#include <tests/support/hostile_types.hpp>
+#include <tests/support/message_of.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+/// Calls back when it is made, and when it ends, unless it was moved from.
+struct caller {
+    explicit caller(int name, std::function<void()> at_birth = {}, std::function<void()> at_death = {})
+        : number(name), dying(std::move(at_death)) {
+        if (at_birth) {
+            at_birth();
+        }
+    }
+    caller(caller&& other) noexcept : number(other.number), dying(std::exchange(other.dying, nullptr)) {}
+    caller& operator=(caller&&) = delete;
+    ~caller() {
+        if (dying) {
+            std::exchange(dying, nullptr)();
+        }
+    }
+
+    int number;
+    std::function<void()> dying;
+};
+
+template <class Placement>
+class exclusive_reentrance : public testing::Test {
+protected:
+    using traits = with_placement<Placement>;
+    using pool_type = pool<caller, traits>;
+    using view_type = exclusive_pool<caller, traits>;
+    using handle_type = typename pool_type::handle_type;
+
+    template <class View>
+    static std::vector<int> numbers(View& view) {
+        std::vector<int> found;
+        for (const caller& each : view) {
+            found.push_back(each.number);
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    pool_type pool_{{.name = "pool", .capacity = 1000}};
+};
+
+using placements = testing::Types<dense_placement, stable_placement>;
+TYPED_TEST_SUITE(exclusive_reentrance, placements);
+
+TYPED_TEST(exclusive_reentrance, of_a_constructor_that_creates_and_erases) {
+    for (const bool by_view : {true, false}) {
+        this->pool_.clear();
+        this->pool_.compact();
+        {
+            auto alone = this->pool_.exclusive_access();
+            const auto use = [&](auto function) { by_view ? function(alone) : function(this->pool_); };
+            const auto old = alone.emplace(1);
+            alone.emplace(2);
+            typename TestFixture::handle_type inner;
+            const auto outer = alone.emplace(3, [&] {
+                use([&](auto& pool) {
+                    inner = pool.emplace(4);
+                    EXPECT_TRUE(pool.erase(old));
+                    EXPECT_FALSE(pool.erase(old));
+                    EXPECT_EQ(pool.at(inner).number, 4);
+                });
+            });
+            EXPECT_FALSE(alone.contains(old));
+            EXPECT_EQ(alone.at(outer).number, 3);
+            EXPECT_EQ(alone.at(inner).number, 4);
+            EXPECT_EQ(this->numbers(alone), (std::vector<int>{2, 3, 4}));
+            EXPECT_EQ(alone.size(), 3U);
+            EXPECT_TRUE(alone.erase(inner));
+            EXPECT_TRUE(alone.erase(outer));
+            EXPECT_EQ(this->numbers(alone), (std::vector<int>{2}));
+        }
+        expect_consistent(this->pool_);
+        EXPECT_EQ(this->pool_.size(), 1U);
+    }
+}
+
+TYPED_TEST(exclusive_reentrance, of_a_destructor_that_creates_and_erases) {
+    for (const bool by_view : {true, false}) {
+        this->pool_.clear();
+        this->pool_.compact();
+        {
+            auto alone = this->pool_.exclusive_access();
+            const auto use = [&](auto function) { by_view ? function(alone) : function(this->pool_); };
+            const auto other = alone.emplace(1);
+            typename TestFixture::handle_type born;
+            typename TestFixture::handle_type dying;
+            dying = alone.emplace(
+                2, [] {},
+                [&] {
+                    use([&](auto& pool) {
+                        EXPECT_FALSE(pool.contains(dying));
+                        EXPECT_TRUE(pool.erase(other));
+                        born = pool.emplace(3);
+                    });
+                    EXPECT_EQ(alone.size(), 2U);
+                });
+            alone.emplace(4);
+            EXPECT_TRUE(alone.erase(dying));
+            EXPECT_EQ(this->numbers(alone), (std::vector<int>{3, 4}));
+            EXPECT_EQ(alone.at(born).number, 3);
+            EXPECT_FALSE(alone.contains(other));
+            EXPECT_EQ(alone.size(), 2U);
+        }
+        expect_consistent(this->pool_);
+    }
+}
+
+TYPED_TEST(exclusive_reentrance, of_a_chain_of_destructors) {
+    {
+        auto alone = this->pool_.exclusive_access();
+        constexpr int length = 50;
+        int ended = 0;
+        std::vector<typename TestFixture::handle_type> chain(length + 1);
+        for (int i = length; i-- != 0;) {
+            const auto number = static_cast<std::size_t>(i);
+            chain[number] = alone.emplace(
+                i, [] {},
+                [&, number] {
+                    ++ended;
+                    alone.erase(chain[number + 1]);
+                });
+        }
+        const auto survivor = alone.emplace(-1);
+        EXPECT_TRUE(alone.erase(chain[0]));
+        EXPECT_EQ(ended, length); // without a look at the store
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{-1}));
+        EXPECT_TRUE(alone.contains(survivor));
+    }
+    expect_consistent(this->pool_);
+}
+
+TYPED_TEST(exclusive_reentrance, of_a_clear_whose_objects_create_others) {
+    auto alone = this->pool_.exclusive_access();
+    std::vector<typename TestFixture::handle_type> made;
+    for (int i = 0; i != 100; ++i) {
+        made.push_back(alone.emplace(
+            i, [] {},
+            [&, i] {
+                EXPECT_FALSE(alone.contains(made[static_cast<std::size_t>((i + 1) % 100)]));
+                if (i % 10 == 0) {
+                    alone.emplace(1000 + i);
+                }
+            }));
+    }
+    alone.clear();
+    EXPECT_EQ(alone.size(), 10U);
+    EXPECT_EQ(this->numbers(alone),
+              (std::vector<int>{1000, 1010, 1020, 1030, 1040, 1050, 1060, 1070, 1080, 1090}));
+    for (const auto each : made) {
+        EXPECT_FALSE(alone.contains(each));
+    }
+    alone.clear();
+    EXPECT_TRUE(alone.empty());
+}
+
+TYPED_TEST(exclusive_reentrance, of_a_constructor_that_throws_after_it) {
+    {
+        auto alone = this->pool_.exclusive_access();
+        const auto old = alone.emplace(1);
+        typename TestFixture::handle_type inner;
+        for (int round = 0; round != 3; ++round) {
+            EXPECT_THROW(alone.emplace(2,
+                                       [&] {
+                                           inner = alone.emplace(3);
+                                           throw std::runtime_error("not made");
+                                       }),
+                         std::runtime_error);
+            EXPECT_EQ(alone.at(inner).number, 3);
+            EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 3}));
+            const auto next = alone.emplace(4);
+            EXPECT_TRUE(alone.erase(next));
+            EXPECT_TRUE(alone.erase(inner));
+        }
+        EXPECT_THROW(alone.emplace(2,
+                                   [&] {
+                                       inner = alone.emplace(5);
+                                       throw std::runtime_error("not made");
+                                   }),
+                     std::runtime_error);
+        const auto next = alone.emplace(6); // nobody has looked at the store in between
+        EXPECT_TRUE(alone.erase(inner));
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 6}));
+        EXPECT_TRUE(alone.contains(old));
+        EXPECT_TRUE(alone.contains(next));
+    }
+    expect_consistent(this->pool_);
+}
+
+TYPED_TEST(exclusive_reentrance, of_many_objects_that_are_made_together) {
+    {
+        auto alone = this->pool_.exclusive_access();
+        std::vector<typename TestFixture::handle_type> made;
+        std::vector<typename TestFixture::handle_type> inner;
+        const auto make = [&](std::size_t i) {
+            return caller(static_cast<int>(i), [&] { inner.push_back(alone.emplace(1000)); });
+        };
+        alone.emplace_n(10, std::back_inserter(made), make);
+        EXPECT_EQ(alone.size(), 20U);
+        EXPECT_EQ(this->numbers(alone).size(), 20U);
+        for (std::size_t i = 0; i != 10; ++i) {
+            EXPECT_EQ(alone.at(made[i]).number, static_cast<int>(i));
+            EXPECT_EQ(alone.at(inner[i]).number, 1000);
+        }
+        EXPECT_EQ(alone.erase(made), 10U);
+        EXPECT_EQ(alone.erase(inner), 10U);
+        EXPECT_TRUE(alone.empty());
+    }
+    expect_consistent(this->pool_);
+}
+
+TYPED_TEST(exclusive_reentrance, of_hooks_sinks_and_predicates) {
+    {
+        auto alone = this->pool_.exclusive_access();
+        int deaths = 0;
+        const scoped_hook hook = alone.on_destroy([&](auto handle, caller& object) {
+            EXPECT_FALSE(alone.contains(handle));
+            EXPECT_EQ(alone.stats().alive, alone.size());
+            if (object.number < 3) {
+                alone.emplace(object.number + 10);
+            }
+            ++deaths;
+        });
+        const auto one = alone.emplace(1);
+        const auto two = alone.emplace(2);
+        EXPECT_TRUE(alone.erase(one));
+        EXPECT_EQ(deaths, 1);
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{2, 11}));
+        EXPECT_TRUE(alone.extract(two, [&](caller&& taken) { alone.emplace(taken.number + 20); }));
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{11, 12, 22}));
+        EXPECT_EQ(erase_if(alone,
+                           [&](const caller& each) {
+                               if (each.number == 11) {
+                                   alone.emplace(33);
+                               }
+                               return each.number < 20;
+                           }),
+                  2U);
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{22, 33}));
+        EXPECT_EQ(alone.drain([&](auto, caller&& taken) { alone.emplace(taken.number + 100); }), 2U);
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{122, 133}));
+        EXPECT_EQ(alone.size(), 2U);
+        EXPECT_EQ(alone.stats().created, 8U);
+    }
+    expect_consistent(this->pool_);
+}
+
+TYPED_TEST(exclusive_reentrance, finds_the_room_that_an_erase_has_just_made) {
+    std::vector<typename TestFixture::handle_type> made;
+    auto alone = this->pool_.exclusive_access();
+    for (int i = 0; i != 1000; ++i) {
+        made.push_back(alone.emplace(i));
+    }
+    for (std::size_t round = 0; round + 2 < made.size(); round += 2) {
+        EXPECT_TRUE(alone.erase(made[round]));
+        EXPECT_TRUE(alone.erase(made[round + 1]));
+        made[round] = alone.emplace(
+            1, [&] { made[round + 1] = round % 4 == 0 ? this->pool_.try_emplace(2) : alone.try_emplace(2); });
+        ASSERT_TRUE(alone.contains(made[round + 1])) << round;
+    }
+    EXPECT_EQ(alone.size(), 1000U);
+    EXPECT_FALSE(alone.try_emplace(3));
+}
+
+TYPED_TEST(exclusive_reentrance, of_a_hook_for_births) {
+    auto alone = this->pool_.exclusive_access();
+    std::vector<int> born;
+    const scoped_hook hook = alone.on_birth([&](auto, caller& object) {
+        born.push_back(object.number);
+        if (object.number == 1) {
+            alone.emplace(2);
+        }
+    });
+    alone.emplace(1);
+    EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 2}));
+    EXPECT_EQ(born, (std::vector<int>{1, 2}));
+}
+
+TYPED_TEST(exclusive_reentrance, is_refused_to_what_takes_the_whole_pool) {
+    auto alone = this->pool_.exclusive_access();
+    std::string compaction;
+    const auto one = alone.emplace(1, [&] {
+        compaction = message_of<compaction_conflict>([&] { alone.compact(); });
+        EXPECT_THROW(alone.reset(), compaction_conflict);
+        EXPECT_THROW(alone.shrink_to_fit(), compaction_conflict);
+        EXPECT_FALSE(alone.try_shrink_to_fit());
+        EXPECT_FALSE(alone.try_compact());
+    });
+    EXPECT_EQ(compaction,
+              "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+    EXPECT_TRUE(alone.contains(one));
+    EXPECT_TRUE(alone.try_compact());
+}
+
+} // namespace
+} // namespace handlepool::test
