@@ -2,6 +2,7 @@
 #include <handlepool/recycling_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
+#include <bench/tools/colony.hpp>
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/population.hpp>
@@ -9,7 +10,6 @@
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <plf_colony.h>
 
 #include <chrono>
 #include <cstddef>
@@ -38,24 +38,6 @@ public:
 
 private:
     handlepool::stable_pool<object> pool_;
-};
-
-/// Its handles are its iterators, which nothing checks.
-class colony {
-public:
-    using handle_type = plf::colony<object>::iterator;
-
-    explicit colony(std::size_t alive) { objects_.reserve(alive); }
-
-    handle_type emplace(std::uint64_t seed) { return objects_.emplace(seed); }
-    bool erase(handle_type handle) {
-        objects_.erase(handle);
-        return true;
-    }
-    void end_frame() {}
-
-private:
-    plf::colony<object> objects_;
 };
 
 void churn(benchmark::State& state, table& results, std::size_t alive) {

@@ -47,6 +47,7 @@ public:
 
     handle_type emplace(std::uint64_t seed) { return array_.emplace(seed); }
     bool erase(handle_type handle) noexcept { return array_.erase(handle); }
+    void clear() noexcept { array_.clear(); }
     object* find(handle_type handle) noexcept { return array_.find(handle); }
     void end_frame() {}
 

@@ -9,6 +9,8 @@ namespace handlepool_bench {
 
 /// Each registers benchmarks with the library, which write what they find into the table.
 void register_one_thread(table& results, std::size_t rounds);
+/// One thread alone with a pool.
+void register_exclusive(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);

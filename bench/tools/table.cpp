@@ -49,8 +49,46 @@ table::table() {
     const std::string column =
         "1 thread, iteration over a column of 4 bytes against rows of 64 bytes as structures, ";
     const std::string row_churn = "1 thread, churn of rows of 64 bytes in 5 columns against structures, ";
+    const std::string exclusive =
+        "exclusive access: churn (create + erase, a replaced object) against the bare packed array, ";
+    const std::string anew = "the same, entered anew each frame, ";
+    const std::string exclusive_find =
+        "exclusive access: find in random order, against the bare packed array, ";
+    const std::string exclusive_stable =
+        "exclusive access: churn of a stable_pool, a replaced object, against plf::colony, ";
     // In the order of `figure`.
     rows_ = {
+        at_most(exclusive + "1,000 alive", 1.25, 1.0, "≤ {:.2f} ×"),
+        at_most(exclusive + "10,000 alive", 1.0, 0.8, "≤ {:.2f} ×"),
+        at_most(exclusive + "100,000 alive", 0.85, 0.7, "≤ {:.2f} ×"),
+        at_most(exclusive + "1,000,000 alive", 0.5, 0.3, "≤ {:.2f} ×"),
+        at_most(anew + "1,000 alive", 1.3, 1.05, "≤ {:.2f} ×"),
+        at_most(anew + "10,000 alive", 1.1, 0.9, "≤ {:.2f} ×"),
+        at_most(anew + "100,000 alive", 0.85, 0.7, "≤ {:.2f} ×"),
+        at_most(anew + "1,000,000 alive", 0.5, 0.3, "≤ {:.2f} ×"),
+        at_most(exclusive_find + "10,000 alive", 1.2, 1.05, "≤ {:.2f} ×"),
+        at_most(exclusive_find + "100,000 alive", 1.2, 1.05, "≤ {:.2f} ×"),
+        at_most(exclusive_find + "1,000,000 alive", 1.2, 1.05, "≤ {:.2f} ×"),
+        at_most(
+            "exclusive access: clear() of 100,000, against the packed array's clear that keeps generations",
+            2.2, 1.5),
+        at_most("exclusive access: emplace_n(100,000) against a loop over the bare packed array", 1.1, 0.9),
+        at_most("exclusive access to an idle pool: entering and leaving", 60, 25, "≤ {} ns", "{:.1f} ns"),
+        {"exclusive access to a pool with 10,000 newborns, against a compaction",
+         row::better::lower,
+         1.1,
+         {},
+         "≤ {:.1f} ×",
+         "{:.2f} ×"},
+        at_most(exclusive_stable + "10,000 alive", 1.3, 0.9, "≤ {:.2f} ×"),
+        at_most(exclusive_stable + "100,000 alive", 1.0, 0.7, "≤ {:.2f} ×"),
+        at_most(exclusive_stable + "1,000,000 alive", 0.8, 0.5, "≤ {:.2f} ×"),
+        {"exclusive access: churn of rows of 64 bytes in 2 columns, 100,000 alive, against objects",
+         row::better::lower,
+         1.5,
+         {},
+         "≤ {:.1f} ×",
+         "{:.2f} ×"},
         at_most(churn + "1,000 alive", 2.4, 1.5),
         at_most(churn + "10,000 alive", 2.4, 1.5),
         at_most(churn + "100,000 alive", 1.15, 0.9, "≤ {:.2f} ×"),
