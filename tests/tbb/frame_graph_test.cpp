@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/error.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/frame_graph.hpp>
@@ -74,6 +76,39 @@ protected:
         }
     });
 };
+
+TEST_F(frame_graph_test, a_task_may_have_exclusive_access_to_a_pool) {
+    in_before = [&] { ints.emplace(1); };
+    std::vector<std::size_t> sizes;
+    auto& serial = frame.add_exclusive_task("serial", ints, [&](exclusive_pool<int>& alone) {
+        note("serial");
+        alone.erase(alone.handle_at(0));
+        alone.emplace(2);
+        alone.emplace(3);
+        sizes.push_back(alone.items().size());
+    });
+    tbb::flow::make_edge(after, serial);
+    frame.run(3).rethrow();
+    EXPECT_THAT(take_ran(), ElementsAre("before", "after", "serial", "before", "after", "serial", "before",
+                                        "after", "serial"));
+    EXPECT_THAT(sizes, ElementsAre(2U, 4U, 6U));
+    EXPECT_EQ(ints.size(), 6U);
+}
+
+TEST_F(frame_graph_test, exclusive_access_that_is_refused_ends_the_run) {
+    in_after = [] {};
+    auto& serial = frame.add_exclusive_task("serial", ints, [&](auto& alone) {
+        alone.emplace(1);
+        static_cast<void>(ints.exclusive_access());
+    });
+    tbb::flow::make_edge(after, serial);
+    const frame_run done = frame.run(3);
+    EXPECT_EQ(done.frames, 0U);
+    EXPECT_EQ(done.failed_task, "serial");
+    EXPECT_THROW(done.rethrow(), compaction_conflict);
+    EXPECT_EQ(ints.size(), 1U);
+    EXPECT_TRUE(ints.try_exclusive_access());
+}
 
 TEST_F(frame_graph_test, tasks_run_in_the_order_of_their_edges_and_compaction_where_it_stands) {
     in_before = [&] { ints.emplace(1); };
