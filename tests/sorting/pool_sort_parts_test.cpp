@@ -423,26 +423,32 @@ TEST(parts_of_sorts, keep_the_order_of_objects_whose_handles_were_revoked) {
 // The new object of a slot has nothing of the old one's place among its equals.
 TEST(parts_of_sorts, put_an_object_in_the_slot_of_an_erased_one_after_its_equals) {
     thread_executor executor(2);
-    for (int kind = 0; kind != 8; ++kind) {
+    for (int kind = 0; kind != 16; ++kind) {
         const bool by_threads = (kind & 1) != 0;
         part_items pool(
             {.name = "items", .capacity = 10, .remember_frames = (kind & 2) != 0, .keep_order = true});
         const scoped_hook births = (kind & 4) != 0 ? pool.on_birth([](auto, auto&) {}) : scoped_hook();
-        const auto compact = [&] { by_threads ? pool.compact(executor) : pool.compact(); };
         fill_parts(pool, {4, 4, 4, 1, 1, 1});
         sort_some(pool, smaller_key, 2); // 3 1 2 0 4 5
-        const auto erased = pool.handle_at(4);
-        pool.erase(erased);
-        compact();
-        part_handle made;
-        while (true) {
-            made = pool.emplace(1, 0, 6);
-            compact();
-            if (made.index() == erased.index()) {
-                break;
+        const auto replace = [](auto& in, auto take_in) {
+            const auto erased = in.handle_at(4);
+            in.erase(erased);
+            take_in();
+            while (true) {
+                const auto made = in.emplace(1, 0, 6);
+                take_in();
+                if (made.index() == erased.index()) {
+                    return;
+                }
+                in.erase(made);
+                take_in();
             }
-            pool.erase(made);
-            compact();
+        };
+        if ((kind & 8) != 0) {
+            auto alone = pool.exclusive_access();
+            replace(alone, [] {});
+        } else {
+            replace(pool, [&] { by_threads ? pool.compact(executor) : pool.compact(); });
         }
         EXPECT_TRUE(sort_some(pool, smaller_key, 10).in_order);
         EXPECT_EQ(numbers_in(pool), (std::vector<int>{3, 5, 6, 0, 1, 2})) << kind;

@@ -204,6 +204,24 @@ TEST(exclusive_pool, keeps_the_order_where_the_pool_does) {
     alone.emplace("e");
     EXPECT_THAT(names_in(alone), ElementsAre("b", "d", "e"));
     EXPECT_EQ(alone.size(), 3U);
+
+    // Erased objects that still wait for that are no reason to refuse others.
+    for (int round = 0; round != 3; ++round) {
+        std::vector<names::handle_type> made(alone.handles().begin(), alone.handles().end());
+        alone.erase(made);
+        made.clear();
+        for (int i = 0; i != 100; ++i) {
+            made.push_back(alone.emplace("x"));
+        }
+        alone.erase(made);
+        made.clear();
+        alone.emplace_n(100, std::back_inserter(made), "y");
+        alone.erase(made);
+        for (int i = 0; i != 100; ++i) {
+            alone.emplace_with([](auto) { return std::string("z"); });
+        }
+        EXPECT_EQ(alone.size(), 100U);
+    }
 }
 
 TEST(exclusive_pool, is_sorted_like_the_pool) {

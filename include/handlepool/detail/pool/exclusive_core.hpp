@@ -82,7 +82,7 @@ public:
         }
         const slot_index slot = parts_.allocator.take_alone(mine_);
         if (slot == slot_index::none) [[unlikely]] {
-            return 0;
+            return destroy_queued() ? create(construct) : 0;
         }
         new_object object(*this, slot);
         if (!object.taken()) [[unlikely]] {
@@ -101,6 +101,7 @@ public:
 
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made) {
+        destroy_queued();
         if constexpr (store_type::adds_many) {
             if ((special_ & queue_newborns) == 0) {
                 return create_many_at_once(count, construct, made);
@@ -509,6 +510,7 @@ private:
     /// The pool, for what creates something in it.
     pool_type& shared() noexcept {
         note_nested();
+        destroy_queued();
         if ((special_ & within_whole) == 0) {
             store_type::end(parts_);
         }
@@ -531,6 +533,14 @@ private:
         if (is_queued() && (special_ & within_step) == 0) [[unlikely]] {
             const whole_step now(*this);
         }
+    }
+    /// Destroys what was erased and waits, so that there is room. Returns whether anything was.
+    bool destroy_queued() noexcept {
+        const bool waits = mine_.erased.load(std::memory_order::relaxed) != erased_seen_;
+        if (waits) {
+            settle_queued();
+        }
+        return waits && (special_ & within_step) == 0;
     }
     /// Returns whether something waits: this thread has counted it then, as in a pool that several threads
     /// use, while plain steps are counted by write_counts().
