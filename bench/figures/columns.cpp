@@ -5,6 +5,7 @@
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/population.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <fmt/format.h>
 
@@ -152,12 +153,7 @@ void churn(benchmark::State& state, table& results, figure place, std::size_t al
 } // namespace
 
 void register_columns(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     struct size {
         std::size_t alive;
         figure iteration;

@@ -5,6 +5,7 @@
 #include <handlepool/pool.hpp>
 
 #include <bench/tools/comparison.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
@@ -179,12 +180,7 @@ void pruning(benchmark::State& state, table& results) {
 } // namespace
 
 void register_containers(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     add("handle_map look-up, std::unordered_map", [&results](auto& state) {
         look_up<std::unordered_map<handle<std::uint64_t>, std::uint64_t>>(state, results, figure::map_std);
     });

@@ -12,6 +12,7 @@
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/population.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
@@ -203,12 +204,7 @@ public:
 } // namespace
 
 void register_exclusive(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     struct size {
         std::size_t alive;
         figure once;

@@ -5,6 +5,7 @@
 #include <bench/tools/contenders.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/population.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -231,12 +232,7 @@ void idle_compaction(benchmark::State& state, table& results) {
 } // namespace
 
 void register_one_thread(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     struct size {
         std::size_t alive;
         figure churn;

@@ -5,6 +5,7 @@
 
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <fmt/format.h>
 
@@ -147,12 +148,7 @@ void sorted_in_parts(benchmark::State& state, table& results) {
 } // namespace
 
 void register_sorting(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     add("sort/shuffled", [&results](auto& state) { shuffled(state, results); });
     add("sort/in order", [&results](auto& state) {
         const comparison outcome = in_order(state, [](sorted_pool& pool) { sort_by(pool, key_of); });

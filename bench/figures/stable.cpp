@@ -6,6 +6,7 @@
 #include <bench/tools/comparison.hpp>
 #include <bench/tools/object.hpp>
 #include <bench/tools/population.hpp>
+#include <bench/tools/registration.hpp>
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
@@ -153,12 +154,7 @@ void listed_iteration(benchmark::State& state, table& results, std::size_t alive
 } // namespace
 
 void register_stable(table& results, std::size_t rounds) {
-    const auto add = [rounds](const std::string& name, auto body) {
-        benchmark::RegisterBenchmark(name.c_str(), body)
-            ->UseManualTime()
-            ->Iterations(static_cast<benchmark::IterationCount>(rounds))
-            ->Unit(benchmark::kNanosecond);
-    };
+    const auto add = register_with(rounds);
     for (const std::size_t alive : {10'000U, 100'000U, 1'000'000U}) {
         add(fmt::format("stable churn/{}", alive),
             [&results, alive](auto& state) { churn(state, results, alive); });
