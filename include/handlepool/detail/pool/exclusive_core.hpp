@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/compaction/exclusive_store.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/parts/taken_slot.hpp>
@@ -30,10 +29,10 @@ namespace handlepool::detail {
 /// hooks. What they create and erase themselves goes the way that it always goes, to the nursery and into the
 /// queues; and when the step is complete, a compaction takes that in. So does all else that is rare:
 ///
-///     create, erase ──┬── plain ─────────▶ the store                       items() has just the living
-///                     │                                                              ▲
-///                     └── within a step, ▶ nursery, queue ──▶ settle(): a compaction ┘
-///                         with hooks for births, ...
+///     create, erase ──┬─ a plain step ──────▶ the store ◀── a compaction
+///                     │                                          ▲
+///                     └─ within a step, or ─▶ nursery, queue ────┘ when the step ends, or the
+///                        one that is watched                       store is looked at
 template <class T, class Config>
 class exclusive_core {
     using pool_type = pool_impl<T, Config>;
@@ -285,8 +284,8 @@ private:
     // What makes a step special, in one word: so a plain one asks once.
     static constexpr std::uint32_t within_step = 1;  // the user's code runs, called by another step, of which
     static constexpr std::uint32_t within_whole = 2; // this concerns the whole pool
-    static constexpr std::uint32_t watches_births = 8;    // a hook, the history, or an order that has begun
-    static constexpr std::uint32_t watches_removals = 16; // a hook, the history, or the option keep_order
+    static constexpr std::uint32_t watches_births = 4;   // a hook, the history, or an order that has begun
+    static constexpr std::uint32_t watches_removals = 8; // a hook, the history, or the option keep_order
     static constexpr std::uint32_t queue_newborns = within_step | watches_births;
     static constexpr std::uint32_t queue_removals = within_step | watches_removals;
 
