@@ -62,6 +62,9 @@ public:
     /// Progress: wait-free.
     void publish() noexcept { counters_.publish(freed_); }
 
+    /// Producer: indices ever given back. Wait-free.
+    std::uint64_t released() const noexcept { return freed_; }
+
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept {
         queue_->consume_all([](std::uint32_t) {});

@@ -58,8 +58,9 @@ public:
         return 0;
     }
 
-    /// Like claim(), while no other thread uses the freelist.
-    /// Progress: wait-free.
+    // What a thread may call while no other uses the freelist; see the concept `sequential_freelist`.
+    // Wait-free.
+
     std::size_t claim_alone(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit) noexcept {
         const auto seen = counters_.see(wanted, in_use_limit);
         if (seen.freed_count == 0) {
@@ -69,11 +70,43 @@ public:
             return seen.fresh_count;
         }
         const entry_run freed = first_freed(seen);
-        counters_.take_freed_alone(seen, freed.count);
+        counters_.take_freed_alone(seen.waiting, freed.count);
         copy(freed, out);
-        word& read = read_[freed.block];
-        read.store(read.load(std::memory_order::relaxed) + freed.count, std::memory_order::relaxed);
+        note_read_alone(freed.block, freed.count);
         return freed.count;
+    }
+    /// There must be none left of the claim before.
+    std::size_t claim_in_place(std::size_t wanted, std::size_t in_use_limit) noexcept {
+        end_claim();
+        const auto seen = counters_.see(wanted, in_use_limit);
+        if (seen.freed_count == 0) {
+            return 0;
+        }
+        const entry_run freed = first_freed(seen);
+        claimed_from_ = seen.waiting;
+        claimed_ = freed.block * block_size + freed.offset;
+        claimed_begin_ = claimed_;
+        claimed_end_ = claimed_ + freed.count;
+        return freed.count;
+    }
+    std::size_t claimed_left() const noexcept { return claimed_end_ - claimed_; }
+    std::uint32_t claimed(std::size_t i) const noexcept {
+        return entries_[claimed_ + i].load(std::memory_order::relaxed);
+    }
+    std::uint32_t take_claimed() noexcept {
+        const std::uint32_t first = claimed(0);
+        claimed_ = claimed_ + 1;
+        return first;
+    }
+    /// Only now the counters show as claimed what was taken; so meanwhile its block is not written again.
+    void end_claim() noexcept {
+        if (claimed_ != claimed_begin_) {
+            const auto taken = static_cast<std::uint32_t>(claimed_ - claimed_begin_);
+            counters_.take_freed_alone(claimed_from_, taken);
+            note_read_alone(claimed_begin_ / block_size, taken);
+        }
+        claimed_begin_ = claimed_;
+        claimed_end_ = claimed_;
     }
 
     /// Producer: gives an index back, for claims after the next publish().
@@ -87,9 +120,31 @@ public:
         write_ = place + 1;
     }
 
+    /// Producer: release() of `count` indices, each of which `index_at(i)` returns.
+    /// Progress: wait-free.
+    template <class IndexAt>
+    void release_many(std::size_t count, IndexAt index_at) noexcept {
+        for (std::size_t done = 0; done != count;) {
+            if (write_ % block_size == 0) {
+                start_block();
+            }
+            const std::size_t place = write_;
+            const std::size_t in_block = detail::least(count - done, block_size - place % block_size);
+            word* const entries = &entries_[place];
+            for (std::size_t i = 0; i != in_block; ++i) {
+                entries[i].store(index_at(done + i), std::memory_order::relaxed); // carried by (12)
+            }
+            write_ = place + in_block;
+            done += in_block;
+        }
+    }
+
     /// Producer: lets claims take what was released.
     /// Progress: wait-free.
     void publish() noexcept { counters_.publish(freed()); }
+
+    /// Producer: indices ever given back. Wait-free.
+    std::uint64_t released() const noexcept { return freed() - start_; }
 
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept { start_at(fresh, 0); }
@@ -114,6 +169,11 @@ protected:
         passed_ = begun_;
         blocks_used_ = 0;
         aside_ = 0;
+        start_ = position;
+        claimed_from_ = 0;
+        claimed_ = 0;
+        claimed_begin_ = 0;
+        claimed_end_ = 0;
         if (const std::size_t claimed = position % block_size; claimed != 0) {
             start_block();
             read_[write_ / block_size].store(static_cast<std::uint32_t>(claimed), std::memory_order::relaxed);
@@ -143,6 +203,7 @@ private:
 
     /// Producer: chooses where the next entries go.
     void start_block() noexcept {
+        end_claim(); // else a block that was read whole would keep its place in the ring
         const std::uint32_t block = unused_block();
         read_[block].store(0, std::memory_order::relaxed);         // carried by (12)
         place_of(begun_).store(block, std::memory_order::relaxed); // carried by (12)
@@ -203,7 +264,13 @@ private:
         }
     }
 
-    /// Producer: indices ever freed.
+    /// While no other thread uses the freelist.
+    void note_read_alone(std::size_t block, std::uint32_t count) noexcept {
+        word& read = read_[block];
+        read.store(read.load(std::memory_order::relaxed) + count, std::memory_order::relaxed);
+    }
+
+    /// Producer: indices ever freed, from where the counters started.
     std::uint64_t freed() const noexcept {
         const std::uint64_t not_written =
             (block_size - write_ % block_size) % block_size; // of the last block
@@ -223,6 +290,14 @@ private:
     plain<std::uint64_t> passed_{0};      // blocks ever taken from the ring
     plain<std::uint32_t> blocks_used_{0}; // blocks that have memory
     plain<std::size_t> aside_{0};         // blocks put aside
+    plain<std::uint64_t> start_{0};       // where the counters started
+
+    // Of a thread alone: how many indices waited when it claimed some in place; the entries that it has
+    // claimed, of one block, and the next of them.
+    plain<std::size_t> claimed_from_{0};
+    plain<std::size_t> claimed_{0};
+    plain<std::size_t> claimed_begin_{0};
+    plain<std::size_t> claimed_end_{0};
 };
 
 } // namespace handlepool

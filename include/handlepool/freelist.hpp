@@ -36,6 +36,7 @@ struct freelist_options {
 /// attempts were lost to other threads.
 ///
 /// `release(index)`, producer: gives an index back, to be seen by claims after the next `publish()`.
+/// `released()`, producer: how many it has given back since the freelist was made or reset.
 ///
 /// `in_use()`, `waiting()`, `fresh()`, any thread, each a moment's view: indices out, indices freed and not
 /// handed out again, indices ever put in service. `limit()`: the index_limit. `smallest_reuse_distance()`:
@@ -59,6 +60,7 @@ concept freelist = requires(Freelist list, const Freelist constant, std::uint32_
     { list.claim(out, count, count, count) } noexcept -> std::same_as<std::size_t>;
     { list.release(index) } noexcept;
     { list.publish() } noexcept;
+    { constant.released() } noexcept -> std::same_as<std::uint64_t>;
     { list.reset(count) } noexcept;
     { constant.in_use() } noexcept -> std::same_as<std::size_t>;
     { constant.waiting() } noexcept -> std::same_as<std::size_t>;
@@ -67,5 +69,30 @@ concept freelist = requires(Freelist list, const Freelist constant, std::uint32_
     { constant.limit() } noexcept -> std::same_as<std::size_t>;
     { constant.memory() } noexcept -> std::same_as<memory_use>;
 };
+
+/// A freelist with a shorter way for a thread that uses it alone, such as one with exclusive access to a
+/// pool.
+///
+/// `release_many(count, index_at)`, producer: release(index_at(i)) for i from 0 on.
+///
+/// `claim_alone(out, wanted, in_use_limit)`: like claim().
+///
+/// `claim_in_place(wanted, in_use_limit)`: claims up to `wanted` freed indices, never fresh ones, and returns
+/// how many. They stay where they are: `claimed_left()` says how many are left, `claimed(i)` is one of those,
+/// and `take_claimed()` takes the first. `end_claim()` gives up those that are left, which are the next ones
+/// then; other claims, and what others ask the freelist, come after that.
+template <class Freelist>
+concept sequential_freelist =
+    freelist<Freelist> && requires(Freelist list, std::uint32_t* out, std::size_t count) {
+        {
+            list.release_many(count, [](std::size_t) { return std::uint32_t{}; })
+        } noexcept;
+        { list.claim_alone(out, count, count) } noexcept -> std::same_as<std::size_t>;
+        { list.claim_in_place(count, count) } noexcept -> std::same_as<std::size_t>;
+        { list.claimed_left() } noexcept -> std::same_as<std::size_t>;
+        { list.claimed(count) } noexcept -> std::same_as<std::uint32_t>;
+        { list.take_claimed() } noexcept -> std::same_as<std::uint32_t>;
+        { list.end_claim() } noexcept;
+    };
 
 } // namespace handlepool

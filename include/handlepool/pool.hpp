@@ -93,7 +93,7 @@ public:
     /// object; then nothing has changed.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
-    handle_type emplace(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace(Args&&... args) {
         return base::made_or_throw(try_emplace(std::forward<Args>(args)...));
     }
 
@@ -102,7 +102,7 @@ public:
     /// were not touched. Throws what T's constructor throws.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
-    handle_type try_emplace(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(core().create(detail::maker_from<T>(std::forward<Args>(args)...)));
     }
 

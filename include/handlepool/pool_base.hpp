@@ -88,7 +88,7 @@ public:
     /// readable through pointers obtained before, until the next compaction destroys it.
     /// Progress: wait-free after a thread's first call, which is lock-free; always lock-free with
     /// boost_freelist. Constant.
-    bool erase(handle_type handle) noexcept { return core().erase(handle.value()); }
+    HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) noexcept { return core().erase(handle.value()); }
 
     /// Erases the object of each handle in a range, and returns how many were alive.
     /// Progress: that of erase() for each handle; linear.

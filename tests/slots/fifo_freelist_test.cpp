@@ -7,6 +7,7 @@
 #include <support/steps/step_atomics.hpp>
 #include <support/steps/tiny_policy.hpp>
 #include <tests/support/freelist_tools.hpp>
+#include <tests/support/random.hpp>
 #include <tests/support/stop_at_every_access.hpp>
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <latch>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -369,6 +372,149 @@ TEST(claims_of_one_thread_alone, give_all_their_blocks_back) {
         ASSERT_EQ(list.in_use(), 1U);
         free_all(list, {one});
     }
+}
+
+/// Blocks of N entries. Arrays know their ends.
+template <std::size_t N>
+struct blocks_of : waits_before_counting {
+    static constexpr std::size_t freelist_block = N;
+};
+
+template <class Policy>
+class sequential_freelist_test : public testing::Test {
+protected:
+    /// What one thread alone does with a list, and with a queue that says what is right.
+    static void run(random_source& random, std::uint32_t size, std::size_t delay) {
+        fifo_freelist<Policy> list(
+            "list", {.index_limit = size, .waiting_limit = size, .max_threads = 1, .reuse_delay = delay});
+        std::deque<std::uint32_t> waiting;
+        std::size_t published = 0; // of those that wait
+        std::uint32_t fresh = 0;
+        std::uint64_t released = 0;
+        indices in_use;
+        const auto expect_next = [&](std::uint32_t index) {
+            ASSERT_FALSE(waiting.empty());
+            ASSERT_EQ(index, waiting.front());
+            waiting.pop_front();
+            --published;
+            in_use.push_back(index);
+        };
+        const auto release = [&](std::size_t count) {
+            std::shuffle(in_use.begin(), in_use.end(), std::mt19937_64(random.bits()));
+            const indices freed(in_use.end() - static_cast<std::ptrdiff_t>(count), in_use.end());
+            in_use.resize(in_use.size() - count);
+            if (random.one_in(2)) {
+                list.release_many(count, [&freed](std::size_t i) { return freed[i]; });
+            } else {
+                std::ranges::for_each(freed, [&list](std::uint32_t index) { list.release(index); });
+            }
+            waiting.insert(waiting.end(), freed.begin(), freed.end());
+            released += count;
+            ASSERT_EQ(list.released(), released);
+        };
+        for (int step = 0; step != 3000 && !testing::Test::HasFatalFailure(); ++step) {
+            switch (random.below(4)) {
+            case 0: { // in place
+                if (list.claimed_left() == 0) {
+                    const std::size_t wanted = 1 + random.below(2 * Policy::freelist_block);
+                    const std::size_t claimed = list.claim_in_place(wanted, size);
+                    ASSERT_LE(claimed, wanted);
+                    ASSERT_LE(claimed, published > delay ? published - delay : 0);
+                    ASSERT_EQ(claimed != 0, published > delay);
+                    for (std::size_t i = 0; i != claimed; ++i) {
+                        ASSERT_EQ(list.claimed(i), waiting[i]);
+                    }
+                }
+                for (std::size_t most = random.below(5); most != 0 && list.claimed_left() != 0; --most) {
+                    expect_next(list.take_claimed());
+                }
+                break;
+            }
+            case 1: { // copied
+                list.end_claim();
+                ASSERT_EQ(list.claimed_left(), 0U);
+                ASSERT_EQ(list.waiting(), published);
+                ASSERT_EQ(list.in_use(), fresh - published);
+                indices out(1 + random.below(5));
+                const bool freed = published > delay;
+                out.resize(random.one_in(2) ? list.claim_alone(out.data(), out.size(), size)
+                                            : list.claim(out.data(), out.size(), size));
+                ASSERT_EQ(!out.empty(), freed || (fresh != size && fresh - published != size));
+                for (const std::uint32_t index : out) {
+                    if (freed) {
+                        expect_next(index);
+                    } else {
+                        ASSERT_EQ(index, fresh);
+                        ++fresh;
+                        in_use.push_back(index);
+                    }
+                }
+                break;
+            }
+            case 2:
+                release(random.below(in_use.size() + 1));
+                break;
+            default:
+                list.publish();
+                published = waiting.size();
+            }
+        }
+        list.end_claim();
+        list.publish();
+        list.reset(0);
+        EXPECT_EQ(list.released(), 0U);
+        EXPECT_EQ(list.claimed_left(), 0U);
+        EXPECT_EQ(claim(list, size), sequence(0, size));
+    }
+};
+
+using block_sizes = testing::Types<blocks_of<1>, blocks_of<2>, blocks_of<8>, blocks_of<64>>;
+TYPED_TEST_SUITE(sequential_freelist_test, block_sizes);
+
+TYPED_TEST(sequential_freelist_test, gives_what_a_queue_gives) {
+    random_source random(1);
+    for (const std::uint32_t size : {1U, 2U, 3U, 8U, 9U, 63U, 64U, 65U, 200U}) {
+        for (const std::size_t delay : {0U, 1U, 7U}) {
+            SCOPED_TRACE(std::to_string(size) + " indices, delay " + std::to_string(delay));
+            this->run(random, size, delay);
+            if (testing::Test::HasFatalFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+TEST(sequential_freelist, a_claim_in_place_is_counted_when_it_ends_and_as_far_as_it_was_taken) {
+    fifo_freelist<default_policy> list(
+        "list", {.index_limit = 10, .waiting_limit = 10, .max_threads = 1, .reuse_delay = 2});
+    free_all(list, claim(list, 10));
+    ASSERT_EQ(list.claim_in_place(5, 10), 5U);
+    EXPECT_EQ(list.take_claimed(), 0U);
+    EXPECT_EQ(list.take_claimed(), 1U);
+    EXPECT_EQ(list.claimed_left(), 3U);
+    list.end_claim();
+    EXPECT_EQ(list.claimed_left(), 0U);
+    EXPECT_EQ(list.waiting(), 8U);
+    EXPECT_EQ(list.in_use(), 2U);
+    EXPECT_EQ(list.smallest_reuse_distance(), 8U);
+    list.end_claim();
+    EXPECT_EQ(list.waiting(), 8U);
+    EXPECT_EQ(claim(list, 3), (indices{2, 3, 4}));
+    EXPECT_EQ(list.smallest_reuse_distance(), 5U);
+}
+
+TEST(sequential_freelist, a_reuse_distance_is_that_of_the_claim_however_late_it_ends) {
+    fifo_freelist<default_policy> list("list", {.index_limit = 10, .waiting_limit = 10, .max_threads = 1});
+    free_all(list, claim(list, 4));
+    ASSERT_EQ(list.claim_in_place(4, 10), 4U);
+    indices taken;
+    while (list.claimed_left() != 0) {
+        taken.push_back(list.take_claimed());
+    }
+    EXPECT_EQ(taken, (indices{0, 1, 2, 3}));
+    free_all(list, taken);
+    list.end_claim();
+    EXPECT_EQ(list.smallest_reuse_distance(), 0U);
 }
 
 // ---- Views that are stopped half-way

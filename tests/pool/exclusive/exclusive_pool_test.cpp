@@ -259,6 +259,80 @@ TEST(exclusive_pool, goes_on_with_a_sort_that_was_begun) {
     EXPECT_TRUE(std::is_sorted(items.begin(), items.end()));
 }
 
+template <class Pool>
+void expect_hooks_at_once() {
+    Pool pool({.name = "pool", .capacity = 100, .remember_frames = true});
+    std::vector<std::string> seen;
+    const scoped_hook births =
+        pool.on_birth([&](auto, const std::string& object) { seen.push_back("+" + object); });
+    const scoped_hook ends = pool.on_destroy([&](auto handle, const std::string& object) {
+        EXPECT_FALSE(pool.contains(handle));
+        seen.push_back("-" + object);
+    });
+    const auto a = pool.emplace("a");
+    auto alone = pool.exclusive_access();
+    EXPECT_THAT(seen, ElementsAre("+a"));
+    const auto b = alone.emplace("b");
+    EXPECT_THAT(seen, ElementsAre("+a", "+b"));
+    std::vector<typename Pool::handle_type> more;
+    alone.emplace_n(2, std::back_inserter(more), "c");
+    EXPECT_THAT(seen, ElementsAre("+a", "+b", "+c", "+c"));
+    EXPECT_TRUE(alone.erase(a));
+    EXPECT_FALSE(alone.erase(a));
+    EXPECT_THAT(seen, ElementsAre("+a", "+b", "+c", "+c", "-a"));
+    EXPECT_EQ(alone.size(), 3U);
+    alone.erase(b);
+    const auto d = alone.emplace("d");
+    seen.clear();
+    alone.clear();
+    EXPECT_THAT(seen, UnorderedElementsAre("-c", "-c", "-d"));
+    EXPECT_FALSE(alone.contains(d));
+    EXPECT_TRUE(alone.empty());
+    const pool_stats stats = alone.stats();
+    EXPECT_EQ(stats.created, 5U);
+    EXPECT_EQ(stats.destroyed, 5U);
+}
+TEST(exclusive_pool, calls_hooks_at_once) {
+    expect_hooks_at_once<pool<std::string>>();
+    expect_hooks_at_once<stable_pool<std::string>>();
+}
+
+TEST(exclusive_pool, remembers_the_frame_in_which_an_object_came_and_went) {
+    names pool({.name = "pool", .capacity = 100, .remember_frames = true});
+    for (int frame = 0; frame != 5; ++frame) {
+        pool.emplace("other");
+        pool.compact();
+    }
+    names::handle_type made;
+    names::handle_type erased;
+    {
+        auto alone = pool.exclusive_access();
+        made = alone.emplace("made");
+        erased = alone.emplace("erased");
+        for (int i = 0; i != 50; ++i) { // steps are no frames
+            alone.erase(alone.emplace("passing"));
+        }
+        alone.erase(erased);
+    }
+    for (int frame = 0; frame != 3; ++frame) {
+        pool.emplace("other");
+        pool.compact();
+    }
+    EXPECT_EQ(pool.describe(made), "pool #5 generation 1: alive, created 3 frames ago");
+    EXPECT_EQ(pool.describe(erased), "pool #6 generation 1: erased 3 frames ago");
+}
+
+TEST(exclusive_pool, tells_hooks_the_handle_without_user_bits) {
+    pool<std::string, with_layout<handle_layout<24, 20, 10, 10>>> pool({.name = "pool", .capacity = 10});
+    std::vector<std::uint64_t> told;
+    const scoped_hook ends =
+        pool.on_destroy([&](auto handle, const std::string&) { told.push_back(handle.value()); });
+    auto alone = pool.exclusive_access();
+    const auto made = alone.emplace("made");
+    EXPECT_TRUE(alone.erase(made.with_user(77)));
+    EXPECT_THAT(told, ElementsAre(made.value()));
+}
+
 TEST(exclusive_pool, of_rows_and_of_types_known_at_run_time) {
     pool<columns<int, std::string>> rows({.name = "rows", .capacity = 100});
     {

@@ -41,7 +41,8 @@ public:
     using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
     using value_type = typename Config::layout::value_type;
-    using extractions_type = extractions<policy, value_type, typename parts_type::pointer>;
+    using pointer = typename parts_type::pointer;
+    using extractions_type = extractions<policy, value_type, pointer>;
 
     /// The name of the pool must outlive it.
     compactor(const allocation_label& what_for, parts_type& parts, std::string_view pool = {})
@@ -66,6 +67,11 @@ public:
     /// Returns whether births, or removals, must be told to somebody.
     bool watches_births() noexcept { return history_.remembers() || !births_.hooks().empty(); }
     bool watches_removals() noexcept { return history_.remembers() || has_destroy_hooks(); }
+
+    /// Tells the hooks and the history of an object that was made, or ends, without a compaction. Only while
+    /// the gate is closed.
+    void report_birth(value_type handle, pointer object) { births_.report(handle, object, runs()); }
+    void report_removal(value_type handle, pointer object) { reaper_.report(handle, object, runs()); }
 
     /// What other threads take out of the pool.
     extractions_type& extractions_of_threads() noexcept { return extractions_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/parts/shard.hpp>
@@ -32,6 +33,8 @@ class exclusive_store<T, Config, dense_placement> {
 public:
     /// Whether several objects can be added at once, because their places are neighbours.
     static constexpr bool adds_many = true;
+    /// Whether take() always finds a place for an object that has a slot.
+    static constexpr bool always_has_places = true;
     /// Whether newborns may be in the nursery meanwhile, which the user's code has made.
     static constexpr bool bears_newborns = true;
 
@@ -82,9 +85,21 @@ public:
             visit(location{i}, parts.objects.owner(dense_position{i}));
         }
     }
+    /// Calls `visit(count, slot_at)` for runs of up to 64 objects: `slot_at(i)` is the slot of one.
+    template <class Visit>
+    static void for_each_run(const parts_type& parts, Visit visit) {
+        for (std::uint32_t first = 0, size = parts.objects.size(); first != size;) {
+            const std::uint32_t count = least(size - first, run_size);
+            visit(std::size_t{count}, parts.objects.owners_from(dense_position{first}));
+            first += count;
+        }
+    }
 
     /// Leaves the store to others.
     static void end(const parts_type&) noexcept {}
+
+private:
+    static constexpr std::uint32_t run_size = 64;
 };
 
 /// Objects stay where they are, and the next ones fill the holes: see stable_places.
@@ -95,6 +110,7 @@ class exclusive_store<T, Config, stable_placement> {
 
 public:
     static constexpr bool adds_many = false;
+    static constexpr bool always_has_places = false;
     static constexpr bool bears_newborns = false;
 
     /// The place of the next object; nowhere when there is none. Throws std::bad_alloc.
@@ -137,6 +153,18 @@ public:
             parts.newborns.for_each_promoted(group, [&](nursery_position place) {
                 visit(parts.objects.location_of(place), parts.table.slot_of(parts.newborns.owner(place)));
             });
+        }
+    }
+
+    template <class Visit>
+    static void for_each_run(const parts_type& parts, Visit visit) {
+        for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
+            slot_index slots[64]; // a group has no more places
+            std::size_t count = 0;
+            parts.newborns.for_each_promoted(group, [&](nursery_position place) {
+                slots[count++] = parts.table.slot_of(parts.newborns.owner(place));
+            });
+            visit(count, [&slots](std::size_t i) { return slots[i]; });
         }
     }
 

@@ -74,6 +74,12 @@ public:
         }
     }
 
+    /// Reports one object that was born in this frame, without recording it.
+    void report(value_type handle, typename parts_type::pointer object, std::uint64_t frame) {
+        history_.born(slot_table<Config>::slot_of(handle), layout::tag_of(handle), frame);
+        hooks_.call(handle, object);
+    }
+
     /// Lets the memory of the list follow its use.
     void end_frame() noexcept {
         if (slots_) {

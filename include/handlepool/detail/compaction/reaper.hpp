@@ -166,6 +166,12 @@ public:
         return retire(done);
     }
 
+    /// Reports one object that ends in this frame by somebody else.
+    void report(value_type handle, typename parts_type::pointer object, std::uint64_t frame) {
+        hooks_.call(handle, object);
+        history_.died(parts_.table.slot_of(handle), layout::tag_of(handle), frame);
+    }
+
     /// Returns where the object is that died in this slot under this tag; nowhere when it was destroyed.
     HANDLEPOOL_ALWAYS_INLINE location remains_of(slot_index slot, tag_type tag) const noexcept {
         const location where = parts_.table.location_of(slot); // carried by (8), (47) or (4)

@@ -123,6 +123,12 @@ public:
     slot_index owner(dense_position position) const noexcept {
         return owners_[raw(position)].load(std::memory_order::relaxed);
     }
+    /// Returns a function of i: the owner of the i-th position from `first` on.
+    auto owners_from(dense_position first) const noexcept {
+        return [owners = owners_.data() + raw(first)](std::size_t i) {
+            return owners[i].load(std::memory_order::relaxed);
+        };
+    }
     void set_owner(dense_position position, slot_index slot) noexcept {
         owners_[raw(position)].store(slot, std::memory_order::relaxed);
     }

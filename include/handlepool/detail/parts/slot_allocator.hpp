@@ -55,15 +55,39 @@ public:
         return taken != slot_index::none ? taken : refill(mine.claim);
     }
 
-    /// Like take(), while no other thread uses the pool: what was released before goes out too. Wait-free.
-    slot_index take_alone(shard<policy>& mine) noexcept {
-        return mine.claim.left() != 0 ? mine.claim.take_one() : refill_alone(mine.claim);
+    // Like take(), while no other thread uses the pool: what was released before goes out too. Most slots
+    // are claimed in place; where none of those is left, take_elsewhere_alone() takes one. Wait-free.
+
+    bool has_claimed() const noexcept { return free_.claimed_left() != 0; }
+    slot_index take_claimed() noexcept { return slot_index{free_.take_claimed()}; }
+
+    /// Slots that were claimed while several threads used the pool come first, then freed ones, which are
+    /// claimed in place, and then fresh ones.
+    HANDLEPOOL_NOINLINE slot_index take_elsewhere_alone(shard<policy>& mine) noexcept {
+        if (mine.claim.left() != 0) {
+            return mine.claim.take_one();
+        }
+        publish();
+        const std::size_t in_use_limit = geometry_.capacity + retired();
+        if (const std::size_t count = free_.claim_in_place(policy::freelist_block, in_use_limit);
+            count != 0) {
+            if (list().fresh() > slots_in_cache) {
+                for (std::size_t i = 0; i != count; ++i) {
+                    slots_.prefetch_slot(slot_index{free_.claimed(i)});
+                }
+            }
+            return take_claimed();
+        }
+        const slot_index first = mine.claim.refill(shard_share(), [&](std::uint32_t* out, std::size_t most) {
+            return free_.claim_alone(out, most, in_use_limit);
+        });
+        return first != slot_index::none ? first : refill(mine.claim);
     }
 
     /// Any thread: returns whether there are `count` slots. False only when at some moment of the call there
     /// were not, unless meanwhile a compaction freed just as many as others claimed. Lock-free.
     bool can_give(std::size_t count) noexcept {
-        publish_if_alone();
+        write_through_if_alone();
         return try_on_stable([this] { return std::pair{list().in_use(), unused()}; },
                              [&](const auto& now) {
                                  const auto& [in_use, of_them] = now;
@@ -75,7 +99,7 @@ public:
     /// Shard: takes `count` slots, writes their numbers to `out`, and returns how many it took. Fewer only
     /// when at some moment of the call no more were left. Lock-free.
     std::size_t take_many(shard<policy>& mine, std::uint32_t* out, std::size_t count) noexcept {
-        publish_if_alone();
+        write_through_if_alone();
         std::size_t taken = 0;
         // Those that the shard holds come first, so that it doesn't look idle beside them.
         while (taken != count && mine.claim.left() != 0) {
@@ -99,6 +123,11 @@ public:
 
     /// Compaction: frees the slot of a destroyed object; it goes out again after publish().
     void release(slot_index slot) noexcept { free_.release(raw(slot)); }
+    /// The same for several; `slot_at(i)` is one of them.
+    template <class SlotAt>
+    void release_many(std::size_t count, SlotAt slot_at) noexcept {
+        free_.release_many(count, [slot_at](std::size_t i) { return raw(slot_at(i)); });
+    }
     /// Any thread: withdraws `count` slots for good, which were used up. Wait-free.
     void retire(std::size_t count) noexcept {
         if (count != 0) { // rarely: the exchange is dear
@@ -109,7 +138,17 @@ public:
 
     /// Whether one thread uses the pool alone: then slots go out again without a publish(). It says so
     /// itself.
-    void set_alone(bool alone) noexcept { alone_ = alone; }
+    void set_alone(bool alone) noexcept {
+        write_through();
+        alone_ = alone;
+    }
+    /// By the thread that is alone: lets the counters, and others, see what was released and taken.
+    void write_through() noexcept {
+        publish();
+        free_.end_claim();
+    }
+    /// Compaction: slots ever released.
+    std::uint64_t released() const noexcept { return free_.released(); }
 
     std::size_t retired() const noexcept { return retired_.load(std::memory_order::relaxed); }
     /// Returns whether all slots are retired except those that the reuse delay holds back. These can't go
@@ -136,22 +175,8 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
-    HANDLEPOOL_NOINLINE slot_index refill_alone(slot_claim<policy>& mine) noexcept {
-        publish();
-        const slot_index first = mine.refill(shard_share(), [this](std::uint32_t* out, std::size_t most) {
-            const std::size_t count = free_.claim_alone(out, most, geometry_.capacity + retired());
-            if (list().fresh() > slots_in_cache) {
-                for (std::size_t i = 0; i != count; ++i) {
-                    slots_.prefetch_slot(slot_index{out[i]});
-                }
-            }
-            return count;
-        });
-        return first != slot_index::none ? first : refill(mine);
-    }
-
     HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
-        publish_if_alone();
+        write_through_if_alone();
         const slot_index first = mine.refill(
             shard_share(), [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
         return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
@@ -159,9 +184,9 @@ private:
         });
     }
 
-    void publish_if_alone() noexcept {
+    void write_through_if_alone() noexcept {
         if (alone_) {
-            publish();
+            write_through();
         }
     }
 
@@ -209,7 +234,7 @@ private:
     }
 
     // As many are probably in the cache, and prefetching costs more than it gains.
-    static constexpr std::size_t slots_in_cache = 8192;
+    static constexpr std::size_t slots_in_cache = 65536;
 
     pool_geometry geometry_;
     slot_table<Config>& slots_;

@@ -5,6 +5,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/compaction/exclusive_store.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>
+#include <handlepool/detail/parts/emplace_transaction.hpp>
 #include <handlepool/detail/parts/taken_slot.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
@@ -71,17 +72,21 @@ public:
 
     // ---- Objects that come
 
+    // Inlined, and what the constructor is given is passed to no other function: it stays in registers then,
+    // and a loop stores little beside the object. See DESIGN.md.
     template <class Construct>
-    value_type create(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE value_type create(Construct&& construct) {
         if ((special_ & queue_newborns) != 0) [[unlikely]] {
-            return create_queued(construct);
+            auto queued = begin_queued();
+            if (!queued.taken()) {
+                return 0;
+            }
+            construct(queued.site());
+            return publish_queued(queued);
         }
-        if constexpr (!store_type::bears_newborns) {
-            settle_queued();
-        }
-        const slot_index slot = parts_.allocator.take_alone(mine_);
+        const slot_index slot = take_slot();
         if (slot == slot_index::none) [[unlikely]] {
-            return destroy_queued() ? create(construct) : 0;
+            return 0;
         }
         new_object object(*this, slot);
         if (!object.taken()) [[unlikely]] {
@@ -89,7 +94,9 @@ public:
         }
         object.construct(construct);
         const value_type handle = publish(slot, object.release());
-        settle_nested();
+        if (after_step_ != 0) [[unlikely]] {
+            finish_birth(handle);
+        }
         return handle;
     }
 
@@ -102,11 +109,13 @@ public:
     bool create_many(std::size_t count, Construct construct, Made made) {
         destroy_queued();
         if constexpr (store_type::adds_many) {
-            if ((special_ & queue_newborns) == 0) {
+            if ((special_ & queue_newborns) == 0 && (after_step_ & watches_births) == 0) {
                 return create_many_at_once(count, construct, made);
             }
         }
-        return shared().create_many(count, construct, made);
+        const bool created = shared().create_many(count, construct, made);
+        settle_queued();
+        return created;
     }
 
     bool has_room_for(std::size_t count) const noexcept { return pool_.has_room_for(count); }
@@ -125,27 +134,11 @@ public:
 
     // ---- Objects that go
 
-    bool erase(value_type handle) noexcept {
-        if ((special_ & queue_removals) != 0) [[unlikely]] {
-            return erase_queued(handle);
+    HANDLEPOOL_ALWAYS_INLINE bool erase(value_type handle) noexcept {
+        if ((special_ & (queue_removals | watches_removals)) != 0) [[unlikely]] {
+            return erase_specially(handle);
         }
-        if (!slots_.is_alive_alone(handle)) {
-            return false;
-        }
-        parts_type& parts = parts_;
-        const slot_index slot = parts.table.slot_of(handle);
-        const location where = parts.table.location_of(slot);
-        if (!store_type::has(parts, where)) [[unlikely]] {
-            return erase_queued(handle);
-        }
-        const tag_type tag = layout::tag_of(handle);
-        parts.table.kill_alone(slot, tag);
-        ++erased_;
-        end_object(where);
-        store_type::remove(parts, where);
-        release(slot, tag);
-        settle_nested();
-        return true;
+        return erase_at_once(handle, [](location) {});
     }
 
     template <class Handle, class Range>
@@ -213,7 +206,7 @@ public:
     std::string describe(value_type handle) const { return pool_.describe(handle); }
     pool_stats stats() const {
         write_counts();
-        parts_.allocator.publish();
+        parts_.allocator.write_through();
         return pool_.stats();
     }
 
@@ -284,13 +277,17 @@ private:
     // What makes a step special, in one word: so a plain one asks once.
     static constexpr std::uint32_t within_step = 1;  // the user's code runs, called by another step, of which
     static constexpr std::uint32_t within_whole = 2; // this concerns the whole pool
-    static constexpr std::uint32_t watches_births = 4;   // a hook, the history, or an order that has begun
-    static constexpr std::uint32_t watches_removals = 8; // a hook, the history, or the option keep_order
-    static constexpr std::uint32_t queue_newborns = within_step | watches_births;
-    static constexpr std::uint32_t queue_removals = within_step | watches_removals;
+    static constexpr std::uint32_t orders_newborns = 4;   // an order has begun, in which they come
+    static constexpr std::uint32_t keeps_order = 8;       // the option: holes are closed together
+    static constexpr std::uint32_t watches_removals = 16; // a hook, or the history
+    static constexpr std::uint32_t queue_newborns = within_step | orders_newborns;
+    static constexpr std::uint32_t queue_removals = within_step | keeps_order;
 
-    // How many objects ahead of the one that is made or published its memory, or its slot, is asked for.
-    static constexpr std::size_t objects_ahead = 8;
+    // What remains to be done when a step is complete that has made an object.
+    static constexpr std::uint8_t has_nested_work = 1; // the user's code has created or erased something
+    static constexpr std::uint8_t watches_births = 2;  // a hook, or the history
+
+    // How many objects ahead of the one that is published its slot is asked for.
     static constexpr std::size_t slots_ahead = 16;
 
     /// A step that calls the user's code.
@@ -307,6 +304,22 @@ private:
     private:
         const exclusive_core& core_;
         const std::uint32_t before_;
+    };
+
+    /// One in which so many objects of the store end, which count as erased.
+    class ending_step {
+    public:
+        ending_step(exclusive_core& core, std::size_t objects) noexcept : core_(core), step_(core) {
+            core.ending_ = objects;
+        }
+        ~ending_step() { core_.ending_ = 0; }
+
+        ending_step(const ending_step&) = delete;
+        ending_step& operator=(const ending_step&) = delete;
+
+    private:
+        exclusive_core& core_;
+        const calling_step step_;
     };
 
     /// A step that concerns the whole pool, whose counters are right from its begin on, and which an
@@ -338,10 +351,10 @@ private:
     /// An object that is made for a slot. Gives slot and place back where that fails.
     class new_object {
     public:
-        new_object(exclusive_core& core, slot_index slot) noexcept(memory_by_touch)
+        HANDLEPOOL_ALWAYS_INLINE new_object(exclusive_core& core, slot_index slot) noexcept(memory_by_touch)
             : core_(core), slot_(core.parts_, slot), where_(store_type::take(core.parts_, core.mine_)) {}
         ~new_object() {
-            if (taken()) {
+            if (where_ != location::nowhere) {
                 core_.parts_.objects.poison_objects(where_);
                 store_type::give_back(core_.parts_, core_.mine_, where_);
             }
@@ -351,10 +364,10 @@ private:
         new_object& operator=(const new_object&) = delete;
 
         /// False when there is no place.
-        bool taken() const noexcept { return where_ != location::nowhere; }
+        bool taken() const noexcept { return store_type::always_has_places || where_ != location::nowhere; }
 
         template <class Construct>
-        void construct(Construct& construct) {
+        HANDLEPOOL_ALWAYS_INLINE void construct(Construct& construct) {
             parts_type& parts = core_.parts_;
             parts.objects.unpoison_objects(where_);
             const calling_step now(core_);
@@ -394,7 +407,6 @@ private:
             parts_type& parts = core_.parts_;
             for (std::size_t i = 0; i != count_; ++i) {
                 const location where = further(first_, i);
-                parts.objects.prefetch_object(where, objects_ahead);
                 parts.objects.unpoison_objects(where);
                 construct(parts.newborns.memory_at(parts.objects, where));
                 made_ = i + 1;
@@ -414,8 +426,20 @@ private:
         return location{raw(first) + static_cast<std::uint32_t>(places)};
     }
 
+    /// A slot for the next object, or none.
+    HANDLEPOOL_ALWAYS_INLINE slot_index take_slot() noexcept {
+        if constexpr (!store_type::bears_newborns) {
+            settle_queued();
+        }
+        return parts_.allocator.has_claimed() ? parts_.allocator.take_claimed() : take_slot_elsewhere();
+    }
+    HANDLEPOOL_NOINLINE slot_index take_slot_elsewhere() noexcept {
+        const slot_index slot = parts_.allocator.take_elsewhere_alone(mine_);
+        return slot == slot_index::none && destroy_queued() ? take_slot_elsewhere() : slot;
+    }
+
     /// The object that was made at this place is the slot's. Returns its handle.
-    value_type publish(slot_index slot, location where) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE value_type publish(slot_index slot, location where) noexcept {
         parts_type& parts = parts_;
         const tag_type tag = parts.table.next_tag(slot, parts.fresh_tag);
         const value_type handle = parts.table.handle_of(slot, tag);
@@ -442,49 +466,105 @@ private:
         return true;
     }
 
+    /// Erases a living object of the store. Calls `before(place)` when no handle resolves any more, before it
+    /// ends.
+    template <class Before>
+    HANDLEPOOL_ALWAYS_INLINE bool erase_at_once(value_type handle, Before before) noexcept {
+        if (!slots_.is_alive_alone(handle)) {
+            return false;
+        }
+        parts_type& parts = parts_;
+        const slot_index slot = parts.table.slot_of(handle);
+        const location where = parts.table.location_of(slot);
+        if (!store_type::has(parts, where)) [[unlikely]] {
+            return erase_queued(handle);
+        }
+        const tag_type tag = layout::tag_of(handle);
+        parts.table.kill_alone(slot, tag);
+        before(where);
+        end_object(where);
+        store_type::remove(parts, where);
+        release(parts, slot, tag);
+        if (parts.newborns.ends_objects(parts.objects)) {
+            settle_nested();
+        }
+        return true;
+    }
+    HANDLEPOOL_NOINLINE bool erase_specially(value_type handle) noexcept {
+        if ((special_ & queue_removals) != 0) {
+            return erase_queued(handle);
+        }
+        const bool erased = erase_at_once(handle, [this, handle](location where) {
+            const ending_step now(*this, 1);
+            report_removal(layout::without_user(handle), where);
+        });
+        settle_nested();
+        return erased;
+    }
+    void report_removal(value_type handle, location where) noexcept {
+        pool_.compactor_.report_removal(handle, parts_.objects.at(where));
+    }
+
     /// Ends an object of the store, which counts as erased already.
     void end_object(location where) noexcept {
         if (parts_.newborns.ends_objects(parts_.objects)) {
-            ending_ = 1;
-            const calling_step now(*this);
+            const ending_step now(*this, 1);
             parts_.newborns.end_object(parts_.objects, where);
-            ending_ = 0;
         } else {
             parts_.objects.poison_objects(where);
         }
     }
 
     /// Frees the slot of an object that had this tag, or withdraws it.
-    void release(slot_index slot, tag_type tag) noexcept {
+    void release(parts_type& parts, slot_index slot, tag_type tag) noexcept {
         if (layout::generation_of(tag) == layout::last_generation) [[unlikely]] {
-            parts_.allocator.retire(1);
+            parts.allocator.retire(1);
+            ++retired_;
         } else {
-            parts_.allocator.release(slot);
+            parts.allocator.release(slot);
         }
+    }
+
+    /// release() of the slots of dead objects, one of which may have had the last generation.
+    template <class SlotAt>
+    void release_run(std::size_t count, SlotAt slot_at, bool last_generation) noexcept {
+        if (!last_generation) [[likely]] {
+            parts_.allocator.release_many(count, slot_at);
+            return;
+        }
+        for (std::size_t i = 0; i != count; ++i) {
+            const slot_index slot = slot_at(i);
+            release(parts_, slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
+        }
+    }
+
+    /// Their handles resolve no more.
+    void end_all_objects(bool is_watched) noexcept {
+        const ending_step now(*this, parts_.promoted());
+        store_type::for_each(parts_, [this, is_watched](location where, slot_index slot) {
+            if (is_watched) {
+                const tag_type tag = parts_.table.last_object(parts_.table.tag_relaxed(slot));
+                report_removal(parts_.table.handle_of(slot, tag), where);
+            }
+            parts_.newborns.end_object(parts_.objects, where);
+        });
     }
 
     /// No handle resolves when the first object ends.
     void clear_store() noexcept {
-        const std::size_t count = parts_.promoted();
-        erased_ += count;
-        if (parts_.newborns.ends_objects(parts_.objects)) {
-            store_type::for_each(parts_, [this](location, slot_index slot) {
-                parts_.table.kill_alone(slot, parts_.table.tag_relaxed(slot));
+        const bool is_watched = (special_ & watches_removals) != 0;
+        if (is_watched || parts_.newborns.ends_objects(parts_.objects)) {
+            bool last_generation = false;
+            store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
+                last_generation |= parts_.table.kill_alone(count, slot_at);
             });
-            ending_ = count;
-            const calling_step now(*this);
-            store_type::for_each(parts_, [this](location where, slot_index) {
-                parts_.newborns.end_object(parts_.objects, where);
-            });
-            ending_ = 0;
-            store_type::for_each(parts_, [this](location, slot_index slot) {
-                release(slot, parts_.table.last_object(parts_.table.tag_relaxed(slot)));
+            end_all_objects(is_watched);
+            store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
+                release_run(count, slot_at, last_generation);
             });
         } else {
-            store_type::for_each(parts_, [this](location, slot_index slot) {
-                const tag_type tag = parts_.table.tag_relaxed(slot);
-                parts_.table.kill_alone(slot, tag);
-                release(slot, tag);
+            store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
+                release_run(count, slot_at, parts_.table.kill_alone(count, slot_at));
             });
         }
         store_type::remove_all(parts_);
@@ -493,14 +573,17 @@ private:
 
     // ---- What goes the way that it goes in a pool that several threads use
 
-    template <class Construct>
-    HANDLEPOOL_NOINLINE value_type create_queued(Construct& construct) {
-        return shared().create(construct);
+    HANDLEPOOL_NOINLINE emplace_transaction<T, Config> begin_queued() noexcept(memory_by_touch) {
+        shared();
+        return emplace_transaction<T, Config>(parts_, mine_);
+    }
+    HANDLEPOOL_NOINLINE value_type publish_queued(emplace_transaction<T, Config>& made) noexcept {
+        return made.publish();
     }
     HANDLEPOOL_NOINLINE bool erase_queued(value_type handle) noexcept {
         const bool erased = pool_.erase(handle);
         note_nested();
-        if (!parts_.geometry.keep_order) { // whose holes are closed together
+        if ((special_ & keeps_order) == 0) {
             settle_queued();
         }
         return erased;
@@ -518,14 +601,21 @@ private:
 
     void note_nested() noexcept {
         if ((special_ & (within_step | within_whole)) == within_step) {
-            nested_ = true;
+            after_step_ |= has_nested_work;
         }
     }
     /// Takes in what the user's code has left that this step has called.
     void settle_nested() noexcept {
-        if (nested_) [[unlikely]] {
+        if ((after_step_ & has_nested_work) != 0) [[unlikely]] {
             settle_queued();
         }
+    }
+    HANDLEPOOL_NOINLINE void finish_birth(value_type handle) {
+        if ((after_step_ & watches_births) != 0) {
+            const calling_step now(*this);
+            pool_.compactor_.report_birth(handle, place_of(handle));
+        }
+        settle_nested();
     }
     /// Takes in all that waits for a compaction; but within a step, the end of that step does so.
     void settle_queued() const noexcept {
@@ -550,7 +640,6 @@ private:
 
     /// Says whether this thread alone uses the pool.
     void set_exclusive(bool exclusive) const noexcept {
-        parts_.allocator.publish();
         parts_.allocator.set_alone(exclusive);
         if constexpr (checked) {
             pool_.exclusive_thread_ = exclusive ? parts_.shards.thread_index() : pool_type::nobody;
@@ -564,7 +653,8 @@ private:
             return;
         }
         const std::uint64_t size = parts_.promoted() - ending_;
-        const std::uint64_t erased = std::exchange(erased_, 0);
+        const std::uint64_t removed = this->removed();
+        const std::uint64_t erased = removed - std::exchange(removed_seen_, removed);
         const std::uint64_t created = size + erased - std::exchange(size_seen_, size);
         add(mine_.created, created);
         add(mine_.erased, erased);
@@ -573,14 +663,20 @@ private:
         pool_.compactor_.account_for(erased, created);
     }
 
+    /// Objects that plain steps have erased, from some number on: each frees its slot or withdraws it. It
+    /// would cost an erase a tenth of its time to count them.
+    std::uint64_t removed() const noexcept { return parts_.allocator.released() + retired_ + ending_; }
+
     /// Remembers the state of the pool that plain steps begin from.
     void look() const noexcept {
-        special_ = (pool_.compactor_.watches_births() || parts_.order.size() != 0 ? watches_births : 0) |
-                   (pool_.compactor_.watches_removals() || parts_.geometry.keep_order ? watches_removals : 0);
-        nested_ = false;
+        special_ = (parts_.order.size() != 0 ? orders_newborns : 0) |
+                   (parts_.geometry.keep_order ? keeps_order : 0) |
+                   (pool_.compactor_.watches_removals() ? watches_removals : 0);
+        after_step_ = pool_.compactor_.watches_births() ? watches_births : std::uint8_t{0};
         created_seen_ = mine_.created.load(std::memory_order::relaxed);
         erased_seen_ = mine_.erased.load(std::memory_order::relaxed);
         size_seen_ = parts_.promoted();
+        removed_seen_ = removed();
     }
 
     pool_type& pool_;
@@ -591,9 +687,10 @@ private:
     const object_addresses<T> places_{parts_.objects.places()};
     // Mutable: to look at a pool may take in what waits.
     mutable std::uint32_t special_ = 0;
-    mutable bool nested_ = false;      // the user's code has created or erased something within a step
-    mutable std::uint64_t erased_ = 0; // by plain steps, since the counts were written
-    std::size_t ending_ = 0;           // objects of the store whose destructors are to end
+    mutable std::uint8_t after_step_ = 0;
+    std::uint64_t retired_ = 0; // slots that plain steps have withdrawn
+    std::size_t ending_ = 0;    // objects of the store whose destructors are to end
+    mutable std::uint64_t removed_seen_ = 0;
     mutable std::uint64_t size_seen_ = 0;
     mutable std::uint64_t created_seen_ = 0;
     mutable std::uint64_t erased_seen_ = 0;

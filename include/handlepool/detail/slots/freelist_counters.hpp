@@ -116,11 +116,12 @@ public:
         return true;
     }
 
-    /// Claims what it has seen, while no other thread uses the freelist. Not by exchanges, which would wait
-    /// for all stores before them; and relaxed, as whoever comes later is ordered after that.
-    void take_freed_alone(const view& seen, std::size_t count) noexcept {
-        head_.store(seen.head + count, std::memory_order::relaxed);
-        reuse_distance_.observe(seen.waiting - count);
+    /// Claims the first `count` of the freed indices, of which `waiting` were seen, or the fresh ones, while
+    /// no other thread uses the freelist. Not by exchanges, which would wait for all stores before them; and
+    /// relaxed, as whoever comes later is ordered after that.
+    void take_freed_alone(std::size_t waiting, std::size_t count) noexcept {
+        head_.store(head_.load(std::memory_order::relaxed) + count, std::memory_order::relaxed);
+        reuse_distance_.observe(waiting - count);
     }
     void take_fresh_alone(const view& seen, std::uint32_t* out) noexcept {
         fresh_.store(seen.fresh + seen.fresh_count, std::memory_order::relaxed);

@@ -39,14 +39,48 @@ public:
         }
     }
 
-    /// Like claim(), while no other thread uses the allocator.
+    // While no other thread uses the allocator: see the concept `sequential_freelist`.
+
     std::size_t claim_alone(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit) noexcept {
-        if constexpr (requires { free_.claim_alone(out, wanted, in_use_limit); }) {
+        if constexpr (sequential_freelist<Freelist>) {
             if (returned_.seen().waiting() == 0) {
                 return free_.claim_alone(out, wanted, in_use_limit);
             }
         }
         return claim(out, wanted, in_use_limit);
+    }
+    std::size_t claim_in_place(std::size_t wanted, std::size_t in_use_limit) noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            return returned_.seen().waiting() == 0 ? free_.claim_in_place(wanted, in_use_limit) : 0;
+        } else {
+            return 0;
+        }
+    }
+    std::size_t claimed_left() const noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            return free_.claimed_left();
+        } else {
+            return 0;
+        }
+    }
+    std::uint32_t claimed([[maybe_unused]] std::size_t i) const noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            return free_.claimed(i);
+        } else {
+            return 0; // there is none
+        }
+    }
+    std::uint32_t take_claimed() noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            return free_.take_claimed();
+        } else {
+            return 0; // there is none
+        }
+    }
+    void end_claim() noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            free_.end_claim();
+        }
     }
 
     /// Like claim(), where none is ever released: claims indices that were never in use.
@@ -62,7 +96,19 @@ public:
 
     /// Compaction: an index comes back after its use, to be seen by claims after the next publish().
     void release(std::uint32_t index) noexcept { free_.release(index); }
+    template <class IndexAt>
+    void release_many(std::size_t count, IndexAt index_at) noexcept {
+        if constexpr (sequential_freelist<Freelist>) {
+            free_.release_many(count, index_at);
+        } else {
+            for (std::size_t i = 0; i != count; ++i) {
+                free_.release(index_at(i));
+            }
+        }
+    }
     void publish() noexcept { free_.publish(); }
+    /// Compaction: indices ever released.
+    std::uint64_t released() const noexcept { return free_.released(); }
 
     const Freelist& list() const noexcept { return free_; }
     /// The indices that came back unused, and went out again.

@@ -101,6 +101,20 @@ public:
         slots_[raw(slot)].tag.store(erased(tag), std::memory_order::relaxed);
     }
 
+    /// The same for several; `slot_at(i)` is the slot of one. Returns whether a generation was the last one.
+    template <class SlotAt>
+    bool kill_alone(std::size_t count, SlotAt slot_at) noexcept {
+        entry* const slots = slots_.data(); // the compiler can't know that this stays
+        bool last = false;
+        for (std::size_t i = 0; i != count; ++i) {
+            entry& named = slots[raw(slot_at(i))];
+            const tag_type tag = named.tag.load(std::memory_order::relaxed);
+            named.tag.store(erased(tag), std::memory_order::relaxed);
+            last |= layout::generation_of(tag) == layout::last_generation;
+        }
+        return last;
+    }
+
     /// Gives the object of the handle another handle, whose tag is the next living one, and returns it; zero
     /// when the object does not live, or no generation is left. Of all calls of this and kill() with one
     /// handle exactly one succeeds. Wait-free.
@@ -122,15 +136,19 @@ public:
     /// @param fresh_tag tag, not alive, that a slot starts from when it was never used
     tag_type next_tag(slot_index slot, tag_type fresh_tag) const noexcept {
         const tag_type tag = tag_relaxed(slot);
-        return (tag == 0 ? fresh_tag : tag) + 1;
+        if (tag == 0) [[unlikely]] {
+            return fresh_tag + 1;
+        }
+        return tag + 1;
     }
 
     /// Makes the object at this location the slot's: from here on its handle resolves. Only for the slot's
     /// owner.
     void publish(slot_index slot, tag_type tag, location where) noexcept {
-        slots_[raw(slot)].where.store(where, std::memory_order::relaxed); // carried by (1)
+        entry& named = slots_[raw(slot)];
+        named.where.store(where, std::memory_order::relaxed); // carried by (1)
         // (1) release: pairs with (2) in find and is_alive, (3) in kill, (4) in compaction and its sweep
-        slots_[raw(slot)].tag.store(tag, std::memory_order::release);
+        named.tag.store(tag, std::memory_order::release);
     }
 
     /// Reserves the slot for the object that will have this tag, the slot's next one. Only for the slot's
