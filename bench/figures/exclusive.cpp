@@ -3,6 +3,7 @@
 // One thread alone with a pool, by exclusive_access(), against containers for one thread.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 
@@ -47,8 +48,9 @@ public:
         enter();
     }
 
-    handle_type emplace(std::uint64_t seed) { return view_->emplace(seed); }
-    bool erase(handle_type handle) noexcept { return view_->erase(handle); }
+    // As in a loop that calls the view itself.
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace(std::uint64_t seed) { return view_->emplace(seed); }
+    HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) noexcept { return view_->erase(handle); }
     auto find(handle_type handle) noexcept { return view_->find(handle); }
     void end_frame() {
         if constexpr (When == entered::each_frame) {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -110,6 +111,12 @@ public:
     /// it can't do so at once.
     virtual void shrink_to_fit() = 0;
     virtual bool try_shrink_to_fit() noexcept = 0;
+
+    /// A view of the pool for the one thread that uses it, as any pool: `as<exclusive_pool<ship>>()`, say,
+    /// gives its type back. It lives no longer than the pool. Throws like pool::exclusive_access(), and
+    /// std::bad_alloc; try_exclusive_access() returns null where that would wait or be refused.
+    virtual std::unique_ptr<any_pool> exclusive_access() = 0;
+    virtual std::unique_ptr<any_pool> try_exclusive_access() = 0;
 
     /// Returns whether an access guard of the pool is held at this moment.
     virtual bool has_guards() const noexcept = 0;

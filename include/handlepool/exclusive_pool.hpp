@@ -24,8 +24,8 @@ namespace handlepool {
 ///   thread waits or is refused. A checked build reports the others. The view belongs to the thread that
 ///   made it, can be neither copied nor moved, and is no guard.
 /// - erase() destroys the object at once, extract() delivers it at once, and items() has exactly the living
-///   objects after each call. In a dense pool the last object fills the hole. All pointers are invalidated by
-///   an erase, and none by a creation.
+///   objects after each call. In a dense pool the last object fills the hole: all pointers are invalidated by
+///   an erase, and none by a creation. In a stable pool each object stays where it is.
 /// - A constructor, destructor, hook or sink may use the view or the pool. What it creates or erases takes
 ///   effect when the call that runs it ends; handles are right at once. compact() and its like throw
 ///   compaction_conflict there.

@@ -311,7 +311,7 @@ public:
     /// Progress: blocking: waits for access guards, and compacts.
     /// Throws too_many_threads, foreign_module, and compaction_conflict when a compaction is running, another
     /// such view lives, or the calling thread made a guard that still exists.
-    template <class View = detail::exclusive_view<T, Traits>>
+    template <class View = typename detail::known_exclusive_view<T, Traits>::type>
     [[nodiscard]] View exclusive_access()
         requires(!is_exclusive)
     {
@@ -321,7 +321,7 @@ public:
 
     /// Like exclusive_access(), but returns nothing where that would wait or throw.
     /// Progress: never waits.
-    template <class View = detail::exclusive_view<T, Traits>>
+    template <class View = typename detail::known_exclusive_view<T, Traits>::type>
     [[nodiscard]] std::optional<View> try_exclusive_access() noexcept
         requires(!is_exclusive)
     {

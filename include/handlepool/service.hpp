@@ -11,7 +11,9 @@
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
+#include <handlepool/exclusive_service.hpp>
 #include <handlepool/executor_ref.hpp>
+#include <handlepool/handle_routing.hpp>
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/policy.hpp>
 #include <handlepool/pool_limits.hpp>
@@ -56,7 +58,7 @@ struct service_options {
 /// @tparam Layout how the bits of a handle are divided, in all pools
 /// @tparam Policy atomics, memory and locks of the service itself; each pool has its own
 template <class Layout, class Policy>
-class HANDLEPOOL_EXPORT basic_service {
+class HANDLEPOOL_EXPORT basic_service : public handle_routing<Layout, basic_service<Layout, Policy>> {
     static_assert(std::is_same_v<typename Layout::unkeyed, Layout>,
                   "a service routes handles of all keys: give keys to its pools");
 
@@ -66,6 +68,7 @@ public:
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
     using guard_type = access_guard<Policy>;
+    using exclusive_type = basic_exclusive_service<Layout, Policy>;
 
     /// A service without pools. Throws reservation_failed, std::bad_alloc.
     explicit basic_service(service_options options = {});
@@ -140,65 +143,7 @@ public:
     /// Linear in those limits.
     std::vector<std::string> unused_limits() const { return pools_.unused_limits(); }
 
-    // ---- Handles: any thread, at any time. Wait-free and constant, unless said otherwise; those that make a
-    // string are lock-free. A handle of no pool, of a removed one or of another service's is stale. A call
-    // that began before its handle's pool was removed must end before the compaction that destroys the pool
-    // begins. A thread that is not ordered with the frames sees to it by a guard.
-
-    /// Returns whether the handle's object is alive.
-    bool contains(handle_type handle) const noexcept {
-        const pool_type* const owner = pools_.route(handle);
-        return owner != nullptr && owner->contains(handle);
-    }
-
-    /// Returns whether the handle is stale, reserved, or names a living object: see state() of pools.
-    handle_state state(handle_type handle) const noexcept {
-        const pool_type* const owner = pools_.route(handle);
-        return owner != nullptr ? owner->state(handle) : handle_state::stale;
-    }
-
-    /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
-    /// pool::erase.
-    bool erase(handle_type handle) noexcept {
-        pool_type* const owner = pools_.route(handle);
-        return owner != nullptr && owner->erase(handle);
-    }
-
-    /// A new handle for the handle's object, and the old one is stale; null when it was stale before. See
-    /// pool::revoke.
-    handle_type revoke(handle_type handle) noexcept {
-        pool_type* const owner = pools_.route(handle);
-        return owner != nullptr ? owner->revoke(handle) : handle_type();
-    }
-
-    /// Gives up a reserved handle; see pool::cancel.
-    bool cancel(handle_type handle) noexcept {
-        pool_type* const owner = pools_.route(handle);
-        return owner != nullptr && owner->cancel(handle);
-    }
-
-    /// The handle's pool, whether its object is alive or not. Null for the null handle, and when the service
-    /// has no pool with its id.
-    pool_type* route(handle_type handle) const noexcept { return handle ? pools_.route(handle) : nullptr; }
-
-    /// The handle with its type, and with the key of its pool if `HandleLayout` has one; or the null handle
-    /// when its pool's handles are not of that type.
-    template <class T, class HandleLayout = Layout>
-    handle<T, HandleLayout> handle_cast(handle_type untyped) const noexcept {
-        using typed = handle<T, HandleLayout>;
-        const pool_type* const owner = route(untyped);
-        return owner != nullptr && owner->template gives<handle<std::remove_cv_t<T>, HandleLayout>>()
-                   ? typed::from_value(untyped.value())
-                   : typed();
-    }
-
-    /// The object, within the frame contract; null when the handle is stale, or its pool is not one of T. A
-    /// `T*`, or a row_pointer when T is `columns<...>`.
-    template <class T>
-    typename detail::object_access<T>::pointer find(handle_type handle) const noexcept {
-        pool_type* const owner = pools_.route(handle);
-        return owner != nullptr ? owner->template find<T>(handle) : nullptr;
-    }
+    // ---- Guards: any thread, at any time
 
     /// The object together with a guard of the service, which keeps compactions from moving or destroying it;
     /// or nothing when find() finds nothing. It holds off compactions and nothing else: other threads may
@@ -207,7 +152,7 @@ public:
     template <class T>
     pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
-        return {find<T>(handle), std::move(guard)};
+        return {this->template find<T>(handle), std::move(guard)};
     }
 
     /// Like pin(), but also returns an empty result where that would wait or throw.
@@ -215,19 +160,10 @@ public:
     template <class T>
     pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
-        const typename detail::object_access<T>::pointer object = guard ? find<T>(handle) : nullptr;
+        const typename detail::object_access<T>::pointer object =
+            guard ? this->template find<T>(handle) : nullptr;
         return {object, std::move(guard)};
     }
-
-    /// Name of the handle's pool; empty when there is none. Throws std::bad_alloc.
-    std::string name_of(handle_type handle) const {
-        const pool_type* const owner = route(handle);
-        return owner == nullptr ? std::string() : owner->name();
-    }
-
-    /// What is known of a handle, for people: "ships #1021 generation 7: erased 3 frames ago". Throws
-    /// std::bad_alloc.
-    std::string describe(handle_type handle) const;
 
     /// Holds the service's compaction off while the guard lives. Guards of a service and of its pools may be
     /// taken in any order.
@@ -236,6 +172,23 @@ public:
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
+
+    // ---- Exclusive access: one thread
+
+    /// Compacts all pools, and returns views of them that do at once what they are told, together with this
+    /// service's functions for handles: see basic_exclusive_service. While it lives, nobody uses the service
+    /// or its pools but by it, in this thread.
+    /// Progress: blocking: waits for access guards of the service and of its pools, which may be taken in any
+    /// order.
+    /// Throws what pool::exclusive_access throws, of the service or of a pool, and std::bad_alloc; then no
+    /// pool is left closed.
+    [[nodiscard]] exclusive_type exclusive_access() { return exclusive_type::of(gate_, pools_); }
+
+    /// Like exclusive_access(), but returns nothing where that would wait or be refused.
+    /// Progress: never waits for guards or for a compaction.
+    [[nodiscard]] std::optional<exclusive_type> try_exclusive_access() {
+        return exclusive_type::try_of(gate_, pools_);
+    }
 
     // ---- Frames: one thread at a time
 
@@ -311,6 +264,10 @@ public:
     std::vector<pool_leak> leaks(std::size_t most = 5) const;
 
 private:
+    friend class handle_routing<Layout, basic_service>;
+
+    pool_type* pool_of(handle_type handle) const noexcept { return pools_.route(handle); }
+
     std::function<void(const std::string& text)> report_leaks_;
     detail::per_thread_table<detail::pin<Policy>> pins_;
     detail::access_gate<detail::pin<Policy>> gate_;
@@ -340,18 +297,6 @@ basic_service<Layout, Policy>::~basic_service() {
         }
     }
     pools_.destroy_all(); // while all of the service can still be used, as their objects may
-}
-
-template <class Layout, class Policy>
-std::string basic_service<Layout, Policy>::describe(handle_type handle) const {
-    if (!handle) {
-        return "null";
-    }
-    if (const pool_type* const owner = route(handle)) {
-        return owner->describe(handle);
-    }
-    return detail::name_of_handle(handle.index(), handle.generation()) +
-           ": no pool of the service has pool id " + std::to_string(handle.pool_id());
 }
 
 template <class Layout, class Policy>

@@ -51,7 +51,8 @@ TEST_F(exclusive_contract_death, destruction_under_a_view) {
             const auto alone = pool->exclusive_access();
             pool.reset();
         },
-        "pool 'ints': destroyed while an access guard is held or a compaction runs");
+        "pool 'ints': destroyed while an access guard is held, a compaction runs, or a thread has exclusive "
+        "access");
 }
 
 #endif

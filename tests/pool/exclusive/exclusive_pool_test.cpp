@@ -291,6 +291,13 @@ void expect_hooks_at_once() {
     const pool_stats stats = alone.stats();
     EXPECT_EQ(stats.created, 5U);
     EXPECT_EQ(stats.destroyed, 5U);
+
+    seen.clear();
+    alone.fulfill(alone.reserve_handle(), "e");
+    EXPECT_TRUE(alone.try_fulfill(alone.reserve_handle(), "f"));
+    alone.emplace_with([](auto) { return std::string("g"); });
+    EXPECT_TRUE(alone.try_emplace_with([](auto) { return std::string("h"); }));
+    EXPECT_THAT(seen, ElementsAre("+e", "+f", "+g", "+h"));
 }
 TEST(exclusive_pool, calls_hooks_at_once) {
     expect_hooks_at_once<pool<std::string>>();

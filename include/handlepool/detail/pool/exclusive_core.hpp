@@ -61,11 +61,14 @@ public:
         }
         store_type::end(parts_);
         set_exclusive(false);
-        pool_.gate_.open();
+        pool_.open();
     }
 
     exclusive_core(const exclusive_core&) = delete;
     exclusive_core& operator=(const exclusive_core&) = delete;
+
+    pool_type& pool() noexcept { return pool_; }
+    const pool_type& pool() const noexcept { return pool_; }
 
     void expect_in_use() const noexcept { pool_.expect_in_use(); }
     void expect_access() const noexcept { pool_.expect_access(); }
@@ -102,7 +105,9 @@ public:
 
     template <class Construct>
     value_type create_with(Construct&& construct) {
-        return shared().create_with(construct);
+        const value_type handle = shared().create_with(construct);
+        settle_births();
+        return handle;
     }
 
     template <class Construct, class Made>
@@ -114,7 +119,7 @@ public:
             }
         }
         const bool created = shared().create_many(count, construct, made);
-        settle_queued();
+        settle_births();
         return created;
     }
 
@@ -124,7 +129,9 @@ public:
     value_type reserve() noexcept { return shared().reserve(); }
     template <class Construct>
     fulfill_outcome fulfill(value_type handle, Construct&& construct) {
-        return shared().fulfill(handle, construct);
+        const fulfill_outcome outcome = shared().fulfill(handle, construct);
+        settle_births();
+        return outcome;
     }
     [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
         pool_.throw_unfulfilled(why, handle);
@@ -607,6 +614,12 @@ private:
     /// Takes in what the user's code has left that this step has called.
     void settle_nested() noexcept {
         if ((after_step_ & has_nested_work) != 0) [[unlikely]] {
+            settle_queued();
+        }
+    }
+    /// Takes in objects that were created the usual way where somebody waits for their births.
+    void settle_births() {
+        if ((after_step_ & watches_births) != 0) {
             settle_queued();
         }
     }

@@ -30,8 +30,33 @@ template <class T, class Traits>
 using exclusive_view =
     std::conditional_t<std::is_void_v<T>, raw_pool<exclusive<Traits>>, pool<T, exclusive<Traits>>>;
 
+/// The same, with a message where it is not known yet.
+template <class T, class Traits>
+struct known_exclusive_view {
+    static_assert(
+        requires { sizeof(exclusive<Traits>); },
+        "exclusive access needs #include <handlepool/exclusive_pool.hpp>");
+    using type = exclusive_view<T, Traits>;
+};
+
+/// The traits of the pool, of a view too.
+template <class Traits>
+struct traits_of_pool {
+    using type = Traits;
+};
+template <class Traits>
+struct traits_of_pool<exclusive<Traits>> {
+    using type = Traits;
+};
+
 /// Reaches the inside of a pool, for those functions of the library that are no members of it.
 struct pool_access {
+    /// The type of the view of a pool; of a view, its own.
+    template <class T, class Traits>
+    static exclusive_view<T, typename traits_of_pool<Traits>::type>* view_type(const pool_base<T, Traits>*);
+    template <class Pool>
+    using view_of = std::remove_pointer_t<decltype(view_type(static_cast<const Pool*>(nullptr)))>;
+
     template <class T, class Traits>
     static auto& core_of(pool_base<T, Traits>& pool) noexcept {
         return pool.core();
@@ -39,6 +64,15 @@ struct pool_access {
     template <class T, class Traits>
     static const auto& core_of(const pool_base<T, Traits>& pool) noexcept {
         return pool.core();
+    }
+    /// The pool's own core, also for a view: for what other threads may call, and what no view has.
+    template <class T, class Traits>
+    static auto& pool_of(pool_base<T, Traits>& pool) noexcept {
+        return pool.core_beside().pool();
+    }
+    template <class T, class Traits>
+    static const auto& pool_of(const pool_base<T, Traits>& pool) noexcept {
+        return pool.core_beside().pool();
     }
     /// For what other threads may call while one has exclusive access.
     template <class T, class Traits>

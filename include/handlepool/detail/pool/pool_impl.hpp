@@ -62,7 +62,9 @@ public:
     /// Destroys all objects, which may still use the pool.
     ~pool_impl() {
         // Closed, so that a destructor that compacts or asks for a guard is refused like in a compaction.
-        expects(gate_.try_close(), name_, "destroyed while an access guard is held or a compaction runs");
+        expects(
+            gate_.try_close(), name_,
+            "destroyed while an access guard is held, a compaction runs, or a thread has exclusive access");
         destroy_all();
         id_.set_next_generation(next_generation());
         // Volatile, or the compiler drops the store: the lifetime ends here.
@@ -360,6 +362,13 @@ public:
     bool try_close_for_exclusive() noexcept {
         return parts_.shards.mine() != nullptr && gate_.try_close(gate_use::exclusive_access);
     }
+
+    /// After either of them.
+    void open() noexcept { gate_.open(); }
+
+    /// The core with the structures: see exclusive_core.
+    pool_impl& pool() noexcept { return *this; }
+    const pool_impl& pool() const noexcept { return *this; }
 
     void shrink_to_fit() { gate_.throw_refused(shrink_inside(nullptr)); }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/base/type_id.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
+#include <handlepool/detail/pool/exclusive_core.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/executor_ref.hpp>
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -22,7 +25,7 @@
 
 namespace handlepool::detail {
 
-/// A pool or raw_pool, seen as any pool.
+/// A pool or raw_pool, or an exclusive view of one, seen as any pool.
 template <class Pool>
 class any_pool_adaptor final : public any_pool<typename Pool::layout::unkeyed> {
     using base = any_pool<typename Pool::layout::unkeyed>;
@@ -75,6 +78,20 @@ public:
     }
     void shrink_to_fit() override { pool_.shrink_to_fit(); }
     bool try_shrink_to_fit() noexcept override { return pool_.try_shrink_to_fit(); }
+    std::unique_ptr<base> exclusive_access() override {
+        return std::make_unique<view_adaptor>(closing{core()});
+    }
+    std::unique_ptr<base> try_exclusive_access() override {
+        if (!core().try_close_for_exclusive()) {
+            return nullptr;
+        }
+        auto* const view = new (std::nothrow) view_adaptor(core());
+        if (view == nullptr) {
+            core().open();
+            throw_exception(std::bad_alloc());
+        }
+        return std::unique_ptr<base>(view);
+    }
     bool has_guards() const noexcept override { return core().has_guards(); }
     bool is_compacting() const noexcept override { return core().is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
@@ -102,8 +119,20 @@ protected:
     void* address() noexcept override { return &pool_; }
 
 private:
-    auto& core() noexcept { return pool_access::core_beside(pool_); }
-    const auto& core() const noexcept { return pool_access::core_beside(pool_); }
+    /// The pool's own core, of a view too.
+    auto& core() noexcept { return pool_access::pool_of(pool_); }
+    const auto& core() const noexcept { return pool_access::pool_of(pool_); }
+
+    /// The view, made when there is memory for it. Of a view there is none: its pool's gate is closed.
+    using view_adaptor = any_pool_adaptor<typename pool_access::view_of<Pool>>;
+    using core_type = std::remove_reference_t<decltype(pool_access::pool_of(std::declval<Pool&>()))>;
+    struct closing {
+        core_type& core;
+        operator core_type&() const { // NOLINT(google-explicit-constructor): it is a constructor's argument
+            core.close_for_exclusive();
+            return core;
+        }
+    };
 
     static constexpr bool has_rows = is_columns<typename typed_handle::element_type>;
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+
+// Exclusive access to all pools of a service.
+
+#include <handlepool/columns.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/exclusive_pool.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
+#include <handlepool/service.hpp>
+#include <handlepool/stable_pool.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+
+struct ship {
+    std::string name;
+};
+struct rock {
+    std::shared_ptr<int> weight;
+};
+using cargo = columns<std::uint32_t, std::string>;
+
+/// A service with a pool of each kind.
+class exclusive_service_test : public testing::Test {
+protected:
+    service all_;
+    pool<ship>& ships_ = all_.add<pool<ship>>("ships", {.capacity = 100});
+    stable_pool<rock>& rocks_ = all_.add<stable_pool<rock>>("rocks", {.capacity = 100});
+    pool<cargo>& cargo_ = all_.add<pool<cargo>>("cargo", {.capacity = 100});
+    raw_pool<>& raw_ = all_.add<raw_pool<>>("raw", {.capacity = 100}, raw_type{.size = 8, .alignment = 8});
+
+    /// All can be closed and used.
+    void expect_open() {
+        EXPECT_FALSE(all_.is_compacting());
+        EXPECT_FALSE(all_.has_guards());
+        EXPECT_TRUE(all_.try_compact());
+        EXPECT_TRUE(all_.try_exclusive_access());
+    }
+};
+
+TEST_F(exclusive_service_test, routes_handles_to_views) {
+    const auto weight = std::make_shared<int>(7);
+    const any_handle argo = ships_.emplace("Argo");
+    const any_handle stone = rocks_.emplace(weight);
+    const any_handle tea = cargo_.emplace(5U, "tea");
+    const any_handle bytes = raw_.emplace();
+    auto alone = all_.exclusive_access();
+    EXPECT_EQ(alone.size(), 4U);
+    EXPECT_TRUE(all_.is_compacting());
+    for (const any_handle each : {argo, stone, tea, bytes}) {
+        EXPECT_TRUE(alone.contains(each));
+        EXPECT_EQ(alone.state(each), handle_state::alive);
+    }
+    EXPECT_EQ(alone.find<ship>(argo)->name, "Argo");
+    EXPECT_EQ(alone.find<rock>(argo), nullptr);
+    EXPECT_EQ(alone.find<cargo>(tea)->get<1>(), "tea");
+    EXPECT_EQ(alone.name_of(stone), "rocks");
+    EXPECT_EQ(alone.describe(argo), "ships #0 generation 1: alive");
+    EXPECT_EQ(alone.describe({}), "null");
+    EXPECT_TRUE((alone.handle_cast<ship>(argo)));
+    EXPECT_FALSE((alone.handle_cast<ship>(stone)));
+    EXPECT_EQ(alone.route(bytes)->name(), "raw");
+
+    EXPECT_EQ(weight.use_count(), 2);
+    EXPECT_TRUE(alone.erase(stone));
+    EXPECT_EQ(weight.use_count(), 1); // at once
+    EXPECT_FALSE(alone.erase(stone));
+    EXPECT_EQ(alone.state(stone), handle_state::stale);
+    const any_handle renamed = alone.revoke(argo);
+    EXPECT_FALSE(alone.contains(argo));
+    EXPECT_EQ(alone.find<ship>(renamed)->name, "Argo");
+    const any_handle reserved = alone.view_of(ships_).reserve_handle();
+    EXPECT_TRUE(alone.cancel(reserved));
+    EXPECT_FALSE(alone.cancel(reserved));
+    EXPECT_FALSE(alone.contains(any_handle()));
+    EXPECT_EQ(alone.route(any_handle()), nullptr);
+}
+
+TEST_F(exclusive_service_test, has_views_of_their_types) {
+    {
+        auto alone = all_.exclusive_access();
+        auto& ships = alone.view_of(ships_);
+        static_assert(std::is_same_v<decltype(ships), exclusive_pool<ship>&>);
+        const auto argo = ships.emplace("Argo");
+        ships.erase(ships.emplace("Ark"));
+        EXPECT_EQ(ships.items().size(), 1U);
+        alone.view_of(cargo_).emplace(1U, "salt");
+        alone.view_of(raw_).emplace();
+        alone.view_of(rocks_).emplace(nullptr);
+        EXPECT_EQ(alone.find_any_pool("ships")->as<exclusive_pool<ship>>(), &ships);
+        EXPECT_EQ(alone.find_any_pool("ships")->as<pool<ship>>(), nullptr);
+        EXPECT_EQ(alone.find_any_pool("whales"), nullptr);
+        EXPECT_EQ(alone.find<ship>(argo), &ships.at(argo));
+        const service_stats stats = alone.stats();
+        ASSERT_EQ(stats.pools.size(), 4U);
+        EXPECT_EQ(stats.pools[0].created, 2U);
+        EXPECT_EQ(stats.pools[0].destroyed, 1U);
+    }
+    EXPECT_EQ(ships_.items().size(), 1U);
+    EXPECT_EQ(cargo_.size(), 1U);
+    expect_open();
+
+    pool<ship> other({.name = "other", .capacity = 10});
+    auto alone = all_.exclusive_access();
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { alone.view_of(other); }),
+              "handlepool: pool 'other': no view of it belongs to this exclusive access");
+    auto& late = all_.add<pool<ship>>("late", {.capacity = 10});
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { alone.view_of(late); }),
+              "handlepool: pool 'late': no view of it belongs to this exclusive access");
+    const any_handle there = late.emplace("late");
+    EXPECT_FALSE(alone.contains(there));
+}
+
+TEST_F(exclusive_service_test, keeps_hooks_and_containers_up_to_date) {
+    handle_set<ship> fleet;
+    fleet.attach(ships_);
+    std::vector<std::string> ended;
+    const scoped_hook hook = all_.find_any_pool("ships")->on_destroy(
+        [&](any_handle, void* object) { ended.push_back(static_cast<ship*>(object)->name); });
+    const auto argo = ships_.emplace("Argo");
+    fleet.insert(argo);
+    auto alone = all_.exclusive_access();
+    EXPECT_TRUE(alone.erase(argo));
+    EXPECT_EQ(fleet.size(), 0U);
+    EXPECT_THAT(ended, ElementsAre("Argo"));
+    // Hooks that are added to a view are the pool's.
+    std::size_t born = 0;
+    const scoped_hook births = alone.find_any_pool("ships")->on_birth([&](any_handle, void*) { ++born; });
+    alone.view_of(ships_).emplace("Ark");
+    EXPECT_EQ(born, 1U);
+}
+
+TEST_F(exclusive_service_test, keeps_a_removed_pool_until_it_ends) {
+    const auto weight = std::make_shared<int>(7);
+    rocks_.emplace(weight);
+    {
+        auto alone = all_.exclusive_access();
+        EXPECT_TRUE(all_.remove_pool("rocks"));
+        EXPECT_EQ(alone.view_of(rocks_).size(), 1U);
+        EXPECT_EQ(message_of<compaction_conflict>([&] { all_.compact(); }),
+                  "handlepool: service: compaction was asked for while a thread has exclusive access");
+        EXPECT_FALSE(all_.try_compact());
+        EXPECT_EQ(weight.use_count(), 2);
+    }
+    all_.compact();
+    EXPECT_EQ(weight.use_count(), 1);
+    expect_open();
+}
+
+TEST_F(exclusive_service_test, is_refused_and_leaves_nothing_closed) {
+    {
+        const auto guard = all_.access();
+        EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
+                  "handlepool: service: exclusive access was asked for by a thread that has made an access "
+                  "guard, which still lives");
+        EXPECT_FALSE(all_.try_exclusive_access());
+    }
+    expect_open();
+    {
+        const auto guard = cargo_.access();
+        EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
+                  "handlepool: pool 'cargo': exclusive access was asked for by a thread that has made an "
+                  "access guard, which still lives");
+        EXPECT_FALSE(all_.try_exclusive_access());
+        EXPECT_TRUE(ships_.try_exclusive_access());
+        EXPECT_TRUE(raw_.try_exclusive_access());
+    }
+    expect_open();
+    {
+        const auto view = raw_.exclusive_access();
+        EXPECT_EQ(
+            message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
+            "handlepool: pool 'raw': exclusive access was asked for while a thread has exclusive access");
+        EXPECT_FALSE(all_.try_exclusive_access());
+    }
+    expect_open();
+    auto alone = all_.exclusive_access();
+    EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
+              "handlepool: service: exclusive access was asked for while a thread has exclusive access");
+    EXPECT_FALSE(all_.try_exclusive_access());
+    EXPECT_FALSE(ships_.try_exclusive_access());
+    EXPECT_FALSE(all_.try_access());
+    // A view is no pool that can be closed once more.
+    any_pool<default_layout>& view = *alone.find_any_pool("ships");
+    EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(view.exclusive_access()); }),
+              "handlepool: pool 'ships': exclusive access was asked for while a thread has exclusive access");
+    EXPECT_EQ(view.try_exclusive_access(), nullptr);
+    EXPECT_FALSE(view.has_guards());
+    EXPECT_TRUE(view.is_compacting());
+    inline_executor executor;
+    EXPECT_TRUE(view.try_compact(executor));
+}
+
+TEST_F(exclusive_service_test, lives_on_where_it_is_moved_to) {
+    std::optional<exclusive_service> kept;
+    {
+        auto alone = all_.exclusive_access();
+        kept.emplace(std::move(alone));
+    }
+    EXPECT_TRUE(all_.is_compacting());
+    const auto argo = kept->view_of(ships_).emplace("Argo");
+    kept.reset();
+    EXPECT_TRUE(ships_.contains(argo));
+    expect_open();
+}
+
+TEST_F(exclusive_service_test, of_no_pools) {
+    service none;
+    auto alone = none.exclusive_access();
+    EXPECT_EQ(alone.size(), 0U);
+    EXPECT_FALSE(alone.erase(ships_.emplace("Argo")));
+}
+
+// A thread that has a guard of a pool takes one of the service, and another the other way round: neither
+// waits for the thread that closes them all and waits for both.
+TEST_F(exclusive_service_test, waits_for_guards_that_are_taken_in_any_order) {
+    std::atomic<bool> ends{false};
+    std::atomic<std::size_t> rounds{0};
+    std::vector<std::jthread> threads;
+    threads.emplace_back([&] {
+        while (!ends) {
+            const auto outer = cargo_.access();
+            std::this_thread::yield();
+            const auto inner = all_.access();
+            ++rounds;
+        }
+    });
+    threads.emplace_back([&] {
+        while (!ends) {
+            const auto outer = all_.access();
+            std::this_thread::yield();
+            const auto inner = ships_.access();
+            const auto innermost = raw_.access();
+            ++rounds;
+        }
+    });
+    std::size_t entered = 0;
+    for (int i = 0; i != 200; ++i) {
+        {
+            auto alone = all_.exclusive_access();
+            alone.erase(alone.view_of(ships_).emplace("Argo"));
+            EXPECT_FALSE(all_.has_guards());
+            ++entered;
+        }
+        if (auto alone = all_.try_exclusive_access()) {
+            alone->view_of(raw_).clear();
+        }
+        std::this_thread::yield();
+    }
+    ends = true;
+    threads.clear();
+    EXPECT_EQ(entered, 200U);
+    EXPECT_GT(rounds.load(), 0U);
+    expect_open();
+}
+
+} // namespace
+} // namespace handlepool::test
