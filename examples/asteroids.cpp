@@ -88,15 +88,20 @@ constexpr int frames_to_fade = 20;
 
 struct world {
     world(std::size_t objects, std::uint64_t random_seed) : entities(objects), seed(random_seed) {
-        replace_losses();
-        pools.compact();
+        auto alone = pools.exclusive_access(); // one thread loads
+        replace_rocks(alone.view_of(rocks));
+        replace_ships(alone.view_of(ships));
         pool_time.take(); // of the first objects: not part of a frame
     }
 
     // The pools would not mind any order. In this one, objects are counted and aimed at before the first is
     // erased, which makes the outcome independent of the number of threads.
     void add_tasks(handlepool::frame_graph& frame) {
-        auto& replace_losses = frame.add_task("replace losses", [this] { this->replace_losses(); });
+        // Nobody else uses the pool of these two while they run.
+        auto& replace_rocks = frame.add_exclusive_task("replace rocks", rocks,
+                                                       [this](auto& alone) { this->replace_rocks(alone); });
+        auto& replace_ships = frame.add_exclusive_task("replace ships", ships,
+                                                       [this](auto& alone) { this->replace_ships(alone); });
         auto& move_rocks = frame.add_task("move rocks", [this] {
             handlepool::for_each(rocks, [&](rock& one) { move(one); });
             rock_grid.rebuild(rocks);
@@ -115,11 +120,12 @@ struct world {
         auto& check = frame.add_task("check", [this] { this->check(); });
 
         using tbb::flow::make_edge;
-        make_edge(frame.start(), replace_losses);
-        make_edge(frame.start(), move_rocks);
+        make_edge(frame.start(), replace_rocks);
+        make_edge(replace_rocks, replace_ships);
+        make_edge(replace_rocks, move_rocks);
         make_edge(frame.start(), fade_debris);
         make_edge(move_rocks, aim_ships);
-        make_edge(replace_losses, aim_ships);
+        make_edge(replace_ships, aim_ships);
         make_edge(aim_ships, fly_ships);
         make_edge(aim_ships, fly_projectiles);
         make_edge(fly_ships, frame.compaction());
@@ -128,20 +134,23 @@ struct world {
         make_edge(frame.compaction(), check);
     }
 
-    void replace_losses() {
-        const auto anywhere = [&](float speed) {
-            const std::uint64_t number = derive(seed, replaced++);
-            return body{.number = number,
-                        .position = (direction(derive(number, 0)) + vector2{1, 1}) * (side / 2),
-                        .velocity = direction(derive(number, 1)) * speed};
-        };
+    void replace_rocks(handlepool::exclusive_pool<rock>& alone) {
         const auto timed = pool_time.measure();
-        for (std::size_t i = rocks.size(); i < entities * 9 / 20; ++i) {
-            rocks.insert({anywhere(0.3F), largest_rock});
+        while (alone.size() < entities * 9 / 20) {
+            alone.insert({anywhere(0.3F), largest_rock});
         }
-        for (std::size_t i = ships.size(); i < entities * 3 / 20; ++i) {
-            ships.insert({anywhere(0.5F), static_cast<int>(i % frames_between_shots), {}});
+    }
+    void replace_ships(handlepool::exclusive_pool<ship>& alone) {
+        const auto timed = pool_time.measure();
+        for (std::size_t i = alone.size(); i < entities * 3 / 20; ++i) {
+            alone.insert({anywhere(0.5F), static_cast<int>(i % frames_between_shots), {}});
         }
+    }
+    body anywhere(float speed) {
+        const std::uint64_t number = derive(seed, replaced++);
+        return {.number = number,
+                .position = (direction(derive(number, 0)) + vector2{1, 1}) * (side / 2),
+                .velocity = direction(derive(number, 1)) * speed};
     }
 
     void aim_ships() {

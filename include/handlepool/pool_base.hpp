@@ -311,22 +311,24 @@ public:
     /// Progress: blocking: waits for access guards, and compacts.
     /// Throws too_many_threads, foreign_module, and compaction_conflict when a compaction is running, another
     /// such view lives, or the calling thread made a guard that still exists.
-    template <class View = typename detail::known_exclusive_view<T, Traits>::type>
-    [[nodiscard]] View exclusive_access()
+    template <class Known = Traits>
+    [[nodiscard]] detail::known_exclusive_view<T, Known> exclusive_access()
         requires(!is_exclusive)
     {
         core_beside().close_for_exclusive();
-        return View(core_beside());
+        return detail::known_exclusive_view<T, Known>(core_beside());
     }
 
     /// Like exclusive_access(), but returns nothing where that would wait or throw.
     /// Progress: never waits.
-    template <class View = typename detail::known_exclusive_view<T, Traits>::type>
-    [[nodiscard]] std::optional<View> try_exclusive_access() noexcept
+    template <class Known = Traits>
+    [[nodiscard]] std::optional<detail::known_exclusive_view<T, Known>> try_exclusive_access() noexcept
         requires(!is_exclusive)
     {
-        return core_beside().try_close_for_exclusive() ? std::optional<View>(std::in_place, core_beside())
-                                                       : std::nullopt;
+        using view_type = detail::known_exclusive_view<T, Known>;
+        return core_beside().try_close_for_exclusive()
+                   ? std::optional<view_type>(std::in_place, core_beside())
+                   : std::nullopt;
     }
 
     // ---- Frames: one thread at a time

@@ -40,6 +40,7 @@ constexpr std::array all{
     scenario{"threads", "threads are born and die by the thousand, some holding claims", run_threads, 2, 5},
     scenario{"reentrant", "constructors create objects of the same pool, destructors erase them",
              run_reentrant},
+    scenario{"alone", "threads work together, and then each has all pools alone in turn", run_alone},
     scenario{"throwing", "constructors throw at random", run_throwing},
     scenario{"stopped", "a thread is stopped for good at each atomic step; the others go on", run_stopped},
     scenario{"hand-off", "handles travel through a concurrent queue, and are used and erased elsewhere",

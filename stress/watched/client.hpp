@@ -8,6 +8,7 @@
 #include "tracked_object.hpp"
 
 #include <handlepool/detail/memory/virtual_array.hpp>
+#include <handlepool/exclusive_service.hpp>
 #include <handlepool/fmt.hpp>
 #include <handlepool/service.hpp>
 
@@ -64,8 +65,11 @@ public:
     handle_type create_numbered(std::uint64_t number, Args&&... args) {
         const time_stamp begin = now();
         const handle_type handle = with_arguments<Pool>(
-            [this](auto&&... all) { return pool_.emplace(std::forward<decltype(all)>(all)...); }, objects_,
-            number, std::forward<Args>(args)...);
+            [this](auto&&... all) {
+                return this->at_pool(
+                    [&](auto& pool) { return pool.emplace(std::forward<decltype(all)>(all)...); });
+            },
+            objects_, number, std::forward<Args>(args)...);
         add_creation(handle, number, begin, now());
         return handle;
     }
@@ -74,7 +78,10 @@ public:
         const std::uint64_t number = next_number_++;
         const time_stamp begin = now();
         const handle_type handle = with_arguments<Pool>(
-            [this](auto&&... all) { return pool_.try_emplace(std::forward<decltype(all)>(all)...); },
+            [this](auto&&... all) {
+                return this->at_pool(
+                    [&](auto& pool) { return pool.try_emplace(std::forward<decltype(all)>(all)...); });
+            },
             objects_, number);
         const time_stamp end = now();
         if (handle) {
@@ -90,8 +97,10 @@ public:
         const std::uint64_t number = next_number_++;
         const time_stamp begin = now();
         with_arguments<Pool>(
-            [&](const auto&... all) { pool_.emplace_n(count, std::back_inserter(made), all...); }, objects_,
-            number, std::forward<Args>(args)...);
+            [&](const auto&... all) {
+                this->at_pool([&](auto& pool) { pool.emplace_n(count, std::back_inserter(made), all...); });
+            },
+            objects_, number, std::forward<Args>(args)...);
         const time_stamp end = now();
         for (std::size_t i = before; i < made.size(); ++i) {
             add_creation(made[i], number, begin, end);
@@ -141,11 +150,22 @@ public:
         const time_stamp begin = now();
         // A foreign one is shown to the pool itself: routed, it may be a neighbour's living object.
         const bool own = handle.pool_id() == pool_.id();
-        if (own ? service_.contains(handle) : pool_.contains(handle)) {
+        if (own ? at_service([&](auto& all) { return all.contains(handle); })
+                : at_pool([&](auto& pool) { return pool.contains(handle); })) {
             record(operation::contains, handle, begin, now(), true, answer::open, 0);
         } else {
             ++counts().operations;
         }
+    }
+
+    // Calls `work()`, for which this thread has exclusive access to all pools of the service: until it
+    // returns, this is the way to the views. No other thread may use the service.
+    template <class Work>
+    void alone(const Work& work) {
+        auto access = service_.exclusive_access();
+        alone_ = &access;
+        work();
+        alone_ = nullptr;
     }
 
     // Objects whose creation ended by an exception after they were alive.
@@ -171,10 +191,20 @@ private:
     static constexpr std::uint64_t operations_between_visits = 32;
     static constexpr std::uint64_t torn = (std::uint64_t{1} << 52) - 1; // stands for an object's number
 
+    // Calls `use(service)` or `use(pool)`, or in alone() what stands for it.
+    template <class Use>
+    auto at_service(const Use& use) {
+        return alone_ != nullptr ? use(*alone_) : use(service_);
+    }
+    template <class Use>
+    auto at_pool(const Use& use) {
+        return alone_ != nullptr ? use(alone_->view_of(pool_)) : use(pool_);
+    }
+
     bool erase(handle_type handle, answer expected) {
         const std::uint64_t deaths = objects_.deaths();
         const time_stamp begin = now();
-        const bool won = service_.erase(handle);
+        const bool won = at_service([&](auto& all) { return all.erase(handle); });
         record(operation::erase, handle, begin, now(), won, expected, 0);
         if (won) {
             ++counts().erased;
@@ -189,14 +219,15 @@ private:
 
     bool contains(handle_type handle, answer expected) {
         const time_stamp begin = now();
-        const bool found = service_.contains(handle);
+        const bool found = at_service([&](auto& all) { return all.contains(handle); });
         record(operation::contains, handle, begin, now(), found, expected, 0);
         return found;
     }
 
     const tracked_object* find(handle_type handle, answer expected) {
         const time_stamp begin = now();
-        const auto seen = service_.template find<typename named_by<handle_type>::type>(handle);
+        const auto seen = at_service(
+            [&](auto& all) { return all.template find<typename named_by<handle_type>::type>(handle); });
         const time_stamp end = now();
         const tracked_object* const found = object_in(seen);
         std::uint64_t number = 0;
@@ -224,7 +255,7 @@ private:
 
     void record(operation what, handle_type handle, time_stamp begin, time_stamp end, bool accepted,
                 answer expected, std::uint64_t number) {
-        if (++counts().operations % operations_between_visits == 0) {
+        if (++counts().operations % operations_between_visits == 0 && alone_ == nullptr) {
             neighbours_.visit(counts());
         }
         const bool wrong = accepted ? expected == answer::stale : expected == answer::alive;
@@ -247,6 +278,7 @@ private:
 
     basic_service<layout>& service_;
     Pool& pool_;
+    basic_exclusive_service<layout>* alone_ = nullptr; // in alone()
     neighbour_user<layout> neighbours_;
     lifetime_counts& objects_;
     erase_marks& marks_;

@@ -64,7 +64,7 @@ TEST(scenarios, are_those_of_the_table) {
         names.emplace_back(each.name);
     }
     EXPECT_THAT(names, testing::ElementsAre("churn", "stale", "race-erase", "race-find", "overlap", "exhaust",
-                                            "retire", "overflow", "threads", "reentrant", "throwing",
+                                            "retire", "overflow", "threads", "reentrant", "alone", "throwing",
                                             "stopped", "hand-off"));
 }
 

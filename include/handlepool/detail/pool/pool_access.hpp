@@ -30,14 +30,16 @@ template <class T, class Traits>
 using exclusive_view =
     std::conditional_t<std::is_void_v<T>, raw_pool<exclusive<Traits>>, pool<T, exclusive<Traits>>>;
 
-/// The same, with a message where it is not known yet.
+/// The same, with a message where the header is missing.
 template <class T, class Traits>
-struct known_exclusive_view {
+struct exclusive_view_if_known {
     static_assert(
         requires { sizeof(exclusive<Traits>); },
         "exclusive access needs #include <handlepool/exclusive_pool.hpp>");
     using type = exclusive_view<T, Traits>;
 };
+template <class T, class Traits>
+using known_exclusive_view = typename exclusive_view_if_known<T, Traits>::type;
 
 /// The traits of the pool, of a view too.
 template <class Traits>
