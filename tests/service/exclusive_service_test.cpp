@@ -35,17 +35,17 @@ namespace {
 
 using testing::ElementsAre;
 
-struct ship {
-    std::string name;
-};
-struct rock {
-    std::shared_ptr<int> weight;
-};
-using cargo = columns<std::uint32_t, std::string>;
-
 /// A service with a pool of each kind.
 class exclusive_service_test : public testing::Test {
 protected:
+    struct ship {
+        std::string name;
+    };
+    struct rock {
+        std::shared_ptr<int> weight;
+    };
+    using cargo = columns<std::uint32_t, std::string>;
+
     service all_;
     pool<ship>& ships_ = all_.add<pool<ship>>("ships", {.capacity = 100});
     stable_pool<rock>& rocks_ = all_.add<stable_pool<rock>>("rocks", {.capacity = 100});

@@ -103,6 +103,46 @@ TYPED_TEST(exclusive_reentrance, of_a_constructor_that_creates_and_erases) {
     }
 }
 
+// However an object comes, its constructor runs within a step: what looks at the pool there does not compact
+// it, with the object in the middle.
+TYPED_TEST(exclusive_reentrance, of_constructors_of_all_ways_to_create) {
+    using handle_type = typename TestFixture::handle_type;
+    std::string refusal;
+    {
+        auto alone = this->pool_.exclusive_access();
+        alone.emplace(1);
+        int next = 100;
+        std::vector<handle_type> gone;
+        const std::function<void()> look = [&] {
+            gone.push_back(alone.emplace(next++));
+            static_cast<void>(this->numbers(alone));
+            static_cast<void>(alone.size());
+            static_cast<void>(alone.stats());
+            EXPECT_TRUE(alone.erase(gone.back()));
+            alone.emplace(next++);
+            EXPECT_FALSE(alone.try_compact());
+            refusal = message_of<compaction_conflict>([&] { alone.compact(); });
+        };
+        alone.emplace(2, look);
+        alone.emplace_with([&](handle_type) { return caller(3, look); });
+        EXPECT_TRUE(alone.try_emplace_with([&](handle_type) { return caller(4, look); }));
+        alone.fulfill(alone.reserve_handle(), 5, look);
+        EXPECT_TRUE(alone.try_fulfill(alone.reserve_handle(), 6, look));
+        std::vector<handle_type> several;
+        alone.emplace_n(2, std::back_inserter(several), 7, look);
+        EXPECT_EQ(this->numbers(alone),
+                  (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 7, 101, 103, 105, 107, 109, 111, 113}));
+        EXPECT_EQ(alone.size(), 15U);
+        for (const handle_type each : gone) {
+            EXPECT_FALSE(alone.contains(each));
+        }
+    }
+    EXPECT_EQ(refusal,
+              "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+    expect_consistent(this->pool_);
+    EXPECT_EQ(this->pool_.size(), 15U);
+}
+
 TYPED_TEST(exclusive_reentrance, of_a_destructor_that_creates_and_erases) {
     for (const bool by_view : {true, false}) {
         this->pool_.clear();

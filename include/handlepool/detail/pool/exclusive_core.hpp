@@ -84,7 +84,10 @@ public:
             if (!queued.taken()) {
                 return 0;
             }
-            construct(queued.site());
+            {
+                const calling_step now(*this);
+                construct(queued.site());
+            }
             return publish_queued(queued);
         }
         const slot_index slot = take_slot();
@@ -105,9 +108,7 @@ public:
 
     template <class Construct>
     value_type create_with(Construct&& construct) {
-        const value_type handle = shared().create_with(construct);
-        settle_births();
-        return handle;
+        return create_the_usual_way([&](pool_type& pool) { return pool.create_with(construct); });
     }
 
     template <class Construct, class Made>
@@ -118,9 +119,8 @@ public:
                 return create_many_at_once(count, construct, made);
             }
         }
-        const bool created = shared().create_many(count, construct, made);
-        settle_births();
-        return created;
+        return create_the_usual_way(
+            [&](pool_type& pool) { return pool.create_many(count, construct, made); });
     }
 
     bool has_room_for(std::size_t count) const noexcept { return pool_.has_room_for(count); }
@@ -129,9 +129,7 @@ public:
     value_type reserve() noexcept { return shared().reserve(); }
     template <class Construct>
     fulfill_outcome fulfill(value_type handle, Construct&& construct) {
-        const fulfill_outcome outcome = shared().fulfill(handle, construct);
-        settle_births();
-        return outcome;
+        return create_the_usual_way([&](pool_type& pool) { return pool.fulfill(handle, construct); });
     }
     [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
         pool_.throw_unfulfilled(why, handle);
@@ -585,7 +583,22 @@ private:
         return emplace_transaction<T, Config>(parts_, mine_);
     }
     HANDLEPOOL_NOINLINE value_type publish_queued(emplace_transaction<T, Config>& made) noexcept {
-        return made.publish();
+        const value_type handle = made.publish();
+        settle_births();
+        settle_nested();
+        return handle;
+    }
+    /// Returns `create(pool)`, which runs constructors.
+    template <class Create>
+    auto create_the_usual_way(Create create) {
+        pool_type& pool = shared();
+        const auto result = [&] {
+            const calling_step now(*this);
+            return create(pool);
+        }();
+        settle_births();
+        settle_nested();
+        return result;
     }
     HANDLEPOOL_NOINLINE bool erase_queued(value_type handle) noexcept {
         const bool erased = pool_.erase(handle);

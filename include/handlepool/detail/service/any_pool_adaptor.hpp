@@ -6,9 +6,9 @@
 #include <handlepool/detail/base/type_id.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
-#include <handlepool/detail/pool/exclusive_core.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/executor_ref.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
