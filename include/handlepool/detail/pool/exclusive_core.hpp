@@ -80,14 +80,13 @@ public:
     template <class Construct>
     HANDLEPOOL_ALWAYS_INLINE value_type create(Construct&& construct) {
         if ((special_ & queue_newborns) != 0) [[unlikely]] {
+            const settled_step whole(*this);
             auto queued = begin_queued();
             if (!queued.taken()) {
                 return 0;
             }
-            {
-                const calling_step now(*this);
-                construct(queued.site());
-            }
+            const calling_step now(*this);
+            construct(queued.site());
             return publish_queued(queued);
         }
         const slot_index slot = take_slot();
@@ -100,7 +99,8 @@ public:
         }
         object.construct(construct);
         const value_type handle = publish(slot, object.release());
-        if (after_step_ != 0) [[unlikely]] {
+        if (mine_.created.load(std::memory_order::relaxed) + mine_.erased.load(std::memory_order::relaxed) !=
+            usual_count_) [[unlikely]] {
             finish_birth(handle);
         }
         return handle;
@@ -113,9 +113,12 @@ public:
 
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made) {
+        if (count == 0) {
+            return true;
+        }
         destroy_queued();
         if constexpr (store_type::adds_many) {
-            if ((special_ & queue_newborns) == 0 && (after_step_ & watches_births) == 0) {
+            if ((special_ & queue_newborns) == 0 && !watches_births_) {
                 return create_many_at_once(count, construct, made);
             }
         }
@@ -158,7 +161,6 @@ public:
     template <class Sink>
     bool extract(value_type handle, Sink sink) {
         const bool taken = pool_.extract(handle, std::move(sink));
-        note_nested();
         settle_queued();
         return taken;
     }
@@ -166,7 +168,6 @@ public:
     template <executor Executor, class Predicate>
     std::size_t erase_if(Executor& executor, Predicate predicate) {
         if ((special_ & within_step) != 0) {
-            note_nested();
             return pool_.erase_if(executor, predicate);
         }
         return while_closed([&](auto&) { return pool_.erase_if(executor, predicate); });
@@ -175,7 +176,6 @@ public:
     void clear() noexcept {
         settle_queued();
         if ((special_ & queue_removals) != 0) {
-            note_nested();
             pool_.clear();
             settle_queued();
         } else {
@@ -286,11 +286,8 @@ private:
     static constexpr std::uint32_t keeps_order = 8;       // the option: holes are closed together
     static constexpr std::uint32_t watches_removals = 16; // a hook, or the history
     static constexpr std::uint32_t queue_newborns = within_step | orders_newborns;
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
     static constexpr std::uint32_t queue_removals = within_step | keeps_order;
-
-    // What remains to be done when a step is complete that has made an object.
-    static constexpr std::uint8_t has_nested_work = 1; // the user's code has created or erased something
-    static constexpr std::uint8_t watches_births = 2;  // a hook, or the history
 
     // How many objects ahead of the one that is published its slot is asked for.
     static constexpr std::size_t slots_ahead = 16;
@@ -309,6 +306,19 @@ private:
     private:
         const exclusive_core& core_;
         const std::uint32_t before_;
+    };
+
+    /// Takes in, when it ends, what the user's code has left that was called meanwhile.
+    class settled_step {
+    public:
+        explicit settled_step(exclusive_core& core) noexcept : core_(core) {}
+        ~settled_step() { core_.settle_step(); }
+
+        settled_step(const settled_step&) = delete;
+        settled_step& operator=(const settled_step&) = delete;
+
+    private:
+        exclusive_core& core_;
     };
 
     /// One in which so many objects of the store end, which count as erased.
@@ -362,6 +372,7 @@ private:
             if (where_ != location::nowhere) {
                 core_.parts_.objects.poison_objects(where_);
                 store_type::give_back(core_.parts_, core_.mine_, where_);
+                core_.settle_step();
             }
         }
 
@@ -455,6 +466,7 @@ private:
 
     template <class Construct, class Made>
     bool create_many_at_once(std::size_t count, Construct& construct, Made& made) {
+        const settled_step whole(*this);
         taken_slots<T, Config> taken(parts_, count);
         if (!parts_.allocator.can_give(count) || !taken.take(mine_)) {
             return false;
@@ -467,7 +479,6 @@ private:
             }
             made(i, publish(slot_index{slot[i]}, further(first, i)));
         }
-        settle_nested();
         return true;
     }
 
@@ -491,7 +502,7 @@ private:
         store_type::remove(parts, where);
         release(parts, slot, tag);
         if (parts.newborns.ends_objects(parts.objects)) {
-            settle_nested();
+            settle_step();
         }
         return true;
     }
@@ -503,7 +514,7 @@ private:
             const ending_step now(*this, 1);
             report_removal(layout::without_user(handle), where);
         });
-        settle_nested();
+        settle_step();
         return erased;
     }
     void report_removal(value_type handle, location where) noexcept {
@@ -573,36 +584,32 @@ private:
             });
         }
         store_type::remove_all(parts_);
-        settle_nested();
+        settle_step();
     }
 
     // ---- What goes the way that it goes in a pool that several threads use
 
     HANDLEPOOL_NOINLINE emplace_transaction<T, Config> begin_queued() noexcept(memory_by_touch) {
+        if (parts_.promoted() == 0 && (special_ & within_step) == 0) { // the end of all that were in an order
+            parts_.order.forget();
+            special_ &= ~orders_newborns;
+        }
         shared();
         return emplace_transaction<T, Config>(parts_, mine_);
     }
     HANDLEPOOL_NOINLINE value_type publish_queued(emplace_transaction<T, Config>& made) noexcept {
-        const value_type handle = made.publish();
-        settle_births();
-        settle_nested();
-        return handle;
+        return made.publish();
     }
     /// Returns `create(pool)`, which runs constructors.
     template <class Create>
     auto create_the_usual_way(Create create) {
+        const settled_step whole(*this);
         pool_type& pool = shared();
-        const auto result = [&] {
-            const calling_step now(*this);
-            return create(pool);
-        }();
-        settle_births();
-        settle_nested();
-        return result;
+        const calling_step now(*this);
+        return create(pool);
     }
     HANDLEPOOL_NOINLINE bool erase_queued(value_type handle) noexcept {
         const bool erased = pool_.erase(handle);
-        note_nested();
         if ((special_ & keeps_order) == 0) {
             settle_queued();
         }
@@ -611,7 +618,6 @@ private:
 
     /// The pool, for what creates something in it.
     pool_type& shared() noexcept {
-        note_nested();
         destroy_queued();
         if ((special_ & within_whole) == 0) {
             store_type::end(parts_);
@@ -619,29 +625,18 @@ private:
         return pool_;
     }
 
-    void note_nested() noexcept {
-        if ((special_ & (within_step | within_whole)) == within_step) {
-            after_step_ |= has_nested_work;
-        }
-    }
     /// Takes in what the user's code has left that this step has called.
-    void settle_nested() noexcept {
-        if ((after_step_ & has_nested_work) != 0) [[unlikely]] {
-            settle_queued();
-        }
-    }
-    /// Takes in objects that were created the usual way where somebody waits for their births.
-    void settle_births() {
-        if ((after_step_ & watches_births) != 0) {
+    HANDLEPOOL_NOINLINE void settle_step() noexcept {
+        if ((special_ & keeps_order) == 0) { // there it waits until somebody looks
             settle_queued();
         }
     }
     HANDLEPOOL_NOINLINE void finish_birth(value_type handle) {
-        if ((after_step_ & watches_births) != 0) {
+        if (watches_births_) {
             const calling_step now(*this);
             pool_.compactor_.report_birth(handle, place_of(handle));
         }
-        settle_nested();
+        settle_step();
     }
     /// Takes in all that waits for a compaction; but within a step, the end of that step does so.
     void settle_queued() const noexcept {
@@ -661,7 +656,10 @@ private:
     /// use, while plain steps are counted by write_counts().
     bool is_queued() const noexcept {
         return mine_.created.load(std::memory_order::relaxed) != created_seen_ ||
-               mine_.erased.load(std::memory_order::relaxed) != erased_seen_;
+               mine_.erased.load(std::memory_order::relaxed) != erased_seen_ ||
+               // Places in the nursery that were taken, and no object was made there.
+               mine_.newborns.vacated.load(std::memory_order::relaxed) !=
+                   mine_.newborns.vacated_seen.load(std::memory_order::relaxed);
     }
 
     /// Says whether this thread alone uses the pool.
@@ -686,6 +684,7 @@ private:
         add(mine_.erased, erased);
         created_seen_ += created;
         erased_seen_ += erased;
+        expect_usual_count();
         pool_.compactor_.account_for(erased, created);
     }
 
@@ -693,14 +692,19 @@ private:
     /// would cost an erase a tenth of its time to count them.
     std::uint64_t removed() const noexcept { return parts_.allocator.released() + retired_ + ending_; }
 
+    void expect_usual_count() const noexcept {
+        usual_count_ = watches_births_ ? never : created_seen_ + erased_seen_;
+    }
+
     /// Remembers the state of the pool that plain steps begin from.
     void look() const noexcept {
         special_ = (parts_.order.size() != 0 ? orders_newborns : 0) |
                    (parts_.geometry.keep_order ? keeps_order : 0) |
                    (pool_.compactor_.watches_removals() ? watches_removals : 0);
-        after_step_ = pool_.compactor_.watches_births() ? watches_births : std::uint8_t{0};
+        watches_births_ = pool_.compactor_.watches_births();
         created_seen_ = mine_.created.load(std::memory_order::relaxed);
         erased_seen_ = mine_.erased.load(std::memory_order::relaxed);
+        expect_usual_count();
         size_seen_ = parts_.promoted();
         removed_seen_ = removed();
     }
@@ -713,7 +717,9 @@ private:
     const object_addresses<T> places_{parts_.objects.places()};
     // Mutable: to look at a pool may take in what waits.
     mutable std::uint32_t special_ = 0;
-    mutable std::uint8_t after_step_ = 0;
+    mutable bool watches_births_ = false; // a hook, or the history
+    // What this thread has counted together when nothing waits; never, if births are watched.
+    mutable std::uint64_t usual_count_ = 0;
     std::uint64_t retired_ = 0; // slots that plain steps have withdrawn
     std::size_t ending_ = 0;    // objects of the store whose destructors are to end
     mutable std::uint64_t removed_seen_ = 0;
