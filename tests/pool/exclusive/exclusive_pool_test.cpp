@@ -340,6 +340,53 @@ TEST(exclusive_pool, tells_hooks_the_handle_without_user_bits) {
     EXPECT_THAT(told, ElementsAre(made.value()));
 }
 
+TEST(exclusive_pool, takes_in_what_a_hook_does_also_of_objects_without_destructors) {
+    pool<int> pool({.name = "pool", .capacity = 100});
+    auto alone = pool.exclusive_access();
+    const auto a = alone.emplace(1);
+    const auto b = alone.emplace(2);
+    const scoped_hook hook = alone.on_destroy([&](auto handle, int&) {
+        if (handle == a) {
+            alone.erase(b);
+            alone.emplace(3);
+        }
+    });
+    alone.erase(a);
+    EXPECT_TRUE(alone.idle());
+    EXPECT_EQ(alone.stats().newborn, 0U);
+    EXPECT_THAT(alone.items(), ElementsAre(3));
+}
+
+TEST(exclusive_pool, makes_no_objects_in_any_pool) {
+    pool<int> pool({.name = "pool", .capacity = 2});
+    auto alone = pool.exclusive_access();
+    std::vector<handle<int>> none;
+    EXPECT_TRUE(alone.try_emplace_n(0, std::back_inserter(none), 1));
+    while (alone.try_emplace(1)) {
+    }
+    EXPECT_TRUE(alone.try_emplace_n(0, std::back_inserter(none), 1));
+    EXPECT_TRUE(none.empty());
+}
+
+TEST(exclusive_pool, leaves_holes_that_the_pool_may_fill) {
+    stable_pool<int> pool({.name = "pool", .capacity = 1000});
+    std::vector<handle<int>> made;
+    {
+        auto alone = pool.exclusive_access();
+        while (const auto one = alone.try_emplace(1)) {
+            made.push_back(one);
+        }
+        for (const handle<int> each : made) {
+            alone.erase(each);
+        }
+    }
+    std::size_t again = 0;
+    while (pool.try_emplace(2)) {
+        ++again;
+    }
+    EXPECT_EQ(again, made.size());
+}
+
 TEST(exclusive_pool, of_rows_and_of_types_known_at_run_time) {
     pool<columns<int, std::string>> rows({.name = "rows", .capacity = 100});
     {

@@ -143,6 +143,138 @@ TYPED_TEST(exclusive_reentrance, of_constructors_of_all_ways_to_create) {
     EXPECT_EQ(this->pool_.size(), 15U);
 }
 
+TYPED_TEST(exclusive_reentrance, of_a_factory_that_creates_an_object_before_its_own) {
+    typename TestFixture::handle_type inner;
+    {
+        auto alone = this->pool_.exclusive_access();
+        alone.emplace_with([&](auto) {
+            alone.emplace(2);
+            return caller(1);
+        });
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 2}));
+        alone.fulfill(alone.reserve_handle(), 3, [&] { alone.emplace(4); });
+        std::vector<typename TestFixture::handle_type> several;
+        bool first = true;
+        alone.emplace_n(3, std::back_inserter(several), 5, [&] {
+            if (std::exchange(first, false)) {
+                alone.emplace(6);
+            }
+        });
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 2, 3, 4, 5, 5, 5, 6}));
+        EXPECT_EQ(
+            message_of<compaction_conflict>([&] {
+                alone.emplace_with([&](auto) {
+                    alone.reset();
+                    return caller(7);
+                });
+            }),
+            "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+        const auto failing = [&](auto) -> caller {
+            inner = alone.emplace_with([](auto) { return caller(8); });
+            static_cast<void>(this->numbers(alone));
+            throw std::runtime_error("no object");
+        };
+        EXPECT_THROW(alone.emplace_with(failing), std::runtime_error);
+        EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 2, 3, 4, 5, 5, 5, 6, 8}));
+        EXPECT_TRUE(alone.contains(inner));
+        EXPECT_EQ(alone.stats().newborn, 0U);
+        EXPECT_TRUE(alone.idle());
+    }
+    expect_consistent(this->pool_);
+    EXPECT_TRUE(this->pool_.idle());
+}
+
+// Whatever fails leaves no place behind that the next object would take out of turn.
+TYPED_TEST(exclusive_reentrance, of_constructors_that_throw_at_the_end_of_a_group) {
+    {
+        auto alone = this->pool_.exclusive_access();
+        for (int i = 0; i != 63; ++i) {
+            alone.emplace(i);
+        }
+        const auto fail = [] { throw std::runtime_error("no object"); };
+        EXPECT_THROW(alone.emplace(63, [&] { alone.emplace(64, fail); }), std::runtime_error);
+        for (int i = 0; i != 200; ++i) {
+            alone.emplace(i);
+        }
+        EXPECT_EQ(alone.size(), 263U);
+        EXPECT_EQ(std::distance(alone.begin(), alone.end()), 263);
+    }
+    expect_consistent(this->pool_);
+}
+TYPED_TEST(exclusive_reentrance, of_a_failed_batch_in_a_group_with_holes) {
+    using handle_type = typename TestFixture::handle_type;
+    {
+        auto alone = this->pool_.exclusive_access();
+        std::vector<handle_type> made;
+        while (made.size() != 128) {
+            made.push_back(alone.emplace(0));
+        }
+        for (std::size_t i = 0; i != 128; i += 2) {
+            alone.erase(made[i]);
+        }
+        alone.emplace(1);
+        std::vector<handle_type> none;
+        EXPECT_THROW(alone.emplace_n(5, std::back_inserter(none),
+                                     [](std::size_t i) {
+                                         if (i == 4) {
+                                             throw std::runtime_error("no object");
+                                         }
+                                         return caller(2);
+                                     }),
+                     std::runtime_error);
+        std::vector<handle_type> more;
+        for (int i = 0; i != 29; ++i) {
+            more.push_back(alone.emplace(i));
+        }
+        alone.erase(more[3]);
+        for (int i = 0; i != 6; ++i) {
+            alone.emplace_with([](auto) { return caller(5); });
+        }
+        EXPECT_EQ(alone.size(), 99U);
+        EXPECT_EQ(alone.stats().dense, 99U);
+        EXPECT_EQ(std::distance(alone.begin(), alone.end()), 99);
+    }
+    expect_consistent(this->pool_);
+}
+
+TYPED_TEST(exclusive_reentrance, takes_effect_when_the_call_ends_that_ran_it) {
+    for (const bool by_view : {true, false}) {
+        SCOPED_TRACE(by_view);
+        auto alone = this->pool_.exclusive_access();
+        alone.clear();
+        int ended = 0;
+        const auto make = [&] { return alone.emplace(1, [] {}, [&] { ++ended; }); };
+        const auto use = [&](auto function) { by_view ? function(alone) : function(this->pool_); };
+        const auto a = make();
+        alone.emplace(2, [&] { use([&](auto& pool) { pool.erase(a); }); });
+        EXPECT_EQ(ended, 1);
+        const auto b = make();
+        EXPECT_THROW(alone.emplace(3,
+                                   [&] {
+                                       use([&](auto& pool) { pool.erase(b); });
+                                       throw std::runtime_error("no object");
+                                   }),
+                     std::runtime_error);
+        EXPECT_EQ(ended, 2);
+        const auto c = make();
+        const auto d = make();
+        const scoped_hook hook = alone.on_destroy([&](auto handle, caller&) {
+            if (handle == c) {
+                use([&](auto& pool) { pool.erase(d); });
+            }
+        });
+        alone.erase(c);
+        EXPECT_EQ(ended, 4);
+        // What comes the usual way is in its place when it has come.
+        const auto e = alone.emplace_with([](auto) { return caller(9); });
+        const caller* const place = alone.find(e);
+        EXPECT_EQ(alone.handle_of(*place), e);
+        static_cast<void>(this->numbers(alone));
+        EXPECT_EQ(alone.find(e), place);
+        alone.clear();
+    }
+}
+
 TYPED_TEST(exclusive_reentrance, of_a_destructor_that_creates_and_erases) {
     for (const bool by_view : {true, false}) {
         this->pool_.clear();
