@@ -29,8 +29,8 @@ namespace handlepool {
 /// - A constructor, destructor, hook or sink may use the view or the pool. What it creates or erases takes
 ///   effect when the call that runs it ends; handles are right at once. compact() and its like throw
 ///   compaction_conflict there.
-/// - Hooks are called at once too. With the option `keep_order`, erased objects are destroyed by the next
-///   function that looks at the store, or when the view ends.
+/// - Hooks are called at once too. With `keep_order`, erased objects are destroyed, and others move up, when
+///   the store is looked at next, when room is needed, or when the view ends.
 /// - There are no guards, and so no pin() and visit().
 ///
 /// Progress: wait-free but for exclusive_access() itself, which waits for guards and compacts.
