@@ -19,7 +19,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace handlepool::stress {
@@ -51,14 +50,8 @@ public:
     // The same for the main thread.
     client_type& by_main() noexcept { return *clients_.back(); }
 
-    // Between the threads' parts: compacts, now and then with work for the main thread alone, and checks the
-    // whole pool.
+    // Between the threads' parts: compacts, and checks the whole pool.
     void end_frame() {
-        if constexpr (std::is_same_v<Object, tracked_object>) { // others are made in their own way
-            if (++frames_ % frames_between_phases_alone == 0) {
-                by_main().alone([this] { work_alone(); });
-            }
-        }
         compact(by_main());
         check_quiescent();
     }
@@ -111,21 +104,6 @@ public:
     void check_histories(std::size_t thread) override { history_.check(thread, recorders_); }
 
 private:
-    static constexpr std::uint64_t frames_between_phases_alone = 4;
-
-    // Creates objects, as far as there is room, and erases them in another order.
-    void work_alone() {
-        std::vector<handle_type> made;
-        for (std::size_t i = 0; i != 50; ++i) {
-            if (const handle_type handle = by_main().try_create()) {
-                made.push_back(handle);
-            }
-        }
-        while (!made.empty()) {
-            by_main().erase_any_of(made, run_.random(0));
-        }
-    }
-
     findings total() const {
         findings all;
         for (const recorder* const each : recorders_) {
@@ -167,7 +145,6 @@ private:
     std::vector<recorder*> recorders_;                  // theirs
     history history_;
     bool balanced_ = true;
-    std::uint64_t frames_ = 0;
     std::vector<const Object*> listed_; // of a stable pool
 };
 

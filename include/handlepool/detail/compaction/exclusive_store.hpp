@@ -159,12 +159,12 @@ public:
     template <class Visit>
     static void for_each_run(const parts_type& parts, Visit visit) {
         for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
-            slot_index slots[64]; // a group has no more places
+            slot_index owners[64]; // a group has no more places
             std::size_t count = 0;
             parts.newborns.for_each_promoted(group, [&](nursery_position place) {
-                slots[count++] = parts.table.slot_of(parts.newborns.owner(place));
+                owners[count++] = parts.table.slot_of(parts.newborns.owner(place));
             });
-            visit(count, [&slots](std::size_t i) { return slots[i]; });
+            visit(count, [&owners](std::size_t i) { return owners[i]; });
         }
     }
 

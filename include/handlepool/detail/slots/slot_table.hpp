@@ -104,10 +104,10 @@ public:
     /// The same for several; `slot_at(i)` is the slot of one. Returns whether a generation was the last one.
     template <class SlotAt>
     bool kill_alone(std::size_t count, SlotAt slot_at) noexcept {
-        entry* const slots = slots_.data(); // the compiler can't know that this stays
+        entry* const entries = slots_.data(); // the compiler can't know that this stays
         bool last = false;
         for (std::size_t i = 0; i != count; ++i) {
-            entry& named = slots[raw(slot_at(i))];
+            entry& named = entries[raw(slot_at(i))];
             const tag_type tag = named.tag.load(std::memory_order::relaxed);
             named.tag.store(erased(tag), std::memory_order::relaxed);
             last |= layout::generation_of(tag) == layout::last_generation;
