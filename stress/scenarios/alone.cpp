@@ -78,30 +78,28 @@ private:
 template <class Placement, class Policy>
 void run_until(test_run& run, double part) {
     using pool_type = watched_pool<Placement, Policy>;
-    pool_type pool(
-        run, {
-        .name = "alone",
-        .capacity = run.threads() * 2 *
-                    objects_per_thread, // erased ones need theirs until the frame ends .reuse_delay = 16});
-            owners<pool_type> all(run, pool);
-        std::size_t next = 0;
-        while (run.more(part)) {
-            run.together([&](std::size_t thread) { all.work(thread, 200); });
-            // One thread after the other has them all alone.
-            const std::size_t chosen = next++ % run.threads();
-            run.together([&](std::size_t thread) {
-                if (thread == chosen) {
-                    pool.by(thread).alone([&] {
-                        all.work(thread, 200);
-                        all.visit_others(thread);
-                    });
-                }
-            });
-            pool.end_frame();
-        }
-        pool.by_main().alone([&] { all.erase_all(); });
+    // Erased objects need their places until the frame ends.
+    const std::size_t capacity = run.threads() * 2 * objects_per_thread;
+    pool_type pool(run, {.name = "alone", .capacity = capacity, .reuse_delay = 16});
+    owners<pool_type> all(run, pool);
+    std::size_t next = 0;
+    while (run.more(part)) {
+        run.together([&](std::size_t thread) { all.work(thread, 200); });
+        // One thread after the other has them all alone.
+        const std::size_t chosen = next++ % run.threads();
+        run.together([&](std::size_t thread) {
+            if (thread == chosen) {
+                pool.by(thread).alone([&] {
+                    all.work(thread, 200);
+                    all.visit_others(thread);
+                });
+            }
+        });
         pool.end_frame();
-        pool.finish();
+    }
+    pool.by_main().alone([&] { all.erase_all(); });
+    pool.end_frame();
+    pool.finish();
 }
 
 } // namespace
