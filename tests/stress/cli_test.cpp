@@ -245,7 +245,7 @@ TEST_F(command_line, all_scenarios_pass_and_make_a_page) {
                       HasSubstr("\nhand-off, columns "), HasSubstr("\nviolations                   0\n")));
     const nlohmann::json json = json_in(path("result.json"));
     constexpr std::array placements{"dense", "stable", "columns"};
-    ASSERT_EQ(json["scenarios"].size(), placements.size() * 13U);
+    ASSERT_EQ(json["scenarios"].size(), placements.size() * 14U);
     for (std::size_t i = 0; i < json["scenarios"].size(); ++i) {
         const auto& each = json["scenarios"][i];
         EXPECT_EQ(each["parameters"]["placement"], placements[i % placements.size()]);
@@ -283,7 +283,7 @@ TEST_F(command_line, all_scenarios_with_one_placement) {
                                                    "20000", "--alive", "50", "--json", path("result.json")});
     EXPECT_EQ(result.status, 0) << result.output;
     const nlohmann::json json = json_in(path("result.json"))["scenarios"];
-    EXPECT_EQ(json.size(), 13U);
+    EXPECT_EQ(json.size(), 14U);
     for (const auto& each : json) {
         EXPECT_EQ(each["parameters"]["placement"], "stable");
     }
