@@ -106,13 +106,13 @@ TYPED_TEST(exclusive_reentrance, of_a_constructor_that_creates_and_erases) {
 // However an object comes, its constructor runs within a step: what looks at the pool there does not compact
 // it, with the object in the middle.
 TYPED_TEST(exclusive_reentrance, of_constructors_of_all_ways_to_create) {
-    using handle_type = typename TestFixture::handle_type;
+    using own_handle = typename TestFixture::handle_type;
     std::string refusal;
     {
         auto alone = this->pool_.exclusive_access();
         alone.emplace(1);
         int next = 100;
-        std::vector<handle_type> gone;
+        std::vector<own_handle> gone;
         const std::function<void()> look = [&] {
             gone.push_back(alone.emplace(next++));
             static_cast<void>(this->numbers(alone));
@@ -124,16 +124,16 @@ TYPED_TEST(exclusive_reentrance, of_constructors_of_all_ways_to_create) {
             refusal = message_of<compaction_conflict>([&] { alone.compact(); });
         };
         alone.emplace(2, look);
-        alone.emplace_with([&](handle_type) { return caller(3, look); });
-        EXPECT_TRUE(alone.try_emplace_with([&](handle_type) { return caller(4, look); }));
+        alone.emplace_with([&](own_handle) { return caller(3, look); });
+        EXPECT_TRUE(alone.try_emplace_with([&](own_handle) { return caller(4, look); }));
         alone.fulfill(alone.reserve_handle(), 5, look);
         EXPECT_TRUE(alone.try_fulfill(alone.reserve_handle(), 6, look));
-        std::vector<handle_type> several;
+        std::vector<own_handle> several;
         alone.emplace_n(2, std::back_inserter(several), 7, look);
         EXPECT_EQ(this->numbers(alone),
                   (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 7, 101, 103, 105, 107, 109, 111, 113}));
         EXPECT_EQ(alone.size(), 15U);
-        for (const handle_type each : gone) {
+        for (const own_handle each : gone) {
             EXPECT_FALSE(alone.contains(each));
         }
     }
@@ -202,10 +202,10 @@ TYPED_TEST(exclusive_reentrance, of_constructors_that_throw_at_the_end_of_a_grou
     expect_consistent(this->pool_);
 }
 TYPED_TEST(exclusive_reentrance, of_a_failed_batch_in_a_group_with_holes) {
-    using handle_type = typename TestFixture::handle_type;
+    using own_handle = typename TestFixture::handle_type;
     {
         auto alone = this->pool_.exclusive_access();
-        std::vector<handle_type> made;
+        std::vector<own_handle> made;
         while (made.size() != 128) {
             made.push_back(alone.emplace(0));
         }
@@ -213,7 +213,7 @@ TYPED_TEST(exclusive_reentrance, of_a_failed_batch_in_a_group_with_holes) {
             alone.erase(made[i]);
         }
         alone.emplace(1);
-        std::vector<handle_type> none;
+        std::vector<own_handle> none;
         EXPECT_THROW(alone.emplace_n(5, std::back_inserter(none),
                                      [](std::size_t i) {
                                          if (i == 4) {
@@ -222,7 +222,7 @@ TYPED_TEST(exclusive_reentrance, of_a_failed_batch_in_a_group_with_holes) {
                                          return caller(2);
                                      }),
                      std::runtime_error);
-        std::vector<handle_type> more;
+        std::vector<own_handle> more;
         for (int i = 0; i != 29; ++i) {
             more.push_back(alone.emplace(i));
         }
