@@ -40,6 +40,7 @@ public:
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
 
+    /// Can be moved; the views stay where they are.
     basic_exclusive_service(basic_exclusive_service&&) noexcept = default;
     basic_exclusive_service& operator=(basic_exclusive_service&&) = delete;
 

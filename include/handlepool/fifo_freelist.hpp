@@ -58,9 +58,8 @@ public:
         return 0;
     }
 
-    // What a thread may call while no other uses the freelist; see the concept `sequential_freelist`.
-    // Wait-free.
-
+    /// What a thread may call while no other uses the freelist; see the concept `sequential_freelist`.
+    /// Progress: wait-free.
     std::size_t claim_alone(std::uint32_t* out, std::size_t wanted, std::size_t in_use_limit) noexcept {
         const auto seen = counters_.see(wanted, in_use_limit);
         if (seen.freed_count == 0) {

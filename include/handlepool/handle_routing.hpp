@@ -24,6 +24,7 @@ namespace handlepool {
 template <class Layout, class Self>
 class handle_routing {
 public:
+    /// What its functions take and return.
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
 
@@ -100,12 +101,6 @@ public:
         return detail::name_of_handle(handle.index(), handle.generation()) +
                ": no pool of the service has pool id " + std::to_string(handle.pool_id());
     }
-
-protected:
-    handle_routing() = default;
-    ~handle_routing() = default;
-    handle_routing(const handle_routing&) = default;
-    handle_routing& operator=(const handle_routing&) = default;
 
 private:
     /// The pool with the handle's pool id, or null.
