@@ -7,7 +7,6 @@
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/detail/service/service_compactor.hpp>
-#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/detail/threads/pin.hpp>
