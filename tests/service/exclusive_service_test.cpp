@@ -78,7 +78,7 @@ TEST_F(exclusive_service_test, routes_handles_to_views) {
     EXPECT_EQ(alone.find<rock>(argo), nullptr);
     EXPECT_EQ(alone.find<cargo>(tea)->get<1>(), "tea");
     EXPECT_EQ(alone.name_of(stone), "rocks");
-    EXPECT_EQ(alone.describe(argo), "ships #0 generation 1: alive");
+    EXPECT_EQ(alone.describe(argo), "ships #0 generation " + std::to_string(argo.generation()) + ": alive");
     EXPECT_EQ(alone.describe({}), "null");
     EXPECT_TRUE((alone.handle_cast<ship>(argo)));
     EXPECT_FALSE((alone.handle_cast<ship>(stone)));

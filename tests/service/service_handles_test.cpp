@@ -34,7 +34,8 @@ TEST(user_bits_of_a_service, pass_through_a_service) {
     EXPECT_TRUE(service.contains(rocket));
     EXPECT_EQ(service.state(ship), handle_state::alive);
     EXPECT_EQ(service.describe(handle<void, marked_layout>().with_user(5)), "null");
-    EXPECT_THAT(service.describe(ship), HasSubstr("ships #0 generation 1: alive"));
+    EXPECT_THAT(service.describe(ship),
+                HasSubstr("ships #0 generation " + std::to_string(ship.generation()) + ": alive"));
     EXPECT_TRUE(service.erase(ship));
     EXPECT_TRUE(service.erase(rocket));
     service.compact();

@@ -25,7 +25,7 @@ set(cxx_runtime)
 if(sanitize AND c_compiler MATCHES "clang") # for the library, which is not C
     set(cxx_runtime "-DCMAKE_EXE_LINKER_FLAGS=-fsanitize-link-c++-runtime -lstdc++")
 endif()
-run(${CMAKE_COMMAND} -S ${tests}/c -B ${work}/build-c -G ${generator} -D CMAKE_C_COMPILER=${c_compiler} -D CMAKE_C_FLAGS=${flags}
+run(${CMAKE_COMMAND} -S ${tests}/c -B ${work}/build-c -G ${generator} -D CMAKE_C_COMPILER=${c_compiler} "-DCMAKE_C_FLAGS=${flags_of_cmake}"
     ${cxx_runtime} -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${work}/build-c)
 run(${work}/build-c/program)

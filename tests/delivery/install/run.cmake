@@ -7,10 +7,11 @@ set(flags)
 if(sanitize)
     set(flags -fsanitize=${sanitize})
     if(sanitize MATCHES "undefined") # unoptimized, oneTBB's flow graph casts a task that it has ended already
-        string(APPEND flags " -fno-sanitize=vptr")
+        list(APPEND flags -fno-sanitize=vptr)
     endif()
 endif()
-set(settings -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D TBB_DIR=${tbb})
+list(JOIN flags " " flags_of_cmake)
+set(settings -D CMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags_of_cmake}" -D TBB_DIR=${tbb})
 
 # All that is compiled here, the library and the programs that use it, is compiled once.
 find_program(ccache ccache)
