@@ -8,6 +8,7 @@
 #include <handlepool/pool.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <thread>
 
@@ -16,6 +17,11 @@ namespace {
 struct ship {
     int hull;
 };
+
+/// A thread that spins fills the history in which ThreadSanitizer finds where the other access was.
+void nap() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 } // namespace
 
@@ -30,9 +36,11 @@ int main(int argc, char** argv) {
     std::atomic<bool> view_ended{false};
     std::thread outsider([&] {
         while (!view_lives.load(std::memory_order::relaxed)) {
+            nap();
         }
         if (!planted) {
             while (!view_ended.load(std::memory_order::acquire)) {
+                nap();
             }
         }
         lookup.find(second)->hull -= 1;
@@ -43,6 +51,7 @@ int main(int argc, char** argv) {
         alone.emplace(100);
         view_lives.store(true, std::memory_order::relaxed);
         while (planted && view_lives.load(std::memory_order::relaxed)) {
+            nap();
         }
         alone.erase(first); // moves the last one
         alone.at(second).hull += 1;

@@ -5,7 +5,6 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
-#include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/placement.hpp>
 
 #include <cstddef>
@@ -28,20 +27,15 @@ class exclusive_store;
 template <class T, class Config>
 class exclusive_store<T, Config, dense_placement> {
     using parts_type = pool_state<T, Config>;
-    using shard_type = shard<typename Config::policy>;
 
 public:
     /// Whether several objects can be added at once, because their places are neighbours.
     static constexpr bool adds_many = true;
     /// Whether take() always finds a place for an object that has a slot.
     static constexpr bool always_has_places = true;
-    /// Whether newborns may be in the nursery meanwhile, which the user's code has made.
-    static constexpr bool bears_newborns = true;
 
     /// The place of the next object. Throws std::bad_alloc.
-    static location take(parts_type& parts, shard_type&) noexcept(memory_by_touch) {
-        return take_many(parts, 1);
-    }
+    static location take(parts_type& parts) noexcept(memory_by_touch) { return take_many(parts, 1); }
     /// The first of the places of the next ones.
     static location take_many(parts_type& parts,
                               [[maybe_unused]] std::size_t count) noexcept(memory_by_touch) {
@@ -53,10 +47,10 @@ public:
         return location{parts.objects.size()};
     }
     /// No object was made there.
-    static void give_back(const parts_type&, const shard_type&, location) noexcept {}
+    static void give_back(const parts_type&, location) noexcept {}
 
     /// The object at the place that was taken last is the slot's, and has this handle.
-    static void add(parts_type& parts, const shard_type&, location where, slot_index slot,
+    static void add(parts_type& parts, location where, slot_index slot,
                     typename Config::layout::value_type) noexcept {
         parts.objects.set_owner(parts.objects.dense_position_of(where), slot);
         parts.objects.resize(raw(where) + 1);
@@ -95,8 +89,8 @@ public:
         }
     }
 
-    /// Leaves the store to others.
-    static void end(const parts_type&) noexcept {}
+    /// Leaves the store to others, in the middle of the making of an object or not.
+    static void end(const parts_type&, bool) noexcept {}
 
 private:
     static constexpr std::uint32_t run_size = 64;
@@ -106,33 +100,32 @@ private:
 template <class T, class Config>
 class exclusive_store<T, Config, stable_placement> {
     using parts_type = pool_state<T, Config>;
-    using shard_type = shard<typename Config::policy>;
 
 public:
     static constexpr bool adds_many = false;
     static constexpr bool always_has_places = false;
-    static constexpr bool bears_newborns = false;
 
     /// The place of the next object; nowhere when there is none. Throws std::bad_alloc.
-    static location take(parts_type& parts, shard_type& mine) noexcept(memory_by_touch) {
-        const nursery_position place = parts.newborns.take_alone(mine.newborns);
+    static location take(parts_type& parts) noexcept(memory_by_touch) {
+        const nursery_position place = parts.newborns.take_alone([&parts](nursery_position soon) {
+            parts.objects.prefetch_object(parts.objects.location_of(soon));
+        });
         if (place == nursery_position::none) [[unlikely]] {
             return location::nowhere;
         }
         if (!parts.objects.make_ready(parts.objects.location_of(place), 1)) [[unlikely]] {
-            parts.newborns.give_back(mine.newborns, place);
+            parts.newborns.give_back_alone(place);
             throw_exception(std::bad_alloc());
         }
         return parts.objects.location_of(place);
     }
-    static void give_back(parts_type& parts, shard_type& mine, location where) noexcept {
-        parts.newborns.give_back(mine.newborns, place_of(parts, where));
+    static void give_back(parts_type& parts, location where) noexcept {
+        parts.newborns.give_back_alone(place_of(parts, where));
     }
 
-    static void add(parts_type& parts, shard_type& mine, location where, slot_index,
+    static void add(parts_type& parts, location where, slot_index,
                     typename Config::layout::value_type handle) noexcept {
-        parts.newborns.own(place_of(parts, where), handle);
-        parts.newborns.promote_alone(mine.newborns, place_of(parts, where));
+        parts.newborns.add_alone(place_of(parts, where), handle);
     }
 
     static bool has(const parts_type& parts, location where) noexcept {
@@ -140,8 +133,7 @@ public:
     }
 
     static void remove(parts_type& parts, location where) noexcept {
-        parts.newborns.mark_gone(place_of(parts, where));
-        parts.newborns.demote(place_of(parts, where));
+        parts.newborns.remove_alone(place_of(parts, where));
     }
     static void remove_all(parts_type& parts) noexcept {
         for_each(parts, [&parts](location where, slot_index) { remove(parts, where); });
@@ -168,9 +160,7 @@ public:
         }
     }
 
-    static void end(parts_type& parts) noexcept {
-        parts.newborns.recycle([](nursery_position) {});
-    }
+    static void end(parts_type& parts, bool is_making) noexcept { parts.newborns.end_alone(is_making); }
 
 private:
     static nursery_position place_of(const parts_type& parts, location where) noexcept {

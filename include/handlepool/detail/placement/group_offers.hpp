@@ -12,6 +12,7 @@
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +48,8 @@ public:
     /// Groups of a word, with a bit for each.
     static constexpr std::size_t groups_a_word = free_bitmap<policy>::bits_per_word;
 
+    static constexpr std::uint32_t no_group = ~std::uint32_t{0};
+
     /// Groups beyond those that all objects fill and those that shards sit on. Shards hold less than the half
     /// of them in advance, and compaction owns no more than the other half at a time.
     std::size_t room() const noexcept { return room_; }
@@ -80,6 +83,36 @@ public:
     /// Compaction: notes that the group has a new hole.
     void touch(std::uint32_t group) noexcept {
         touched_[group / groups_a_word] = touched_[group / groups_a_word] | bit_of_group(group);
+    }
+    /// Compaction: returns whether that was noted, and forgets it.
+    bool untouch(std::uint32_t group) noexcept {
+        const std::uint64_t touched = touched_[group / groups_a_word];
+        touched_[group / groups_a_word] = touched & ~bit_of_group(group);
+        return (touched & bit_of_group(group)) != 0;
+    }
+
+    /// Compaction: owns the first group with a hole that no shard holds, in that word or a later one; the
+    /// word is its own then. Forgets that the group has new holes. Returns no_group when there is none.
+    std::uint32_t own_next(std::size_t& word) noexcept {
+        for (const std::size_t last = words_in_service(); word < last; ++word) {
+            while (const std::uint64_t owned = own_some(word)) {
+                touched_[word] = owned & (owned - 1);
+                const auto group = static_cast<std::uint32_t>(
+                    word * groups_a_word + static_cast<std::size_t>(std::countr_zero(owned)));
+                if (promoted_.has_hole(group)) {
+                    return group;
+                }
+            }
+        }
+        return no_group;
+    }
+    /// Compaction: owns a group in which no object was ever made. Returns no_group when there is none.
+    std::uint32_t own_unused() noexcept {
+        std::uint32_t group = no_group;
+        if (positions_.chunks.take_chunks(&group, 1) != 0) {
+            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
+        }
+        return group;
     }
 
     /// Compaction: offers the groups that have new holes, unless a shard holds them.
@@ -147,9 +180,21 @@ private:
         }
     }
 
+    /// Returns groups of a word that are owned and have new holes; and when there are none, owns a few of
+    /// those that are offered.
+    std::uint64_t own_some(std::size_t word) noexcept {
+        const std::uint64_t owned = owned_[word] & touched_[word];
+        return owned != 0
+                   ? owned
+                   : take_over(word, lowest_bits(positions_.chunks.given_back().word(word), most_owned_));
+    }
+
     /// Owns those of the groups that no shard holds or is about to hold; returns their bits.
     std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
         const std::uint64_t owned = owned_[word] & groups;
+        if (owned == groups) {
+            return owned;
+        }
         const std::uint64_t taken = positions_.chunks.given_back().claim_word(word, groups & ~owned);
         owned_[word] = owned_[word] | taken;
         return owned | taken;

@@ -6,6 +6,7 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/placement/exclusive_places.hpp>
 #include <handlepool/detail/placement/group_offers.hpp>
 #include <handlepool/detail/placement/hole_memory.hpp>
 #include <handlepool/detail/placement/newborn_consumer.hpp>
@@ -233,25 +234,33 @@ public:
         offers_.recycle();
     }
 
-    // ---- Exclusive access: places are taken and promoted at once, in a pool in which no newborn waits
+    // ---- Exclusive access: objects are promoted at once, see exclusive_places
 
-    /// Like take(), of the holes too that have come since the last compaction.
-    nursery_position take_alone(chain& shard) noexcept {
-        if (shard.to_take == 0 && shard.held.empty() &&
-            positions_.chunks.given_back().seen().waiting() == 0) {
-            offers_.recycle();
-        }
-        return take(shard);
+    template <class Soon>
+    nursery_position take_alone(Soon soon) noexcept {
+        return alone_.take([this, soon](nursery_position place) {
+            prefetch_owner(place);
+            soon(place);
+        });
     }
-    /// Promotes the object at the place that the shard has taken last, and passes it.
-    void promote_alone(chain& shard, nursery_position place) noexcept {
-        auto& queue = shard.positions;
-        while (bits::group_of(raw(place)) != bits::group_of(queue.get_end - 1)) {
-            queue.get = std::uint32_t{queue.get_end};
-            positions_.chunks.follow(queue);
-        }
-        queue.get = raw(place) + 1;
+    void give_back_alone(nursery_position place) noexcept { alone_.give_back(place); }
+    /// The object that was made at a place has this handle.
+    void add_alone(nursery_position place, value_type handle) noexcept {
+        own(place, handle);
         promoted_.promote_one(raw(place));
+    }
+    void remove_alone(nursery_position place) noexcept {
+        positions_[place].clear();
+        promoted_.demote(raw(place));
+        alone_.note_hole(bits::group_of(raw(place)));
+    }
+    /// Leaves the places to the shards; but while an object is being made, not its group.
+    void end_alone(bool is_making) noexcept {
+        if (is_making) {
+            alone_.offer_others();
+        } else {
+            alone_.end();
+        }
     }
 
     // ---- What iteration sees, see promoted_groups: not during a compaction
@@ -381,6 +390,7 @@ private:
     group_offers<Config> offers_;
     newborn_consumer<Config, group_offers<Config>> consumer_{positions_, offers_};
     hole_memory<Config> memory_{positions_, promoted_, offers_};
+    exclusive_places<Config> alone_{promoted_, offers_};
     Lifetimes lifetimes_;
 };
 

@@ -59,7 +59,7 @@ public:
         if (parts_.promoted() == 0) {
             parts_.order.forget();
         }
-        store_type::end(parts_);
+        store_type::end(parts_, false);
         set_exclusive(false);
         pool_.open();
     }
@@ -344,6 +344,7 @@ private:
     public:
         explicit whole_step(const exclusive_core& core) noexcept : core_(core) {
             core_.write_counts();
+            store_type::end(core_.parts_, false);
             core_.special_ |= within_step | within_whole;
             core_.set_exclusive(false);
         }
@@ -368,11 +369,11 @@ private:
     class new_object {
     public:
         HANDLEPOOL_ALWAYS_INLINE new_object(exclusive_core& core, slot_index slot) noexcept(memory_by_touch)
-            : core_(core), slot_(core.parts_, slot), where_(store_type::take(core.parts_, core.mine_)) {}
+            : core_(core), slot_(core.parts_, slot), where_(store_type::take(core.parts_)) {}
         ~new_object() {
             if (where_ != location::nowhere) {
                 core_.parts_.objects.poison_objects(where_);
-                store_type::give_back(core_.parts_, core_.mine_, where_);
+                store_type::give_back(core_.parts_, where_);
                 core_.settle_step();
             }
         }
@@ -445,9 +446,6 @@ private:
 
     /// A slot for the next object, or none.
     HANDLEPOOL_ALWAYS_INLINE slot_index take_slot() noexcept {
-        if constexpr (!store_type::bears_newborns) {
-            settle_queued();
-        }
         return parts_.allocator.has_claimed() ? parts_.allocator.take_claimed() : take_slot_elsewhere();
     }
     HANDLEPOOL_NOINLINE slot_index take_slot_elsewhere() noexcept {
@@ -460,7 +458,7 @@ private:
         parts_type& parts = parts_;
         const tag_type tag = parts.table.next_tag(slot, parts.fresh_tag);
         const value_type handle = parts.table.handle_of(slot, tag);
-        store_type::add(parts, mine_, where, slot, handle);
+        store_type::add(parts, where, slot, handle);
         parts.table.publish(slot, tag, where);
         return handle;
     }
@@ -619,7 +617,7 @@ private:
     pool_type& shared() noexcept {
         destroy_queued();
         if ((special_ & within_whole) == 0) {
-            store_type::end(parts_);
+            store_type::end(parts_, (special_ & within_step) != 0);
         }
         return pool_;
     }
@@ -656,10 +654,7 @@ private:
     /// use, while plain steps are counted by write_counts().
     bool is_queued() const noexcept {
         return mine_.created.load(std::memory_order::relaxed) != created_seen_ ||
-               mine_.erased.load(std::memory_order::relaxed) != erased_seen_ ||
-               // Places in the nursery that were taken, and no object was made there.
-               mine_.newborns.vacated.load(std::memory_order::relaxed) !=
-                   mine_.newborns.vacated_seen.load(std::memory_order::relaxed);
+               mine_.erased.load(std::memory_order::relaxed) != erased_seen_;
     }
 
     /// Says whether this thread alone uses the pool.

@@ -93,6 +93,11 @@ public:
         return got;
     }
 
+    /// A moment's view of a word: a bit for each of its indices that is there.
+    std::uint64_t word(std::size_t word) const noexcept {
+        return words_[word].load(std::memory_order::relaxed);
+    }
+
     /// Any thread: the next claims begin with the lowest index. Wait-free.
     void rewind() noexcept { hint_.store(0, std::memory_order::relaxed); }
 
