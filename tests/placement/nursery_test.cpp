@@ -339,18 +339,27 @@ class nursery_memory_test : public testing::TestWithParam<std::size_t> {
 protected:
     using policy = support::tiny_policy<1>; // no chunk keeps its memory for nothing
 
-    /// A frame in which a shard makes so many objects, all of which leave the nursery.
-    void frame(newborn_chain<policy>& shard, std::uint32_t objects) {
-        for (std::uint32_t i = 0; i != objects; ++i) {
+    /// A shard makes objects in the slots from `first` on. Returns the chunks in which they are.
+    std::set<std::uint32_t> create(newborn_chain<policy>& shard, std::uint32_t objects,
+                                   std::uint32_t first = 0) {
+        std::set<std::uint32_t> chunks;
+        for (std::uint32_t slot = first; slot != first + objects; ++slot) {
             const auto position = newborns.take(shard);
-            ASSERT_NE(position, nursery_position::none);
-            ASSERT_EQ(newborns.owner(position), 0U);
-            const auto tag = slots.next_tag(slot_index{i}, layout::make_tag(3, 0));
-            newborns.own(position, layout::value_of(i, tag));
-            slots.publish(slot_index{i}, tag, location{raw(position)});
+            EXPECT_NE(position, nursery_position::none);
+            EXPECT_EQ(newborns.owner(position), 0U);
+            const auto tag = slots.next_tag(slot_index{slot}, layout::make_tag(3, 0));
+            newborns.own(position, layout::value_of(slot, tag));
+            slots.publish(slot_index{slot}, tag, location{raw(position)});
+            chunks.insert(raw(position) / chunk_size);
         }
+        return chunks;
+    }
+    /// All objects of the shards leave the nursery, and then end.
+    void end_frame(const std::vector<newborn_chain<policy>*>& shards, std::uint32_t objects) {
         std::uint32_t drained = 0;
-        test::drain_newborns(newborns, shard, slots, [&](nursery_position) { ++drained; });
+        for (newborn_chain<policy>* shard : shards) {
+            test::drain_newborns(newborns, *shard, slots, [&](nursery_position) { ++drained; });
+        }
         ASSERT_EQ(drained, objects);
         newborns.recycle([](nursery_position) {});
         memory.positions.clear();
@@ -358,6 +367,12 @@ protected:
         for (std::uint32_t i = 0; i != objects; ++i) {
             ASSERT_TRUE(slots.kill(layout::value_of(i, slots.tag(slot_index{i}))));
         }
+    }
+    /// A frame in which a shard makes so many objects, all of which leave the nursery.
+    std::set<std::uint32_t> frame(newborn_chain<policy>& shard, std::uint32_t objects) {
+        std::set<std::uint32_t> chunks = create(shard, objects);
+        end_frame({&shard}, objects);
+        return chunks;
     }
 
     std::uint32_t chunk_size = static_cast<std::uint32_t>(GetParam());
@@ -385,6 +400,41 @@ TEST_P(nursery_memory_test, one_large_frame_leaves_nothing_behind) {
         frame(chain, 4 * chunk_size);
         EXPECT_LE(memory.positions.size(), 5 * chunk_size) << "a small frame does not pay for a large one";
     }
+}
+
+TEST_P(nursery_memory_test, shards_use_their_own_chunks_again) {
+    newborn_chain<policy> other;
+    other.shard = 1;
+    const std::uint32_t objects = 4 * chunk_size;
+    std::set<std::uint32_t> mine;
+    std::set<std::uint32_t> others;
+    for (int i = 0; i != 20; ++i) {
+        const bool first = i % 2 == 0; // whoever comes first
+        const auto create_mine = [&] { return create(chain, objects, 0); };
+        const std::set<std::uint32_t> before = first ? create_mine() : std::set<std::uint32_t>();
+        const std::set<std::uint32_t> theirs = create(other, objects, objects);
+        const std::set<std::uint32_t> now = first ? before : create_mine();
+        if (i >= 10) { // at first, nobody has had enough
+            mine.insert(now.begin(), now.end());
+            others.insert(theirs.begin(), theirs.end());
+        }
+        end_frame({&chain, &other}, 2 * objects);
+    }
+    EXPECT_LE(mine.size(), 6U); // the last one of a frame comes back with the next one
+    EXPECT_LE(others.size(), 6U);
+    for (const std::uint32_t chunk : mine) {
+        EXPECT_FALSE(others.contains(chunk));
+    }
+    EXPECT_LE(newborns.positions_in_service(), 12 * chunk_size);
+}
+
+TEST_P(nursery_memory_test, shards_use_no_chunks_again_that_frames_do_not_need) {
+    frame(chain, 200 * chunk_size);
+    for (int i = 0; i != 100; ++i) {
+        frame(chain, 2 * chunk_size);
+    }
+    EXPECT_LE(*frame(chain, 2 * chunk_size).rbegin(), 8U);
+    EXPECT_EQ(memory.positions.size(), 0U);
 }
 
 TEST_P(nursery_memory_test, the_rest_of_a_huge_page_goes_back_with_it) {

@@ -135,6 +135,51 @@ TEST_P(chunk_store_test, chunks_without_an_order_go_out_from_the_first) {
     EXPECT_EQ(unordered.chunks_in_service(), 200U);
 }
 
+TEST_P(chunk_store_test, a_chain_takes_chunks_again_that_it_had) {
+    const auto size = static_cast<std::uint32_t>(chunk_size);
+    unordered_chunks unordered("test", 300, chunk_size);
+    chain_type other;
+    EXPECT_FALSE(unordered.extend_again(other, 300));
+    take(unordered, chain, 2 * chunk_size); // chunks 0 and 1
+    take(unordered, other, 3 * chunk_size); // 2 to 4
+    EXPECT_FALSE(unordered.extend_again(other, 300)) << "all are in use";
+    consume(unordered, chain, 2 * chunk_size);
+    consume(unordered, other, 3 * chunk_size); // stays at 4
+    unordered.give_back_finished([](std::uint32_t) {});
+    EXPECT_EQ(unordered.chunks_in_use(), 2U);
+    EXPECT_FALSE(unordered.extend_again(other, 2)) << "beyond the limit";
+    EXPECT_TRUE(unordered.extend_again(other, 3));
+    EXPECT_EQ(unordered.chunks_in_use(), 3U);
+    EXPECT_EQ(take(unordered, other, 1), positions{2 * size});
+    EXPECT_TRUE(unordered.extend_again(other, 300));
+    EXPECT_EQ(take(unordered, other, 1), positions{3 * size});
+    EXPECT_FALSE(unordered.extend_again(other, 300));
+    EXPECT_EQ(unordered.chunks_in_use(), 4U);
+    other.put = other.put_end;
+    EXPECT_EQ(take(unordered, other, 1), positions{0});
+    EXPECT_EQ(unordered.chunks_in_use(), 5U);
+    EXPECT_EQ(unordered.chunks_in_service(), 5U);
+}
+
+TEST_P(chunk_store_test, a_chain_remembers_the_last_chunks_that_it_had) {
+    unordered_chunks unordered("test", 300, chunk_size);
+    take(unordered, chain, 20 * chunk_size);
+    consume(unordered, chain, 20 * chunk_size);
+    unordered.give_back_finished([](std::uint32_t) {}); // all but the last
+    std::set<std::uint32_t> again;
+    while (unordered.extend_again(chain, 300)) {
+        again.insert(chain.put / static_cast<std::uint32_t>(chunk_size));
+    }
+    EXPECT_EQ(again, (std::set<std::uint32_t>{12, 13, 14, 15, 16, 17, 18}));
+    chain.reset();
+    unordered.reset();
+    chain_type other;
+    take(unordered, other, 20 * chunk_size);
+    consume(unordered, other, 20 * chunk_size);
+    unordered.give_back_finished([](std::uint32_t) {});
+    EXPECT_FALSE(unordered.extend_again(chain, 300));
+}
+
 TEST_P(chunk_store_test, the_chunk_that_the_consumer_stands_at_is_kept) {
     const positions taken = take(chunks, chain, chunk_size);
     consume(chunks, chain, chunk_size);

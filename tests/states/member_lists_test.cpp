@@ -180,7 +180,7 @@ const std::vector<listed_class> listed = {
      {"chunk_size_", "free_", "next_", "first_finished_", "last_finished_"}},
     {"detail/queues/chunk_store.hpp",
      "chunk_chain",
-     {"put", "put_end", "put_chunk", "first", "get", "get_end", "get_chunk"}},
+     {"put", "put_end", "put_chunk", "had", "oldest", "first", "get", "get_end", "get_chunk"}},
     {"detail/slots/index_allocator.hpp", "index_allocator", {"free_", "returned_"}},
     {"detail/slots/free_bitmap.hpp", "free_bitmap", {"words_", "given_back_", "claimed_", "hint_"}},
     {"detail/threads/access_gate.hpp",

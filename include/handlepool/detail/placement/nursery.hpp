@@ -296,8 +296,9 @@ private:
             return nursery_position{*vacated};
         }
         auto& chunks = positions_.chunks;
-        return chunks.extend(shard.positions) ? nursery_position{chunks.take_held(shard.positions)}
-                                              : nursery_position::none;
+        return chunks.extend_again(shard.positions, memory_.kept()) || chunks.extend(shard.positions)
+                   ? nursery_position{chunks.take_held(shard.positions)}
+                   : nursery_position::none;
     }
 
     static constexpr all_positions candidates{};

@@ -20,8 +20,8 @@ namespace handlepool::detail {
 /// ```
 ///  chunks      0 1 2 3 4 5 6 7 8 9 …
 ///  used by frames  ─────┘               drained chunks are claimed again first, the lowest ones first
-///  kept            ─────────┘           see high_water_mark
-///  touched         ───────────────┘     the memory of those between goes back, by trim()
+///  kept            ─────────┘           see high_water_mark; of these, a shard first claims those that it
+///  had touched         ───────────────┘     the memory of those between goes back, by trim()
 /// ```
 template <class Config>
 class nursery_memory {
@@ -53,7 +53,7 @@ public:
         touch_huge_page(objects);
         const auto cold = touched_.end_frame(drained_ + positions_.chunks.chunks_in_use());
         drained_ = 0;
-        kept_ = touched_.touched();
+        set_kept(touched_.touched());
         if (cold.first != cold.last) {
             discard(objects, cold.first, cold.last);
         }
@@ -69,7 +69,7 @@ public:
         touch_huge_page(objects);
         discard(objects, 0, touched_.touched());
         touched_.discarded();
-        kept_ = 0;
+        set_kept(0);
     }
     /// Compaction: gives the memory of the positions back that were passed in the chunk that a shard holds;
     /// with those that the shard has still to take, if it is the calling thread's. Of another thread's these
@@ -86,10 +86,14 @@ public:
         positions_.discard(objects, left, left_end);
     }
 
+    /// The first chunks, which keep their memory in most frames. Any thread; relaxed: a chunk beyond costs
+    /// time alone.
+    std::size_t kept() const noexcept { return kept_.load(std::memory_order::relaxed); }
+
     /// Forgets the memory, which was dropped. Only while nobody else uses it.
     void reset() noexcept {
         touched_.discarded();
-        kept_ = 0;
+        set_kept(0);
         drained_ = 0;
         unused_end_.store(0, std::memory_order::relaxed);
     }
@@ -97,6 +101,12 @@ public:
 private:
     template <class Value>
     using plain = typename policy::template plain<Value>;
+
+    void set_kept(std::size_t chunks) noexcept {
+        if (chunks != kept()) { // else shards would lose the line in each frame
+            kept_.store(chunks, std::memory_order::relaxed);
+        }
+    }
 
     /// The chunks that shards have given back unused may have memory.
     void touch_unused() noexcept {
@@ -110,7 +120,7 @@ private:
     template <class Objects>
     void touch_huge_page(const Objects& objects) noexcept {
         const std::size_t touched = touched_.touched();
-        if (touched <= kept_) {
+        if (touched <= kept()) {
             return;
         }
         auto& chunks = positions_.chunks;
@@ -152,7 +162,7 @@ private:
     // Compaction's: the chunks that have memory, how many had after the last trim(), and how many were
     // drained since.
     high_water_mark<policy> touched_{policy::warm_chunks};
-    plain<std::size_t> kept_{0};
+    typename policy::template atomic<std::size_t> kept_{0};
     plain<std::size_t> drained_{0};
     // After the last chunk that a shard gave back whole: its memory may have been touched.
     typename policy::template atomic<std::uint32_t> unused_end_{0};

@@ -26,11 +26,16 @@ template <class Policy>
 struct chunk_chain {
     using position = typename Policy::template plain<std::uint32_t>;
 
+    static constexpr std::uint32_t chunks_had = 8;
+
     // The producer's: its next position and the end of its chunk, equal when it has none left, both 0 before
     // its first chunk; and the chunk.
     position put{0};
     position put_end{0};
     position put_chunk{0};
+    // The last chunks that it has had from others, and the one whose place the next one takes.
+    typename Policy::template plain<link> had[chunks_had]{};
+    position oldest{0};
     // The first chunk of the chain.
     typename Policy::template atomic<link> first{link::none};
     // The consumer's, the same.
@@ -41,6 +46,10 @@ struct chunk_chain {
     /// Makes the chain as new. Only while nobody uses it.
     void reset() noexcept {
         put = put_end = get = get_end = 0;
+        for (auto& chunk : had) {
+            chunk = link::none;
+        }
+        oldest = 0;
         first.store(link::none, std::memory_order::relaxed);
     }
 };
@@ -94,8 +103,21 @@ public:
         const std::optional<std::uint32_t> chunk = take_chunk(tries);
         if (chunk) {
             append(queue, *chunk);
+            queue.had[queue.oldest] = link_to(*chunk);
+            queue.oldest = (queue.oldest + 1) % chain::chunks_had;
         }
         return chunk.has_value();
+    }
+    /// Producer: appends one of the chunks to the chain that it has had, and whose lines its core may still
+    /// have: one that came back without an order, of the first `limit`. Returns whether it did. Wait-free.
+    bool extend_again(chain& queue, std::size_t limit) noexcept {
+        for (const link chunk : queue.had) {
+            if (chunk != link::none && target_of(chunk) < limit && given_back().claim(target_of(chunk))) {
+                append(queue, target_of(chunk));
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Producer: takes a whole chunk for itself, which no chain leads to yet: see append(). Nothing when none

@@ -76,6 +76,22 @@ public:
         return count;
     }
 
+    /// Any thread: takes this index, if it is there. Returns whether it was. Wait-free.
+    bool claim(std::uint32_t index) noexcept {
+        atomic<std::uint64_t>& word = words_[index / bits_per_word];
+        const std::uint64_t bit = std::uint64_t{1} << (index % bits_per_word);
+        if ((word.load(std::memory_order::relaxed) & bit) == 0) {
+            return false;
+        }
+        // (33)
+        if ((word.fetch_and(~bit, std::memory_order::acq_rel) & bit) == 0) {
+            return false;
+        }
+        // (35)
+        claimed_.fetch_add(1, std::memory_order::release);
+        return true;
+    }
+
     /// Any thread: gives back the indices of a word whose bits are set. Like give_back(). Wait-free.
     void give_back_word(std::size_t word, std::uint64_t bits) noexcept {
         given_back_.fetch_add(static_cast<std::uint64_t>(std::popcount(bits)), std::memory_order::relaxed);
