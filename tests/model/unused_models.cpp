@@ -51,10 +51,24 @@ public:
         require(supply_.claim(&index, 1, 1) == 1, "what was given back goes out again");
     }
 
-private:
+protected:
     index_allocator<model_policy, fifo_freelist<model_policy>> supply_;
     std::array<model_plain<std::uint32_t>, 2> things_;
     std::uint32_t claims_ = 0;
+};
+
+/// The same, when one of them wants that index which it has had before.
+class free_bitmap_taken_again : public free_bitmap_pass_on {
+public:
+    void run(unsigned index) override {
+        if (index == 0) {
+            free_bitmap_pass_on::run(0);
+        } else if (supply_.returned_words().claim(0)) {
+            things_.at(0) = things_.at(0) + 1;
+            supply_.give_back(0);
+            ++claims_;
+        }
+    }
 };
 
 /// The second of two throws.
@@ -334,6 +348,7 @@ private:
 void add_unused_models(std::vector<model_entry>& to) {
     add<free_bitmap_pass_on>(to, "unused indices pass on", 2,
                              "an index given back unused has one owner, who sees what came before");
+    add<free_bitmap_taken_again>(to, "unused index taken again", 2, "the same");
     add<unused_slots_held_by_a_shard>(
         to, "unused slots held by a shard", 2,
         "a pool has room for its capacity, whatever shards hold of what others gave back");

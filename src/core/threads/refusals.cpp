@@ -29,8 +29,8 @@ void throw_refused(std::string_view owner, gate_use asked, gate_refusal refusal)
     case gate_refusal::exclusive:
         what += "while a thread has exclusive access";
         break;
-    case gate_refusal::within_step:
-        what += "by a constructor, destructor, hook or sink";
+    case gate_refusal::within_step: // a compaction, a reset, a sort, a hook
+        what = "an operation on the whole pool was asked for by a constructor, destructor, hook or sink";
         break;
     case gate_refusal::guard_of_caller:
         what += "by a thread that has made an access guard, which still lives";

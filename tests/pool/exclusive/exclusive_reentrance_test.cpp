@@ -137,8 +137,8 @@ TYPED_TEST(exclusive_reentrance, of_constructors_of_all_ways_to_create) {
             EXPECT_FALSE(alone.contains(each));
         }
     }
-    EXPECT_EQ(refusal,
-              "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+    EXPECT_EQ(refusal, "handlepool: pool 'pool': an operation on the whole pool was asked for by a "
+                       "constructor, destructor, hook or sink");
     expect_consistent(this->pool_);
     EXPECT_EQ(this->pool_.size(), 15U);
 }
@@ -161,14 +161,14 @@ TYPED_TEST(exclusive_reentrance, of_a_factory_that_creates_an_object_before_its_
             }
         });
         EXPECT_EQ(this->numbers(alone), (std::vector<int>{1, 2, 3, 4, 5, 5, 5, 6}));
-        EXPECT_EQ(
-            message_of<compaction_conflict>([&] {
-                alone.emplace_with([&](auto) {
-                    alone.reset();
-                    return caller(7);
-                });
-            }),
-            "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+        EXPECT_EQ(message_of<compaction_conflict>([&] {
+                      alone.emplace_with([&](auto) {
+                          alone.reset();
+                          return caller(7);
+                      });
+                  }),
+                  "handlepool: pool 'pool': an operation on the whole pool was asked for by a constructor, "
+                  "destructor, hook or sink");
         const auto failing = [&](auto) -> caller {
             inner = alone.emplace_with([](auto) { return caller(8); });
             static_cast<void>(this->numbers(alone));
@@ -486,8 +486,8 @@ TYPED_TEST(exclusive_reentrance, is_refused_to_what_takes_the_whole_pool) {
         EXPECT_FALSE(alone.try_shrink_to_fit());
         EXPECT_FALSE(alone.try_compact());
     });
-    EXPECT_EQ(compaction,
-              "handlepool: pool 'pool': compaction was asked for by a constructor, destructor, hook or sink");
+    EXPECT_EQ(compaction, "handlepool: pool 'pool': an operation on the whole pool was asked for by a "
+                          "constructor, destructor, hook or sink");
     EXPECT_TRUE(alone.contains(one));
     EXPECT_TRUE(alone.try_compact());
 }
