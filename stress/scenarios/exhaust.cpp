@@ -51,9 +51,16 @@ void fill_and_empty(test_run& run, std::size_t capacity, std::size_t times) {
                 fmt::format("a pool with a capacity of {} was full with {} objects", capacity, pool.alive()));
         }
         // A thread may be refused while another holds what it claimed and then gives it up: the main thread
-        // takes what is left.
-        while (const auto handle = pool.by_main().try_create()) {
-            held[0].push_back(handle);
+        // takes what is left, some of the times alone.
+        const auto fill = [&] {
+            while (const auto handle = pool.by_main().try_create()) {
+                held[0].push_back(handle);
+            }
+        };
+        if (time % 3 == 1) {
+            pool.by_main().alone(fill);
+        } else {
+            fill();
         }
         expect_clear_error(run, pool);
 

@@ -34,24 +34,27 @@ std::uint64_t use_up(test_run& run) {
         run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
     std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;
+    const auto use = [&used_up](auto& by, std::vector<handle_type>& all) {
+        std::vector<handle_type> made;
+        try {
+            for (int i = 0; i < 40; ++i) {
+                made.push_back(by.create());
+            }
+        } catch (const pool_used_up&) {
+            used_up = true;
+        } catch (const pool_exhausted&) { // others hold the last slots
+        }
+        for (const handle_type handle : made) {
+            by.erase_living(handle);
+        }
+        all.insert(all.end(), made.begin(), made.end());
+    };
     for (std::size_t frame = 0; !used_up; ++frame) {
-        run.together([&](std::size_t thread) {
-            auto& mine = pool.by(thread);
-            std::vector<handle_type> made;
-            try {
-                for (int i = 0; i < 40; ++i) {
-                    made.push_back(mine.create());
-                }
-            } catch (const pool_used_up&) {
-                used_up = true;
-            } catch (const pool_exhausted&) { // others hold the last slots
-            }
-            for (const handle_type handle : made) {
-                mine.erase_living(handle);
-            }
-            given[thread].insert(given[thread].end(), made.begin(), made.end());
-        });
+        run.together([&](std::size_t thread) { use(pool.by(thread), given[thread]); });
         pool.end_frame();
+        if (frame % 4 == 3) {
+            pool.by_main().alone([&] { use(pool.by_main(), given.front()); });
+        }
         if (frame > 100 * slot_limit) {
             run.violate("a pool was never used up");
             break;
