@@ -13,6 +13,7 @@
 #include <handlepool/service_stats.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -40,12 +41,12 @@ public:
     using handle_type = handle<void, Layout>;
     using pool_type = any_pool<Layout>;
 
-    /// Can be moved; the views stay where they are.
+    /// Can be moved into a new one; the views stay where they are.
     basic_exclusive_service(basic_exclusive_service&&) noexcept = default;
     basic_exclusive_service& operator=(basic_exclusive_service&&) = delete;
 
-    /// The view of a pool, which lives as long as this. Throws std::invalid_argument when the pool is not of
-    /// the service, or was added since. Constant.
+    /// The view of a pool, which lives as long as this: until all that waits for the end of one has ended.
+    /// Throws std::invalid_argument when the pool is not of the service, or was added since. Constant.
     template <class T, class Traits>
     detail::exclusive_view<T, Traits>& view_of(const pool_base<T, Traits>& pool) const {
         using view_type = detail::exclusive_view<T, Traits>;
@@ -64,13 +65,14 @@ public:
     pool_type* find_any_pool(std::string_view name) const noexcept { return views_->find(name); }
 
     /// The number of pools. Constant.
-    std::size_t size() const noexcept { return views_->all().size(); }
+    std::size_t size() const noexcept { return views_->size(); }
 
-    /// A view of each pool's numbers. Throws std::bad_alloc.
+    /// The numbers of each pool, in the order in which they were added. Throws std::bad_alloc.
     service_stats stats() const {
         service_stats result;
-        for (const auto& view : views_->all()) {
-            result.pools.push_back(view->stats());
+        result.frames = frames_;
+        for (const pool_type* const pool : views_->pools()) {
+            result.pools.push_back(views_->find(pool->id())->stats());
         }
         return result;
     }
@@ -83,17 +85,22 @@ private:
     using gate_type = typename views_type::gate_type;
     using directory_type = typename views_type::directory_type;
 
-    explicit basic_exclusive_service(std::unique_ptr<views_type> views) noexcept : views_(std::move(views)) {}
+    basic_exclusive_service(std::unique_ptr<views_type> views, std::uint64_t frames) noexcept
+        : views_(std::move(views)), frames_(frames) {}
 
-    /// For the service.
-    static basic_exclusive_service of(gate_type& gate, const directory_type& pools) {
+    /// For the service: `frames()` are its compactions so far.
+    template <class Frames>
+    static basic_exclusive_service of(gate_type& gate, const directory_type& pools, Frames frames) {
         auto views = std::make_unique<views_type>(gate, pools);
         views->close();
-        return basic_exclusive_service(std::move(views));
+        return basic_exclusive_service(std::move(views), frames());
     }
-    static std::optional<basic_exclusive_service> try_of(gate_type& gate, const directory_type& pools) {
+    template <class Frames>
+    static std::optional<basic_exclusive_service> try_of(gate_type& gate, const directory_type& pools,
+                                                         Frames frames) {
         auto views = std::make_unique<views_type>(gate, pools);
-        return views->try_close() ? std::optional(basic_exclusive_service(std::move(views))) : std::nullopt;
+        return views->try_close() ? std::optional(basic_exclusive_service(std::move(views), frames()))
+                                  : std::nullopt;
     }
 
     pool_type* pool_of(handle_type handle) const noexcept {
@@ -101,6 +108,7 @@ private:
     }
 
     std::unique_ptr<views_type> views_;
+    std::uint64_t frames_; // compactions of the service, of which none begins now
 };
 
 /// That of a service with handles of the default layout.

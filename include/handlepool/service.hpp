@@ -178,15 +178,18 @@ public:
     /// service's functions for handles: see basic_exclusive_service. While it lives, nobody uses the service
     /// or its pools but by it, in this thread.
     /// Progress: blocking: waits for access guards of the service and of its pools, which may be taken in any
-    /// order.
+    /// order. It keeps new guards of other pools waiting meanwhile, for 50 ms at most: so it comes in among
+    /// threads that hold one guard at a time, each for less than that; others may keep it off.
     /// Throws what pool::exclusive_access throws, of the service or of a pool, and std::bad_alloc; then no
     /// pool is left closed.
-    [[nodiscard]] exclusive_type exclusive_access() { return exclusive_type::of(gate_, pools_); }
+    [[nodiscard]] exclusive_type exclusive_access() {
+        return exclusive_type::of(gate_, pools_, [this] { return frames(); });
+    }
 
     /// Like exclusive_access(), but returns nothing where that would wait or be refused.
     /// Progress: never waits for guards or for a compaction.
     [[nodiscard]] std::optional<exclusive_type> try_exclusive_access() {
-        return exclusive_type::try_of(gate_, pools_);
+        return exclusive_type::try_of(gate_, pools_, [this] { return frames(); });
     }
 
     // ---- Frames: one thread at a time

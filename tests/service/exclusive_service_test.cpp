@@ -17,6 +17,7 @@
 #include <tests/support/message_of.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -151,6 +152,121 @@ TEST_F(exclusive_service_test, keeps_hooks_and_containers_up_to_date) {
     const scoped_hook births = alone.find_any_pool("ships")->on_birth([&](any_handle, void*) { ++born; });
     alone.view_of(ships_).emplace("Ark");
     EXPECT_EQ(born, 1U);
+}
+
+/// Erases its child by a view of all pools.
+struct parent {
+    ~parent() {
+        if (views != nullptr) {
+            erased += views->contains(child) && views->erase(child) ? 1 : 0;
+            made += views->view_of(*children).emplace() ? 1 : 0;
+        }
+    }
+    parent() = default;
+    parent(parent&& other) noexcept
+        : views(std::exchange(other.views, nullptr)), children(other.children), child(other.child) {}
+    parent& operator=(parent&&) = delete;
+
+    inline static int erased = 0;
+    inline static int made = 0;
+    exclusive_service* views = nullptr;
+    stable_pool<int>* children = nullptr;
+    any_handle child;
+};
+
+// With keep_order, an erased object may end with the view.
+TEST(exclusive_service, has_all_views_until_nothing_waits_in_them) {
+    for (const bool children_first : {false, true}) {
+        service all;
+        stable_pool<int>* children = nullptr;
+        const auto add_children = [&] {
+            children = &all.add<stable_pool<int>>("children", {.capacity = 10});
+        };
+        if (children_first) {
+            add_children();
+        }
+        auto& parents = all.add<pool<parent>>("parents", {.capacity = 10, .keep_order = true});
+        if (!children_first) {
+            add_children();
+        }
+        parent::erased = parent::made = 0;
+        {
+            auto alone = all.exclusive_access();
+            parent mine;
+            mine.views = &alone;
+            mine.children = children;
+            mine.child = alone.view_of(*children).emplace(1);
+            alone.erase(alone.view_of(parents).emplace(std::move(mine)));
+        }
+        EXPECT_EQ(parent::erased, 1);
+        EXPECT_EQ(parent::made, 1);
+        EXPECT_EQ(children->size(), 1U);
+        EXPECT_EQ(parents.size(), 0U);
+    }
+}
+
+TEST_F(exclusive_service_test, comes_in_among_guards_that_follow_each_other) {
+    std::atomic<bool> ends{false};
+    std::atomic<int> guards{0};
+    std::jthread user([&] {
+        const auto hold = [&](auto& of) {
+            const auto guard = of.access();
+            ++guards;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        };
+        while (!ends && guards < 4000) {
+            hold(ships_);
+            hold(rocks_);
+            hold(cargo_);
+            hold(raw_);
+        }
+    });
+    while (guards == 0) {
+        std::this_thread::yield();
+    }
+    for (int i = 0; i != 5; ++i) {
+        auto alone = all_.exclusive_access();
+        alone.view_of(ships_).emplace("Argo");
+    }
+    EXPECT_LT(guards.load(), 4000);
+    ends = true;
+}
+
+TEST_F(exclusive_service_test, tells_the_numbers_of_the_service) {
+    all_.compact();
+    all_.compact();
+    ships_.emplace("Argo");
+    const auto expect_numbers = [&](const exclusive_service& alone) {
+        const service_stats found = alone.stats();
+        EXPECT_EQ(found.frames, 2U);
+        std::vector<std::string> names;
+        for (const pool_stats& pool : found.pools) {
+            names.push_back(pool.name);
+        }
+        EXPECT_THAT(names, ElementsAre("ships", "rocks", "cargo", "raw"));
+        EXPECT_EQ(found.pools[0].alive, 1U);
+    };
+    expect_numbers(all_.exclusive_access());
+    expect_numbers(*all_.try_exclusive_access());
+    std::atomic<bool> held{false};
+    std::jthread user([&] { // the views are made in another order
+        const auto guard = raw_.access();
+        held = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    });
+    while (!held) {
+        std::this_thread::yield();
+    }
+    expect_numbers(all_.exclusive_access());
+}
+
+TEST_F(exclusive_service_test, has_no_views_of_another_services_pools) {
+    service other;
+    auto& ships = other.add<pool<ship>>("ships", {.capacity = 100});
+    auto alone = all_.exclusive_access();
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { static_cast<void>(alone.view_of(ships)); }),
+              "handlepool: pool 'ships': no view of it belongs to this exclusive access");
+    EXPECT_EQ(alone.name_of({}), "");
 }
 
 TEST_F(exclusive_service_test, keeps_a_removed_pool_until_it_ends) {

@@ -150,6 +150,34 @@ TYPED_TEST(exclusive_places, of_groups_with_holes_are_all_left_to_others) {
     EXPECT_EQ(pool.size(), 5000U);
 }
 
+// All of them fit into one word of groups.
+TYPED_TEST(exclusive_places, that_become_free_in_offered_groups_are_offered_too) {
+    pool<caller, with_placement<TypeParam>> pool({.name = "pool", .capacity = 4096, .max_threads = 2});
+    std::vector<handle<caller>> all;
+    std::set<const caller*> places;
+    const auto fill = [&] {
+        std::size_t elsewhere = 0;
+        while (pool.size() != 4096) {
+            all.push_back(pool.emplace(birth{1}));
+            elsewhere += places.insert(&pool.at(all.back())).second ? 1U : 0U;
+        }
+        return elsewhere;
+    };
+    EXPECT_EQ(fill(), 4096U);
+    pool.compact();
+    for (std::size_t i = 0; i < all.size(); i += 64) { // so that each group is offered
+        EXPECT_TRUE(pool.erase(all[i]));
+    }
+    pool.compact();
+    {
+        auto alone = pool.exclusive_access();
+        alone.erase(all);
+        alone.emplace(birth{2});
+        EXPECT_EQ(alone.size(), 1U);
+    }
+    EXPECT_LE(fill(), 128U); // shards hold a group each, of which they don't know the new holes
+}
+
 TYPED_TEST(exclusive_places, are_not_given_to_objects_that_a_constructor_makes) {
     auto alone = this->pool_.exclusive_access();
     for (int round = 0; round != 300 && !testing::Test::HasFailure(); ++round) {

@@ -96,7 +96,7 @@ public:
     std::uint32_t own_next(std::size_t& word) noexcept {
         for (const std::size_t last = words_in_service(); word < last; ++word) {
             while (const std::uint64_t owned = own_some(word)) {
-                touched_[word] = owned & (owned - 1);
+                touched_[word] = (touched_[word] & ~owned) | (owned & (owned - 1));
                 const auto group = static_cast<std::uint32_t>(
                     word * groups_a_word + static_cast<std::size_t>(std::countr_zero(owned)));
                 if (promoted_.has_hole(group)) {

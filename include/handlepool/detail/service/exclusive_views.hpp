@@ -7,6 +7,7 @@
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/detail/threads/pin.hpp>
+#include <handlepool/executor.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +20,10 @@ namespace handlepool::detail {
 
 /// Views of all pools of a service, for one thread, and the service's closed gate.
 ///
-/// Whoever holds a guard of one gate may wait for another gate. So nothing is closed while this waits: it
-/// waits for one gate, tries all others, and where one of those has a guard, opens everything and waits for
-/// that one. That is what std::lock does with mutexes.
+/// Whoever holds a guard of one gate may wait for another gate. So this waits for one gate, tries all others,
+/// and where one of those keeps a guard, opens everything and waits for that one, as std::lock does with
+/// mutexes. But it tries for a while, each time longer: a thread that takes one guard after the other would
+/// always be in the next gate when it has waited for one.
 template <class Layout, class Policy>
 class exclusive_views {
 public:
@@ -47,6 +49,7 @@ public:
     /// Waits for guards. Throws what closing one of the gates throws, and std::bad_alloc; then all are open.
     void close() {
         pool_type* awaited = nullptr; // null for the service
+        std::uint64_t patience = 0;
         do {
             open();
             if (awaited == nullptr) {
@@ -55,19 +58,22 @@ public:
             } else {
                 add(*awaited, awaited->exclusive_access());
             }
-        } while (!try_others(awaited));
+            patience = least<std::uint64_t>(2 * patience + first_patience, Policy::guard_patience);
+        } while (!try_others(awaited, patience));
     }
     /// Like close(), but returns false where that would wait or be refused.
     bool try_close() {
         pool_type* refused = nullptr;
-        if (try_others(refused)) {
+        if (try_others(refused, 0)) {
             return true;
         }
         open();
         return false;
     }
 
-    const view_list& all() const noexcept { return views_; }
+    /// In the order in which the pools were added.
+    const auto& pools() const noexcept { return pools_.pools(); }
+    std::size_t size() const noexcept { return views_.size(); }
     pool_type* find(std::uint32_t id) const noexcept { return id < by_id_.size() ? by_id_[id] : nullptr; }
     pool_type* find(std::string_view name) const noexcept {
         for (const auto& view : views_) {
@@ -79,25 +85,39 @@ public:
     }
 
 private:
-    /// Closes what is still open. Where that fails, returns false and tells which gate it was.
-    bool try_others(pool_type*& refused) {
+    static constexpr std::uint64_t first_patience = 500'000; // nanoseconds
+
+    /// Closes what is still open, each within `patience`, in nanoseconds. Where that fails, returns false and
+    /// tells which gate it was.
+    bool try_others(pool_type*& refused, std::uint64_t patience) {
+        refused = nullptr;
+        closed_ =
+            closed_ || succeeds(patience, [this] { return gate_.try_close(gate_use::exclusive_access); });
         if (!closed_) {
-            if (!gate_.try_close(gate_use::exclusive_access)) {
-                refused = nullptr;
-                return false;
-            }
-            closed_ = true;
+            return false;
         }
-        for (pool_type* const pool : pools_.pools()) {
+        for (pool_type* const pool : pools()) {
             if (find(pool->id()) != nullptr) {
                 continue;
             }
-            auto view = pool->try_exclusive_access();
-            if (view == nullptr) {
+            std::unique_ptr<pool_type> view;
+            if (!succeeds(patience, [&] { return (view = pool->try_exclusive_access()) != nullptr; })) {
                 refused = pool;
                 return false;
             }
             add(*pool, std::move(view));
+        }
+        return true;
+    }
+    template <class Attempt>
+    static bool succeeds(std::uint64_t patience, Attempt attempt) {
+        const std::uint64_t since = Policy::now();
+        while (!attempt()) {
+            const std::uint64_t waited = Policy::now() - since;
+            if (waited >= patience) {
+                return false;
+            }
+            Policy::wait(waited);
         }
         return true;
     }
@@ -109,11 +129,26 @@ private:
     }
 
     void open() noexcept {
+        settle();
         for (; !views_.empty(); views_.pop_back()) {
             by_id_[views_.back()->id()] = nullptr;
         }
         if (std::exchange(closed_, false)) {
             gate_.open();
+        }
+    }
+
+    /// Takes in what waits in a view for its end: destructors may use all views.
+    void settle() noexcept {
+        inline_executor executor;
+        for (bool worked = true; worked;) {
+            worked = false;
+            for (const auto& view : views_) {
+                if (!view->idle()) {
+                    view->compact(executor);
+                    worked = true;
+                }
+            }
         }
     }
 
