@@ -155,17 +155,17 @@ TEST_F(exclusive_service_test, keeps_hooks_and_containers_up_to_date) {
 }
 
 /// Erases its child by a view of all pools.
-struct parent {
-    ~parent() {
+struct parent_by_views {
+    ~parent_by_views() {
         if (views != nullptr) {
             erased += views->contains(child) && views->erase(child) ? 1 : 0;
             made += views->view_of(*children).emplace() ? 1 : 0;
         }
     }
-    parent() = default;
-    parent(parent&& other) noexcept
+    parent_by_views() = default;
+    parent_by_views(parent_by_views&& other) noexcept
         : views(std::exchange(other.views, nullptr)), children(other.children), child(other.child) {}
-    parent& operator=(parent&&) = delete;
+    parent_by_views& operator=(parent_by_views&&) = delete;
 
     inline static int erased = 0;
     inline static int made = 0;
@@ -185,21 +185,21 @@ TEST(exclusive_service, has_all_views_until_nothing_waits_in_them) {
         if (children_first) {
             add_children();
         }
-        auto& parents = all.add<pool<parent>>("parents", {.capacity = 10, .keep_order = true});
+        auto& parents = all.add<pool<parent_by_views>>("parents", {.capacity = 10, .keep_order = true});
         if (!children_first) {
             add_children();
         }
-        parent::erased = parent::made = 0;
+        parent_by_views::erased = parent_by_views::made = 0;
         {
             auto alone = all.exclusive_access();
-            parent mine;
+            parent_by_views mine;
             mine.views = &alone;
             mine.children = children;
             mine.child = alone.view_of(*children).emplace(1);
             alone.erase(alone.view_of(parents).emplace(std::move(mine)));
         }
-        EXPECT_EQ(parent::erased, 1);
-        EXPECT_EQ(parent::made, 1);
+        EXPECT_EQ(parent_by_views::erased, 1);
+        EXPECT_EQ(parent_by_views::made, 1);
         EXPECT_EQ(children->size(), 1U);
         EXPECT_EQ(parents.size(), 0U);
     }

@@ -22,15 +22,15 @@
 namespace handlepool::test {
 namespace {
 
-struct birth {
+struct birth_with_call {
     int number;
     std::function<void()> call = [] {};
 };
 
 /// Calls back when it is made, or used again.
-struct caller {
-    explicit caller(const birth& mine) : number(mine.number) { mine.call(); }
-    caller& operator=(const birth& mine) {
+struct called_object {
+    explicit called_object(const birth_with_call& mine) : number(mine.number) { mine.call(); }
+    called_object& operator=(const birth_with_call& mine) {
         number = mine.number;
         mine.call();
         return *this;
@@ -41,10 +41,10 @@ struct caller {
 };
 
 template <class Placement>
-class exclusive_places : public testing::Test {
+class exclusive_places_test : public testing::Test {
 protected:
     // Eight places a group, and as few more groups as may be.
-    using pool_type = pool<caller, with_placement<Placement, with_policy<support::tiny_policy<8>>>>;
+    using pool_type = pool<called_object, with_placement<Placement, with_policy<support::tiny_policy<8>>>>;
     using handle_type = typename pool_type::handle_type;
 
     static constexpr std::size_t capacity = 500;
@@ -53,12 +53,12 @@ protected:
     template <class Pool>
     void fill(Pool& pool) {
         while (handles_.size() != capacity) {
-            const handle_type made = pool.try_emplace(birth{next_});
+            const handle_type made = pool.try_emplace(birth_with_call{next_});
             ASSERT_TRUE(made) << handles_.size();
             handles_.push_back(made);
             numbers_.push_back(next_++);
         }
-        EXPECT_FALSE(pool.try_emplace(birth{next_}));
+        EXPECT_FALSE(pool.try_emplace(birth_with_call{next_}));
     }
     template <class Pool>
     void erase_some(Pool& pool) {
@@ -74,7 +74,7 @@ protected:
     template <class Pool>
     void expect_all(const Pool& pool) {
         std::vector<int> found;
-        for (const caller& each : pool) {
+        for (const called_object& each : pool) {
             found.push_back(each.number);
         }
         EXPECT_THAT(found, testing::UnorderedElementsAreArray(numbers_));
@@ -90,10 +90,10 @@ protected:
     random_source random_{29};
 };
 
-using placements = testing::Types<stable_placement, recycling_placement>;
-TYPED_TEST_SUITE(exclusive_places, placements);
+using stable_placements = testing::Types<stable_placement, recycling_placement>;
+TYPED_TEST_SUITE(exclusive_places_test, stable_placements);
 
-TYPED_TEST(exclusive_places, are_found_again) {
+TYPED_TEST(exclusive_places_test, are_found_again) {
     auto alone = this->pool_.exclusive_access();
     for (int round = 0; round != 300 && !testing::Test::HasFailure(); ++round) {
         this->fill(alone);
@@ -102,7 +102,7 @@ TYPED_TEST(exclusive_places, are_found_again) {
     this->expect_all(alone);
 }
 
-TYPED_TEST(exclusive_places, are_left_to_others) {
+TYPED_TEST(exclusive_places_test, are_left_to_others) {
     for (int round = 0; round != 300 && !testing::Test::HasFailure(); ++round) {
         {
             auto alone = this->pool_.exclusive_access();
@@ -116,10 +116,10 @@ TYPED_TEST(exclusive_places, are_left_to_others) {
     }
 }
 
-TYPED_TEST(exclusive_places, of_objects_that_were_not_made_are_used_again) {
+TYPED_TEST(exclusive_places_test, of_objects_that_were_not_made_are_used_again) {
     auto alone = this->pool_.exclusive_access();
     for (std::size_t i = 0; i != 10 * this->capacity; ++i) {
-        EXPECT_THROW(alone.emplace(birth{-1, [] { throw std::runtime_error("made to fail"); }}),
+        EXPECT_THROW(alone.emplace(birth_with_call{-1, [] { throw std::runtime_error("made to fail"); }}),
                      std::runtime_error);
     }
     this->fill(alone);
@@ -127,12 +127,12 @@ TYPED_TEST(exclusive_places, of_objects_that_were_not_made_are_used_again) {
 }
 
 // As many times as there are groups of 64 places, and more.
-TYPED_TEST(exclusive_places, of_groups_with_holes_are_all_left_to_others) {
-    pool<caller, with_placement<TypeParam>> pool({.name = "pool", .capacity = 5000, .max_threads = 2});
-    std::vector<handle<caller>> erased;
-    std::set<const caller*> places;
+TYPED_TEST(exclusive_places_test, of_groups_with_holes_are_all_left_to_others) {
+    pool<called_object, with_placement<TypeParam>> pool({.name = "pool", .capacity = 5000, .max_threads = 2});
+    std::vector<handle<called_object>> erased;
+    std::set<const called_object*> places;
     for (int i = 0; i != 5000; ++i) {
-        const auto made = pool.emplace(birth{i});
+        const auto made = pool.emplace(birth_with_call{i});
         places.insert(&pool.at(made));
         if (i % 2 == 0) {
             erased.push_back(made);
@@ -143,7 +143,7 @@ TYPED_TEST(exclusive_places, of_groups_with_holes_are_all_left_to_others) {
     pool.compact();
     for (int i = 0; i != 2500; ++i) {
         auto alone = pool.exclusive_access();
-        const auto made = alone.try_emplace(birth{i});
+        const auto made = alone.try_emplace(birth_with_call{i});
         ASSERT_TRUE(made) << i;
         EXPECT_TRUE(i >= 2400 || places.contains(&alone.at(made))) << i; // a shard may hold the last group
     }
@@ -151,14 +151,14 @@ TYPED_TEST(exclusive_places, of_groups_with_holes_are_all_left_to_others) {
 }
 
 // All of them fit into one word of groups.
-TYPED_TEST(exclusive_places, that_become_free_in_offered_groups_are_offered_too) {
-    pool<caller, with_placement<TypeParam>> pool({.name = "pool", .capacity = 4096, .max_threads = 2});
-    std::vector<handle<caller>> all;
-    std::set<const caller*> places;
+TYPED_TEST(exclusive_places_test, that_become_free_in_offered_groups_are_offered_too) {
+    pool<called_object, with_placement<TypeParam>> pool({.name = "pool", .capacity = 4096, .max_threads = 2});
+    std::vector<handle<called_object>> all;
+    std::set<const called_object*> places;
     const auto fill = [&] {
         std::size_t elsewhere = 0;
         while (pool.size() != 4096) {
-            all.push_back(pool.emplace(birth{1}));
+            all.push_back(pool.emplace(birth_with_call{1}));
             elsewhere += places.insert(&pool.at(all.back())).second ? 1U : 0U;
         }
         return elsewhere;
@@ -172,33 +172,33 @@ TYPED_TEST(exclusive_places, that_become_free_in_offered_groups_are_offered_too)
     {
         auto alone = pool.exclusive_access();
         alone.erase(all);
-        alone.emplace(birth{2});
+        alone.emplace(birth_with_call{2});
         EXPECT_EQ(alone.size(), 1U);
     }
     EXPECT_LE(fill(), 128U); // shards hold a group each, of which they don't know the new holes
 }
 
-TYPED_TEST(exclusive_places, are_not_given_to_objects_that_a_constructor_makes) {
+TYPED_TEST(exclusive_places_test, are_not_given_to_objects_that_a_constructor_makes) {
     auto alone = this->pool_.exclusive_access();
     for (int round = 0; round != 300 && !testing::Test::HasFailure(); ++round) {
         this->fill(alone);
         this->erase_some(alone);
         while (this->handles_.size() + 3 < this->capacity) {
             // A place of the group in which the next object is made becomes free.
-            const auto last = alone.emplace(birth{-1});
+            const auto last = alone.emplace(birth_with_call{-1});
             alone.erase(last);
             if (this->random_.one_in(4)) {
                 alone.compact();
             }
             std::vector<std::pair<typename TestFixture::handle_type, int>> inner;
             const int outer = this->next_++;
-            const auto made = alone.emplace(
-                birth{outer, [&] {
-                          inner.emplace_back(alone.emplace(birth{this->next_}), this->next_);
-                          ++this->next_;
-                          inner.emplace_back(this->pool_.emplace(birth{this->next_}), this->next_);
-                          ++this->next_;
-                      }});
+            const auto made = alone.emplace(birth_with_call{
+                outer, [&] {
+                    inner.emplace_back(alone.emplace(birth_with_call{this->next_}), this->next_);
+                    ++this->next_;
+                    inner.emplace_back(this->pool_.emplace(birth_with_call{this->next_}), this->next_);
+                    ++this->next_;
+                }});
             inner.emplace_back(made, outer);
             for (const auto& [handle, number] : inner) {
                 this->handles_.push_back(handle);
