@@ -186,7 +186,7 @@ private:
         const std::uint64_t owned = owned_[word] & touched_[word];
         return owned != 0
                    ? owned
-                   : take_over(word, lowest_bits(positions_.chunks.given_back().word(word), most_owned_));
+                   : take_over(word, lowest_bits(positions_.chunks.given_back().bits_of(word), most_owned_));
     }
 
     /// Owns those of the groups that no shard holds or is about to hold; returns their bits.

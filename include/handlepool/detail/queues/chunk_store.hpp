@@ -34,7 +34,7 @@ struct chunk_chain {
     position put_end{0};
     position put_chunk{0};
     // The last chunks that it has had from others, and the one whose place the next one takes.
-    typename Policy::template plain<link> had[chunks_had]{};
+    std::array<typename Policy::template plain<link>, chunks_had> had{};
     position oldest{0};
     // The first chunk of the chain.
     typename Policy::template atomic<link> first{link::none};

@@ -110,7 +110,7 @@ public:
     }
 
     /// A moment's view of a word: a bit for each of its indices that is there.
-    std::uint64_t word(std::size_t word) const noexcept {
+    std::uint64_t bits_of(std::size_t word) const noexcept {
         return words_[word].load(std::memory_order::relaxed);
     }
 
