@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/placement/group_offers.hpp>
@@ -52,22 +54,18 @@ public:
         first_word_ = least<std::size_t>(first_word_, group / group_offers<Config>::groups_a_word);
     }
 
-    /// Offers all groups to shards but the current one, where an object is being made.
-    void offer_others() noexcept {
+    /// Offers all groups to shards; but while an object is being made, not its group.
+    void end(bool is_making) noexcept {
         touch(following_);
+        if (!is_making) {
+            touch(current_);
+            left_ = 0;
+        }
         const bool has_new_holes = current_ != no_group && offers_.untouch(current_);
         offers_.recycle();
         if (has_new_holes) {
             offers_.touch(current_);
         }
-        first_word_ = 0;
-    }
-    /// Offers all groups to shards.
-    void end() noexcept {
-        touch(following_);
-        touch(current_);
-        left_ = 0;
-        offers_.recycle();
         first_word_ = 0;
     }
 

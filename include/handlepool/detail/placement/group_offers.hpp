@@ -110,7 +110,7 @@ public:
     std::uint32_t own_unused() noexcept {
         std::uint32_t group = no_group;
         if (positions_.chunks.take_chunks(&group, 1) != 0) {
-            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
+            own(group);
         }
         return group;
     }
@@ -118,7 +118,7 @@ public:
     /// Compaction: offers the groups that have new holes, unless a shard holds them.
     void recycle() noexcept {
         positions_.chunks.take_finished([this](std::uint32_t group) {
-            owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
+            own(group);
             touch(group);
         });
         for (std::size_t word = 0, last = words_in_service(); word != last; ++word) {
@@ -155,6 +155,9 @@ private:
     }
     static constexpr std::uint64_t bit_of_group(std::size_t group) noexcept {
         return std::uint64_t{1} << (group % groups_a_word);
+    }
+    void own(std::uint32_t group) noexcept {
+        owned_[group / groups_a_word] = owned_[group / groups_a_word] | bit_of_group(group);
     }
     std::size_t words_in_service() const noexcept { return words_for(positions_.chunks.chunks_in_service()); }
 

@@ -255,13 +255,7 @@ public:
         alone_.note_hole(bits::group_of(raw(place)));
     }
     /// Leaves the places to the shards; but while an object is being made, not its group.
-    void end_alone(bool is_making) noexcept {
-        if (is_making) {
-            alone_.offer_others();
-        } else {
-            alone_.end();
-        }
-    }
+    void end_alone(bool is_making) noexcept { alone_.end(is_making); }
 
     // ---- What iteration sees, see promoted_groups: not during a compaction
 
