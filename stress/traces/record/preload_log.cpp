@@ -29,6 +29,8 @@ std::atomic<log_page*> page{nullptr};
 // Initial-exec, because the general model allocates at a thread's first access.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t thread_number = 0; // plus one; 0 for none yet
 
+[[gnu::tls_model("initial-exec")]] thread_local bool reads_counter = true;
+
 class errno_kept {
 public:
     errno_kept() = default;
@@ -42,7 +44,7 @@ private:
 
 std::uint64_t now_ns() {
     timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    ::clock_gettime(reads_counter ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
@@ -195,6 +197,10 @@ void program_will_be_replaced(const char* file) {
         log->replaced_by[bytes] = '\0';
         log->replaced_ns.store(now_ns(), std::memory_order_relaxed);
     }
+}
+
+void use_precise_clock(bool precise) {
+    reads_counter = precise;
 }
 
 void program_was_not_replaced() {
