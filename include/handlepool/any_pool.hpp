@@ -27,6 +27,8 @@ namespace detail {
 
 template <class Layout, class Policy>
 class service_compactor;
+template <class Layout, class Policy>
+class exclusive_views;
 
 } // namespace detail
 
@@ -116,7 +118,7 @@ public:
     /// gives its type back. It lives no longer than the pool. Throws like pool::exclusive_access(), and
     /// std::bad_alloc; try_exclusive_access() returns null where that would wait or be refused.
     virtual std::unique_ptr<any_pool> exclusive_access() = 0;
-    virtual std::unique_ptr<any_pool> try_exclusive_access() = 0;
+    std::unique_ptr<any_pool> try_exclusive_access() { return exclusive_access_within(0); }
 
     /// Returns whether an access guard of the pool is held at this moment.
     virtual bool has_guards() const noexcept = 0;
@@ -149,6 +151,8 @@ public:
 protected:
     template <class AnyLayout, class Policy>
     friend class detail::service_compactor;
+    template <class AnyLayout, class Policy>
+    friend class detail::exclusive_views;
 
     /// Counts a frame without a compaction; for a pool that is idle.
     virtual void skip_frame() noexcept = 0;
@@ -162,6 +166,9 @@ protected:
                                                       std::size_t budget) = 0;
     /// Like shrink_to_fit(), but lets guards pass `parent` and returns a refusal, as compact_inside() does.
     virtual detail::gate_refusal shrink_inside(detail::parent_gate* parent) noexcept = 0;
+
+    /// Like exclusive_access(), but returns null where that would wait longer, in nanoseconds, or be refused.
+    virtual std::unique_ptr<any_pool> exclusive_access_within(std::uint64_t patience) = 0;
 
     /// Where the elements of the handle's row are; null when the handle is stale, and in pools of objects.
     virtual detail::row_address find_row(handle_type handle) noexcept = 0;

@@ -64,6 +64,40 @@ TEST_F(access_gate_test, a_guard_pins_its_shard_while_it_lives) {
     EXPECT_FALSE(gate.pinned());
 }
 
+// One who polls instead never comes in beside a thread that takes one guard after the other.
+TEST_F(access_gate_test, close_within_keeps_new_guards_off_while_it_waits) {
+    auto guard = gate.access();
+    std::atomic<bool> closed = false;
+    std::jthread compaction(
+        [&] { closed = gate.close_within(std::uint64_t{3600} * 1'000'000'000, gate_use::compaction); });
+    while (!gate.running()) {
+        std::this_thread::yield();
+    }
+    std::jthread([&] { EXPECT_FALSE(gate.try_access()); }).join();
+    EXPECT_FALSE(closed);
+    guard.reset();
+    compaction.join();
+    EXPECT_TRUE(closed);
+    EXPECT_FALSE(gate.try_access());
+    gate.open();
+    EXPECT_TRUE(gate.try_access());
+}
+
+TEST_F(access_gate_test, close_within_gives_up_and_leaves_the_gate_as_it_was) {
+    const auto guard = gate.access();
+    std::jthread([&] { EXPECT_FALSE(gate.close_within(1'000'000, gate_use::compaction)); }).join();
+    EXPECT_FALSE(gate.running());
+    std::jthread([&] { EXPECT_TRUE(gate.try_access()); }).join();
+}
+
+TEST_F(access_gate_test, close_within_leaves_a_compaction_alone_that_runs) {
+    ASSERT_TRUE(gate.try_close());
+    std::jthread([&] { EXPECT_FALSE(gate.close_within(1'000'000, gate_use::compaction)); }).join();
+    EXPECT_TRUE(gate.running());
+    EXPECT_FALSE(gate.try_access());
+    gate.open();
+}
+
 TEST_F(access_gate_test, try_close_succeeds_only_while_no_guard_is_held) {
     {
         const auto guard = gate.access();

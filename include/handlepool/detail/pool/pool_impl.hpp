@@ -353,14 +353,17 @@ public:
         reset_alone();
     }
 
-    /// For exclusive_core, which opens the gate again: closes it like compact(), or like try_compact().
+    /// For exclusive_core, which opens the gate again: closes it like compact(), or unless that would take
+    /// longer, in nanoseconds; within none, like try_compact().
     /// The first one also throws too_many_threads and foreign_module, like access().
     void close_for_exclusive() {
         parts_.shards.mine_or_throw(gate_.owner());
         gate_.close_or_throw(gate_use::exclusive_access);
     }
-    bool try_close_for_exclusive() noexcept {
-        return parts_.shards.mine() != nullptr && gate_.try_close(gate_use::exclusive_access);
+    bool try_close_for_exclusive(std::uint64_t patience = 0) noexcept {
+        return parts_.shards.mine() != nullptr &&
+               (patience == 0 ? gate_.try_close(gate_use::exclusive_access)
+                              : gate_.close_within(patience, gate_use::exclusive_access));
     }
 
     /// After either of them.

@@ -81,17 +81,6 @@ public:
     std::unique_ptr<base> exclusive_access() override {
         return std::make_unique<view_adaptor>(closing{core()});
     }
-    std::unique_ptr<base> try_exclusive_access() override {
-        if (!core().try_close_for_exclusive()) {
-            return nullptr;
-        }
-        auto* const view = new (std::nothrow) view_adaptor(core());
-        if (view == nullptr) {
-            core().open();
-            throw_exception(std::bad_alloc());
-        }
-        return std::unique_ptr<base>(view);
-    }
     bool has_guards() const noexcept override { return core().has_guards(); }
     bool is_compacting() const noexcept override { return core().is_compacting(); }
     bool idle() const noexcept override { return pool_.idle(); }
@@ -104,6 +93,17 @@ protected:
         return core().compact_inside(parent, executor, budget);
     }
     gate_refusal shrink_inside(parent_gate* parent) noexcept override { return core().shrink_inside(parent); }
+    std::unique_ptr<base> exclusive_access_within(std::uint64_t patience) override {
+        if (!core().try_close_for_exclusive(patience)) {
+            return nullptr;
+        }
+        auto* const view = new (std::nothrow) view_adaptor(core());
+        if (view == nullptr) {
+            core().open();
+            throw_exception(std::bad_alloc());
+        }
+        return std::unique_ptr<base>(view);
+    }
     row_address find_row([[maybe_unused]] handle_type handle) noexcept override {
         if constexpr (has_rows) {
             return pool_.find(typed(handle)).place();

@@ -91,8 +91,8 @@ private:
     /// tells which gate it was.
     bool try_others(pool_type*& refused, std::uint64_t patience) {
         refused = nullptr;
-        closed_ =
-            closed_ || succeeds(patience, [this] { return gate_.try_close(gate_use::exclusive_access); });
+        closed_ = closed_ || (patience == 0 ? gate_.try_close(gate_use::exclusive_access)
+                                            : gate_.close_within(patience, gate_use::exclusive_access));
         if (!closed_) {
             return false;
         }
@@ -100,8 +100,8 @@ private:
             if (find(pool->id()) != nullptr) {
                 continue;
             }
-            std::unique_ptr<pool_type> view;
-            if (!succeeds(patience, [&] { return (view = pool->try_exclusive_access()) != nullptr; })) {
+            std::unique_ptr<pool_type> view = pool->exclusive_access_within(patience);
+            if (view == nullptr) {
                 refused = pool;
                 return false;
             }
@@ -109,19 +109,6 @@ private:
         }
         return true;
     }
-    template <class Attempt>
-    static bool succeeds(std::uint64_t patience, Attempt attempt) {
-        const std::uint64_t since = Policy::now();
-        while (!attempt()) {
-            const std::uint64_t waited = Policy::now() - since;
-            if (waited >= patience) {
-                return false;
-            }
-            Policy::wait(waited);
-        }
-        return true;
-    }
-
     /// There is room for it.
     void add(const pool_type& pool, std::unique_ptr<pool_type> view) noexcept {
         by_id_[pool.id()] = view.get();

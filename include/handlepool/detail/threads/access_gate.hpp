@@ -138,6 +138,25 @@ public:
         return true;
     }
 
+    /// Compaction: closes the gate as close() does, or returns false when that would take longer than
+    /// `patience`, in nanoseconds. New guards wait meanwhile.
+    bool close_within(std::uint64_t patience, gate_use use) noexcept {
+        const std::uint64_t since = policy::now();
+        let_waiting_guards_pass();
+        bool is_wanted = false; // this compaction waits
+        for (std::uint64_t waited = 0; waited <= patience; waited = policy::now() - since) {
+            is_wanted = is_wanted || try_set(use);
+            if (is_wanted && close_unless_pinned()) {
+                return true;
+            }
+            policy::wait(waited);
+        }
+        if (is_wanted) {
+            open();
+        }
+        return false;
+    }
+
     /// Compaction: like close(), close_or_throw() and try_close(), until what they return ends.
     [[nodiscard]] gate_lock<Pin> lock(parent_gate* parent = nullptr) noexcept {
         return gate_lock<Pin>(*this, close(parent));
