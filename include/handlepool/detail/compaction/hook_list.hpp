@@ -52,12 +52,12 @@ typed_hook<Handle, Hook, Call> make_typed_hook(Hook hook, Call call) {
     return {std::move(hook), std::move(call)};
 }
 
-/// The hooks that are called for each object that is born, or for each that ends: early ones and then late
-/// ones, each in the order in which they were added. They are no std::function, whose header takes longer to
-/// compile than the pool.
+/// The hooks that are called for each object that is born, for each that ends, or when a frame has ended,
+/// with what that is: early ones and then late ones, each in the order in which they were added. They are no
+/// std::function, whose header takes longer to compile than the pool.
 ///
 /// Only the thread that has closed the gate uses the list; other threads touch nothing but the switches.
-template <class Policy, class Value, class Pointer>
+template <class Policy, class First, class Second>
 class hook_list {
 public:
     hook_list() = default;
@@ -85,19 +85,19 @@ public:
         return holder;
     }
 
-    void call(Value handle, Pointer object) const {
+    void call(First first, Second second) const {
         for (node* each = first_; each != nullptr; each = each->next) {
             if (each->own.is_on()) {
-                each->call(handle, object);
+                each->call(first, second);
             }
         }
     }
 
     /// Lets hooks that can do so prepare for a call that comes soon, and may not come.
-    void announce(Value handle) const noexcept {
+    void announce(First first) const noexcept {
         for (node* each = first_; each != nullptr; each = each->next) {
             if (each->own.is_on()) {
-                each->announce(handle);
+                each->announce(first);
             }
         }
     }
@@ -127,8 +127,8 @@ private:
         }
         node(const node&) = delete;
         node& operator=(const node&) = delete;
-        virtual void call(Value handle, Pointer object) = 0;
-        virtual void announce(Value handle) noexcept = 0;
+        virtual void call(First first, Second second) = 0;
+        virtual void announce(First first) noexcept = 0;
 
         switch_type& own;
         const hook_order order;
@@ -139,10 +139,10 @@ private:
     struct node_of final : node {
         node_of(switch_type& shared, Hook&& moved, hook_order when, node* behind)
             : node(shared, when, behind), hook(std::move(moved)) {}
-        void call(Value handle, Pointer object) override { hook(handle, object); }
-        void announce([[maybe_unused]] Value handle) noexcept override {
-            if constexpr (requires { hook.announce(handle); }) {
-                hook.announce(handle);
+        void call(First first, Second second) override { hook(first, second); }
+        void announce([[maybe_unused]] First first) noexcept override {
+            if constexpr (requires { hook.announce(first); }) {
+                hook.announce(first);
             }
         }
         Hook hook;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/marks/store_watch.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_store.hpp>
@@ -24,6 +25,7 @@ namespace handlepool::detail {
 /// @tparam T object type, or void when it is known at run time only
 template <class T, class Config>
 struct pool_state {
+    using config = Config;
     using layout = typename Config::layout;
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
@@ -144,7 +146,8 @@ struct pool_state {
     }
 
     memory_use memory_beside_objects() const noexcept {
-        return memory_of(table, shards, allocator, newborns, removals, order) + objects.memory_of_owners();
+        return memory_of(table, shards, allocator, newborns, removals, order, watch) +
+               objects.memory_of_owners();
     }
 
     // How many objects ahead of the one that is visited its slot is asked for.
@@ -159,6 +162,7 @@ struct pool_state {
     typename placement::places newborns;
     removal_queue<Config> removals;
     begun_order<policy> order;
+    store_watch<policy> watch;
     /// Objects erased by threads that found no shard.
     typename policy::template atomic<std::uint64_t> erased_without_shard{0};
 };

@@ -61,6 +61,7 @@ public:
         }
         store_type::end(parts_, false);
         set_exclusive(false);
+        pool_.end_frame();
         pool_.open();
     }
 
@@ -350,7 +351,7 @@ private:
         }
         ~whole_step() {
             inline_executor executor;
-            for (bool worked = true; worked && !core_.pool_.idle();) {
+            for (bool worked = true; worked && !core_.pool_.compactor_.idle();) {
                 const compaction_stats done = core_.pool_.compactor_.run(executor);
                 worked = done.removed + done.born != 0;
             }

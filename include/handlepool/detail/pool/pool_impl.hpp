@@ -53,7 +53,8 @@ public:
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using guard_type = access_guard<policy>;
-    using pointer = typename pool_state<T, Config>::pointer;
+    using parts_type = pool_state<T, Config>;
+    using pointer = typename parts_type::pointer;
 
     /// An empty pool. Throws as the pools' constructors say.
     explicit pool_impl(const pool_options& options, const object_type<T>& type = {})
@@ -184,7 +185,13 @@ public:
         return reservations_.state(layout::without_user(handle));
     }
 
-    value_type revoke(value_type handle) noexcept { return parts_.table.revoke(handle); }
+    value_type revoke(value_type handle) noexcept {
+        const value_type given = parts_.table.revoke(handle);
+        if (given != 0) {
+            parts_.watch.note_revoked(parts_.table.slot_of(given));
+        }
+        return given;
+    }
 
     bool erase(value_type handle) noexcept { return eraser_.erase(handle); }
 
@@ -323,7 +330,8 @@ public:
 
     bool has_guards() const noexcept { return gate_.pinned(); }
     bool is_compacting() const noexcept { return gate_.running(); }
-    bool idle() const noexcept { return compactor_.idle(); }
+    /// Whoever follows the pool over time is told of each frame, so it is never idle then.
+    bool idle() const noexcept { return compactor_.idle() && !parts_.watch.is_on(); }
     std::size_t waiting() const noexcept {
         return compactor_.waiting_removals() + compactor_.waiting_newborns();
     }
@@ -345,12 +353,30 @@ public:
     /// Takes all objects that are alive when it begins, by `sink(handle, object)`.
     template <class Sink>
     std::size_t drain(Sink sink) {
-        return while_closed([&](auto&) { return eraser_.drain(sink); });
+        return while_closed([&](auto&) {
+            const std::size_t taken = eraser_.drain(sink);
+            end_frame();
+            return taken;
+        });
     }
 
     void reset() {
         const auto closed = gate_.lock_or_throw();
         reset_alone();
+        end_frame();
+    }
+
+    /// From here on, calls `hook(notes, parts)` when a frame has ended, before others use the pool again; and
+    /// `begin(parts)` now.
+    template <class Hook, class Begin>
+    scoped_hook add_frame_hook(Hook hook, Begin begin) {
+        return while_closed([&](parts_type& parts) {
+            parts.watch.turn_on(allocation_label::of_pool(name_).part(" watch"), parts.geometry.slot_limit,
+                                parts.geometry.dense_positions);
+            scoped_hook added = frames_.add(std::move(hook), hook_order::early);
+            begin(parts);
+            return added;
+        });
     }
 
     /// For exclusive_core, which opens the gate again: closes it like compact(), or unless that would take
@@ -419,11 +445,27 @@ private:
         if constexpr (phase_listener<Executor>) {
             executor.begin_compaction(name_);
             const compaction_stats stats = compactor_.run(executor, budget);
+            end_frame();
             executor.end_compaction(stats);
             return stats;
         } else {
-            return compactor_.run(executor, budget);
+            const compaction_stats stats = compactor_.run(executor, budget);
+            end_frame();
+            return stats;
         }
+    }
+
+    /// Tells those who follow the pool over time that a frame has ended. The gate is closed.
+    void end_frame() noexcept {
+        if (!parts_.watch.is_on()) {
+            return;
+        }
+        frames_.prune();
+        if (frames_.empty()) {
+            parts_.watch.turn_off();
+            return;
+        }
+        parts_.watch.end_frame([this](const frame_notes<policy>& notes) { frames_.call(notes, parts_); });
     }
 
     /// The gate is closed.
@@ -439,6 +481,7 @@ private:
         parts_.reset(used_up);
         reservations_.reset();
         compactor_.reset();
+        parts_.watch.note_reset();
     }
 
     /// The gate is closed.
@@ -498,6 +541,7 @@ private:
     reservations<T, Config> reservations_;
     compactor<T, Config> compactor_;
     eraser<T, Config> eraser_{parts_, compactor_};
+    hook_list<policy, const frame_notes<policy>&, const parts_type&> frames_;
     mutable access_gate<shard_type> gate_; // as a mutex would be
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint32_t in_use_ = in_use_mark;

@@ -122,19 +122,23 @@ private:
 
             const slot_index slot = parts_.objects.owner(dense_position{source});
             parts_.objects.relocate(location{source}, location{hole});
-            parts_.own(dense_position{hole}, slot);
+            own(hole, slot);
             sources[hole] = hole;
             hole = source;
         }
     }
 
+    void own(std::uint32_t place, slot_index slot) noexcept {
+        parts_.own(dense_position{place}, slot);
+        parts_.watch.note_moved(dense_position{place});
+    }
     void take_out(std::uint32_t place, std::size_t which) noexcept {
         owners_[which] = parts_.objects.owner(dense_position{place});
         parts_.objects.take_out(location{place}, storage(which));
     }
     void put_in(std::size_t which, std::uint32_t hole, scratch_array<std::uint32_t>& sources) noexcept {
         parts_.objects.put_in(storage(which), location{hole});
-        parts_.own(dense_position{hole}, owners_[which]);
+        own(hole, owners_[which]);
         sources[hole] = hole;
     }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/marks/bit_set.hpp>
+#include <handlepool/detail/marks/mark_set.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// What a frame has done to a pool that neither its hooks nor a look at its store shows afterwards.
+template <class Policy>
+struct frame_notes {
+    frame_notes(const allocation_label& pool, std::size_t slots, std::size_t positions)
+        : revoked(pool.part(" revoked handles"), slots), moved(pool.part(" sorted positions"), positions) {}
+
+    bit_set<Policy> revoked; // slots whose objects have other handles
+    bit_set<Policy> moved;   // positions to which a sort has moved objects
+    bool reset = false;      // all objects and slots were forgotten
+};
+
+/// Notes that, for those who follow the pool over time. Without any of them it is off, and costs a look at a
+/// flag.
+template <class Policy>
+class store_watch {
+public:
+    bool is_on() const noexcept {
+        // (54) acquire: pairs with (55), for the sets
+        return on_.load(std::memory_order::acquire);
+    }
+
+    /// Begins to watch a pool of so many slots and positions of a dense store. While the gate is closed.
+    /// Throws reservation_failed.
+    void turn_on(const allocation_label& pool, std::size_t slots, std::size_t positions) {
+        if (!notes_) {
+            revoked_.emplace(pool.part(" marks of revoked handles"), slots);
+            moved_.emplace(pool.part(" marks of sorted positions"), positions);
+            notes_.emplace(pool, slots, positions);
+        }
+        // (55) release: pairs with (54)
+        on_.store(true, std::memory_order::release);
+    }
+    /// While the gate is closed.
+    void turn_off() noexcept { on_.store(false, std::memory_order::relaxed); }
+
+    /// Any thread, at any time: the object of this slot has another handle now. Wait-free.
+    void note_revoked(slot_index slot) noexcept {
+        if (is_on()) {
+            revoked_->mark_at_any_time(raw(slot));
+        }
+    }
+    /// A sort has moved an object to this position. By the threads of the sort's executor.
+    void note_moved(dense_position position) noexcept {
+        if (is_on()) {
+            moved_->mark(raw(position));
+        }
+    }
+    /// While the gate is closed.
+    void note_reset() noexcept {
+        if (is_on()) {
+            notes_->reset = true;
+        }
+    }
+
+    /// Calls `tell(notes)` of the frame that ends, while the gate is closed and this is on.
+    template <class Tell>
+    void end_frame(Tell tell) {
+        revoked_->take([this](std::size_t slot) { notes_->revoked.insert(slot); });
+        moved_->take([this](std::size_t position) { notes_->moved.insert(position); });
+        tell(std::as_const(*notes_));
+        notes_->revoked.clear();
+        notes_->moved.clear();
+        notes_->reset = false;
+    }
+
+    memory_use memory() const noexcept {
+        return notes_ ? memory_of(*revoked_, *moved_, notes_->revoked, notes_->moved) : memory_use();
+    }
+
+private:
+    typename Policy::template atomic<bool> on_{false};
+    std::optional<mark_set<Policy>> revoked_;
+    std::optional<mark_set<Policy>> moved_;
+    std::optional<frame_notes<Policy>> notes_;
+};
+
+} // namespace handlepool::detail

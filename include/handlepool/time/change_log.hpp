@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/contract.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/marks/bit_set.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/time/frame_recorder.hpp>
+#include <handlepool/memory_use.hpp>
+#include <handlepool/pool_base.hpp>
+#include <handlepool/scoped_hook.hpp>
+#include <handlepool/time/frame_record.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace handlepool {
+
+/// What a change_log keeps.
+struct change_log_options {
+    /// The frames whose records are kept: readers that are further behind find a gap.
+    std::size_t frames = 8;
+};
+
+/// Positions from `first` to before `last`.
+struct position_range {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    friend bool operator==(position_range, position_range) = default;
+};
+
+/// Follows a pool: what each frame did to it, and which positions were written since then. For whoever
+/// uploads what changed, sends it to others, or looks at it later. Each reader remembers the number of the
+/// frame that it has seen, so none disturbs another.
+///
+/// ```
+///   ships.compact()          ships.compact()          ships.compact()
+///  ───────┬────────────────────────┬────────────────────────┬──────▶
+///  frame  7       edit(h)  erase   8     emplace  mark(h)   9
+///         ▲                                                 ▲
+///         └─ seen = log.frame()        changes_since(seen): records of 8 and 9
+///                                      upload_ranges(seen): positions written in 8 and 9
+/// ```
+///
+///     handlepool::change_log log(ships);
+///     std::uint64_t seen = log.frame();
+///     log.edit(ship)->x = 1;                       // any thread
+///     ships.compact();
+///     for (auto [first, last] : *log.upload_ranges(seen)) ...
+///     seen = log.frame();
+///
+/// A frame ends with compact(), try_compact(), compact_some(), a compaction of the pool's service, drain(),
+/// reset(), or exclusive access. What is in which list of a record, frame_record says.
+///
+/// The log and the pool may be destroyed in either order. A pool may have any number of logs; one without any
+/// pays nothing. The compactions of a pool with a log call it for each object that they destroy, as they do
+/// for attached containers. If there is no memory for a record, its frame is lost, and readers find a gap.
+///
+/// Threads: edit(), mark() and mark_at() may be called by any thread within the frame contract: no compaction
+/// runs meanwhile, as with pointers to objects. All else may be called by any number of threads between two
+/// compactions.
+///
+/// @tparam Pool type of the pool: of objects, rows or objects of run-time types, in any placement
+template <class Pool>
+class change_log {
+    using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
+    using parts_type = typename core_type::parts_type;
+    using policy = typename core_type::policy;
+    using set_type = detail::bit_set<policy>;
+
+public:
+    using handle_type = typename Pool::handle_type;
+    using pointer = typename Pool::pointer;
+    using record_type = frame_record<handle_type>;
+
+    /// Follows the pool from here on; its frame is 0 now. Subject to the same rules as on_destroy() of the
+    /// pool. Linear in the objects. Throws what that throws, std::invalid_argument if no frame is to be kept,
+    /// reservation_failed and std::bad_alloc; then nothing has changed.
+    explicit change_log(Pool& pool, change_log_options options = {}) : pool_(pool) {
+        if (options.frames == 0) {
+            detail::throw_exception(std::invalid_argument("change_log of pool '" + pool.name() +
+                                                          "': frames is 0, and must be 1 at least"));
+        }
+        core_type& core = detail::pool_access::pool_of(pool);
+        deaths_ = core.add_destroy_hook([this](auto handle, auto) { end(handle); }, hook_order::late);
+        frames_ = core.add_frame_hook(
+            [this](const auto& notes, const parts_type& parts) { end_frame(notes, parts); },
+            [&](const parts_type& parts) { begin(parts, options); });
+    }
+    /// Not while the pool is compacted.
+    ~change_log() = default;
+
+    /// The pool refers to it.
+    change_log(const change_log&) = delete;
+    change_log& operator=(const change_log&) = delete;
+
+    // ---- Marks: any thread, within the frame contract
+
+    /// Like find() of the pool, and marks the object, if there is one, as edited.
+    /// Progress: wait-free, constant.
+    pointer edit(handle_type handle) noexcept {
+        const pointer object = pool_.find(handle);
+        if (object) {
+            mark_slot(handle);
+        }
+        return object;
+    }
+
+    /// Marks the handle's object as edited. Returns false, and does nothing, when the handle is stale.
+    /// Progress: wait-free, constant.
+    bool mark(handle_type handle) noexcept {
+        const bool alive = pool_.contains(handle);
+        if (alive) {
+            mark_slot(handle);
+        }
+        return alive;
+    }
+
+    /// Marks the object at a position of the dense store, for loops over items(). The position must be below
+    /// the number of items.
+    /// Progress: wait-free, constant.
+    void mark_at(std::size_t position) noexcept
+        requires requires(const Pool& pool) { pool.handle_at(0); }
+    {
+        recorder_->mark(parts_->objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)}));
+    }
+
+    // ---- Reading: any number of threads, between compactions
+
+    /// The number of the last frame that has ended since the log was attached.
+    std::uint64_t frame() const noexcept { return frame_; }
+
+    /// The earliest frame after which all records are kept: what changed since that one, or a later one, can
+    /// be asked.
+    std::uint64_t oldest() const noexcept { return oldest_; }
+
+    /// The records of the frames after `seen`, the earliest first; nothing if some of them are no longer
+    /// kept. They stay until the next compaction. Constant. Throws std::out_of_range for a frame that has not
+    /// ended yet.
+    auto changes_since(std::uint64_t seen) const {
+        require_ended(seen);
+        auto records = std::views::iota(seen + 1, frame_ + 1) |
+                       std::views::transform(
+                           [this](std::uint64_t frame) -> const record_type& { return kept(frame).record; });
+        return seen < oldest_ ? std::nullopt : std::optional(records);
+    }
+
+    /// The positions of the store that were written after frame `seen`: where objects were born, to which
+    /// objects have moved, and where they were marked as edited; in ascending order. Ranges with no more than
+    /// `max_gap` positions between them are one. Nothing if some of the frames are no longer kept: then all
+    /// is to be uploaded. A stable pool has a position for each place; position_of() tells that of an object.
+    /// Linear in what was written, and in positions / 4,096 for each frame. Throws std::out_of_range for a
+    /// frame that has not ended yet, and std::bad_alloc.
+    std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
+                                                             std::size_t max_gap = 0) const {
+        require_ended(seen);
+        if (seen < oldest_) {
+            return std::nullopt;
+        }
+        std::vector<position_range> ranges;
+        const std::size_t end = positions_;
+        set_type::for_each_joined_run(
+            static_cast<std::size_t>(frame_ - seen),
+            [&](std::size_t i) -> const set_type& { return kept(seen + 1 + i).written; }, max_gap,
+            [&](std::size_t first, std::size_t last) {
+                if (first < end) {
+                    ranges.push_back({first, std::min(last, end)});
+                }
+            });
+        return ranges;
+    }
+
+    /// The position of an object of the store: that of the dense store, or of its place in a stable pool;
+    /// nothing when the handle is stale, or the object is in the store of no frame yet.
+    /// Progress: wait-free, constant.
+    std::optional<std::size_t> position_of(handle_type handle) const noexcept {
+        return pool_.contains(handle) ? recorder_->position_of(*parts_, handle.value()) : std::nullopt;
+    }
+
+    /// Whether the pool still exists.
+    bool attached() const noexcept { return frames_.connected(); }
+
+    /// Bytes of memory that the log has reserved and uses, without those of the lists. Linear in the frames.
+    memory_use memory() const noexcept {
+        memory_use sum = recorder_->memory();
+        for (const auto& each : ring_) {
+            sum = sum + each->written.memory();
+        }
+        return sum;
+    }
+
+private:
+    /// What is kept of a frame.
+    struct kept_frame {
+        kept_frame(const detail::allocation_label& what_for, std::size_t positions)
+            : written(what_for, positions) {}
+
+        record_type record;
+        set_type written;
+    };
+    using recorder_type = detail::frame_recorder<parts_type, handle_type>;
+
+    kept_frame& kept(std::uint64_t frame) noexcept { return *ring_[frame % ring_.size()]; }
+    const kept_frame& kept(std::uint64_t frame) const noexcept { return *ring_[frame % ring_.size()]; }
+
+    void require_ended(std::uint64_t seen) const {
+        if (seen > frame_) {
+            detail::throw_exception(
+                std::out_of_range("change_log of pool '" + pool_.name() + "': frame " + std::to_string(seen) +
+                                  " has not ended; the last one that has is " + std::to_string(frame_)));
+        }
+    }
+
+    void mark_slot(handle_type handle) noexcept {
+        recorder_->mark(detail::slot_index{static_cast<std::uint32_t>(handle.index())});
+    }
+
+    // ---- What the pool calls, while its gate is closed
+
+    void begin(const parts_type& parts, const change_log_options& options) {
+        const auto what_for = detail::allocation_label::of_pool(pool_.name());
+        ring_.reserve(options.frames);
+        for (std::size_t i = 0; i != options.frames; ++i) {
+            ring_.push_back(std::make_unique<kept_frame>(what_for.part(" written positions"),
+                                                         recorder_type::most_positions(parts)));
+        }
+        parts_ = &parts;
+        recorder_.emplace(what_for.part(" change log"), parts);
+        positions_ = recorder_->positions();
+    }
+    void end(typename core_type::value_type handle) noexcept {
+        if (recorder_) { // not before begin()
+            recorder_->end(*parts_, handle);
+        }
+    }
+    void end_frame(const typename recorder_type::notes_type& notes, const parts_type& parts) noexcept {
+        ++frame_;
+        kept_frame& now = kept(frame_);
+        now.written.clear();
+        clear(now.record);
+        now.record.frame = frame_;
+        const bool is_lost = detail::capture_exception(
+                                 [&] { recorder_->write(parts, notes, now.record, now.written); }) != nullptr;
+        recorder_->end_frame(parts, is_lost ? nullptr : &now.record);
+        oldest_ =
+            is_lost ? frame_ : std::max(oldest_, frame_ - std::min<std::uint64_t>(frame_, ring_.size()));
+        positions_ = recorder_->positions();
+    }
+    /// Keeps the lists' memory, for the next frames.
+    static void clear(record_type& record) noexcept {
+        record.born.clear();
+        record.destroyed.clear();
+        record.moved.clear();
+        record.renamed.clear();
+        record.edited.clear();
+        record.never_seen = 0;
+        record.cleared = false;
+        record.reset = false;
+        record.reordered = false;
+    }
+
+    Pool& pool_;
+    const parts_type* parts_ = nullptr;
+    std::optional<recorder_type> recorder_;
+    std::vector<std::unique_ptr<kept_frame>> ring_; // frame f at f % size
+    std::uint64_t frame_ = 0;
+    std::uint64_t oldest_ = 0;
+    std::size_t positions_ = 0;
+    // Last, so that they end first.
+    scoped_hook deaths_;
+    scoped_hook frames_;
+};
+
+} // namespace handlepool
