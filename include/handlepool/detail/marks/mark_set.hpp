@@ -87,7 +87,7 @@ private:
     template <class Visit>
     static void take_group(array_type& marks, std::size_t group, Visit&& visit) {
         for (std::size_t number = group * group_size, last = number + group_size; number != last; ++number) {
-            // (51), (53) acquire: pairs with (50), (52)
+            // (51) acquire: pairs with (50); of groups (53) acquire: pairs with (52)
             if (marks[number].load(std::memory_order::relaxed) != 0 &&
                 marks[number].exchange(0, std::memory_order::acquire) != 0) {
                 visit(number);
