@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
@@ -56,7 +55,9 @@ struct position_range {
 ///     std::uint64_t seen = log.frame();
 ///     log.edit(ship)->x = 1;                       // any thread
 ///     ships.compact();
-///     for (auto [first, last] : *log.upload_ranges(seen)) ...
+///     if (const auto ranges = log.upload_ranges(seen)) {
+///         for (const auto [first, last] : *ranges) ... // upload items() from `first` to before `last`
+///     } else { ... }                                   // upload all
 ///     seen = log.frame();
 ///
 /// A frame ends with compact(), try_compact(), compact_some(), a compaction of the pool's service, drain(),
@@ -249,11 +250,9 @@ private:
         now.written.clear();
         clear(now.record);
         now.record.frame = frame_;
-        const bool is_lost = detail::capture_exception(
-                                 [&] { recorder_->write(parts, notes, now.record, now.written); }) != nullptr;
-        recorder_->end_frame(parts, is_lost ? nullptr : &now.record);
+        const bool is_kept = recorder_->end_frame(parts, notes, now.record, now.written);
         oldest_ =
-            is_lost ? frame_ : std::max(oldest_, frame_ - std::min<std::uint64_t>(frame_, ring_.size()));
+            is_kept ? std::max(oldest_, frame_ - std::min<std::uint64_t>(frame_, ring_.size())) : frame_;
         positions_ = recorder_->positions();
     }
     /// Keeps the lists' memory, for the next frames.

@@ -5,6 +5,7 @@
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +27,14 @@ public:
         bool any = false;
         for_each_word([&any](std::size_t, std::uint64_t bits) { any |= bits != 0; });
         return !any;
+    }
+    /// How many there are. Linear like empty().
+    std::size_t count() const noexcept {
+        std::size_t count = 0;
+        for_each_word([&count](std::size_t, std::uint64_t bits) {
+            count += static_cast<std::size_t>(std::popcount(bits));
+        });
+        return count;
     }
     bool contains(std::size_t number) const noexcept { return (words_[number / 64] & bit(number)) != 0; }
 

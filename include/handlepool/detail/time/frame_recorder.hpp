@@ -2,8 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/bit_runs.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/marks/mark_set.hpp>
 #include <handlepool/detail/marks/store_watch.hpp>
@@ -13,6 +15,7 @@
 #include <handlepool/memory_use.hpp>
 #include <handlepool/time/frame_record.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,12 +30,16 @@ namespace handlepool::detail {
 ///            │ a g c e h │            from the smallest size in the frame on: survivors that went, newborns
 ///                ▲   ▲ ▲ · ·
 ///  stable      bits of promoted objects that differ, and holes
-///
-///            old side: who was there, ended or moved?     new side: who is there, moved here or born?
 /// ```
 ///
 /// An object is known by its slot, because a slot that has an object when a frame begins has no other before
-/// that one ends: so *ended* slots, a bit for each, tell what became of those that were there.
+/// that one ends. *Told* are the slots of the objects that records have told of so far, and *ended* those
+/// whose object has ended in this frame, a bit for each:
+///
+/// ```
+///  at a candidate   who was there   ended: destroyed      else: moved, to where its slot says
+///                   who is there    told, not ended: moved here      else: born, if it is alive
+/// ```
 ///
 /// The gate is closed whenever it is used, except for marks.
 template <class Parts, class Handle>
@@ -50,23 +57,19 @@ public:
     using record_type = frame_record<Handle>;
     using notes_type = frame_notes<policy>;
 
-    /// `positions` of the store at the most. Throws reservation_failed.
+    /// The objects of the store are told already. Throws reservation_failed.
     frame_recorder(const allocation_label& what_for, const parts_type& parts)
         : owners_(what_for.part(" owners"), most_positions(parts), parts.geometry.capacity),
+          promoted_(what_for.part(" promoted"), groups_of(most_positions(parts)), 0),
           edits_(what_for.part(" edits"), parts.geometry.slot_limit),
+          told_(what_for.part(" told slots"), parts.geometry.slot_limit),
           ended_(what_for.part(" ended slots"), parts.geometry.slot_limit),
           candidates_(what_for.part(" candidates"), most_positions(parts)),
-          edited_(what_for.part(" edited positions"), most_positions(parts)),
-          promoted_(what_for.part(" promoted"), placement::stable ? groups_of(most_positions(parts)) : 0, 0) {
-        if constexpr (placement::stable) {
-            for_changed_places(parts, [](std::size_t) {});
-        }
-        positions_ = placement::positions(parts);
-        lowest_size_ = positions_;
-        for (std::size_t i = 0; i != positions_; ++i) {
-            owners_[i] = handle_at(parts, i);
-            known_ += owners_[i] != 0 ? 1U : 0U;
-        }
+          edited_(what_for.part(" edited positions"), most_positions(parts)) {
+        const std::size_t positions = placement::positions(parts);
+        candidates_.insert_range(0, positions);
+        for_changed_places(parts, [](std::size_t) {});
+        take_over(parts);
     }
 
     static std::size_t most_positions(const parts_type& parts) noexcept {
@@ -83,54 +86,28 @@ public:
         ++ended_count_;
         const location where = parts.table.location_of(slot);
         if constexpr (placement::stable) {
-            candidates_.insert(raw(parts.objects.nursery_position_of(where)));
+            note_hole(raw(parts.objects.nursery_position_of(where)));
         } else if (parts.objects.is_dense(where)) {
-            candidates_.insert(raw(where));
+            note_hole(raw(where));
             note_size(parts.objects.size());
         }
     }
 
-    /// Writes what the frame did to an empty record, and to an empty set which positions were written. Throws
-    /// std::bad_alloc; then end_frame() takes the record for lost.
-    void write(const parts_type& parts, const notes_type& notes, record_type& record, set_type& written) {
+    /// Writes what the frame did to an empty record, and to an empty set which positions were written; then
+    /// begins the next frame. Returns false if there was no memory for the record: it is empty then, and what
+    /// it should have told is taken for told.
+    bool end_frame(const parts_type& parts, const notes_type& notes, record_type& record,
+                   set_type& written) noexcept {
         look_for_candidates(parts, notes);
         look_for_edits(parts);
-        record.reset = notes.reset;
-        write_old_side(parts, record, written);
-        record.cleared = known_ != 0 && record.destroyed.size() == known_;
-        write_new_side(parts, record, written);
-        edited_.for_each([&](std::size_t position) {
-            // One that no record has told of is not told of now either. At candidates it was left out
-            // already.
-            const value_type handle = handle_at(parts, position);
-            if (candidates_.contains(position) || was_at(position, slot_of(handle))) {
-                record.edited.push_back({Handle::from_value(handle), number(position)});
-                written.insert(position);
-            }
-        });
-        record.never_seen = ended_count_ - record.destroyed.size();
-        record.size = known_ - record.destroyed.size() + record.born.size();
-        record.reordered = reordered_;
-    }
-
-    /// Begins the next frame with the owners that the record tells; with those of the store, if it is null.
-    void end_frame(const parts_type& parts, const record_type* record) noexcept {
-        if (record != nullptr) {
-            take_over(*record);
+        const bool has_memory = capture_exception([&] { reserve(notes, record); }) == nullptr;
+        if (has_memory) {
+            write(parts, notes, record, written);
         } else {
-            candidates_.for_each([&](std::size_t position) {
-                known_ -= owners_[position] != 0 ? 1U : 0U;
-                owners_[position] = position < placement::positions(parts) ? handle_at(parts, position) : 0;
-                known_ += owners_[position] != 0 ? 1U : 0U;
-            });
+            take_over(parts);
         }
-        positions_ = placement::positions(parts);
-        lowest_size_ = positions_;
-        ends_at_size_ = 0;
-        candidates_.clear();
-        edited_.clear();
-        ended_.clear();
-        ended_count_ = 0;
+        begin_frame(parts);
+        return has_memory;
     }
 
     /// Of the store, when the last frame ended.
@@ -152,11 +129,12 @@ private:
     }
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
-    /// The handle of the object at a position, dead or alive; zero in a hole.
-    static value_type handle_at(const parts_type& parts, std::size_t position) noexcept {
-        const slot_index slot = placement::owner_of(parts, position);
-        return slot == slot_index::none ? 0 : handle_in(parts, slot);
+    /// The slot of the object at a position, or none.
+    static slot_index owner_of(const parts_type& parts, std::size_t position) noexcept {
+        return position < placement::positions(parts) ? placement::owner_of(parts, position)
+                                                      : slot_index::none;
     }
+    /// The handle of the slot's object, dead or alive.
     static value_type handle_in(const parts_type& parts, slot_index slot) noexcept {
         return parts.table.handle_of(slot, parts.table.last_object(parts.table.tag_relaxed(slot)));
     }
@@ -170,9 +148,11 @@ private:
         if constexpr (placement::stable) {
             position = raw(parts.objects.nursery_position_of(where));
         }
-        return position < placement::positions(parts) && placement::owner_of(parts, position) == slot
-                   ? position
-                   : nowhere;
+        return owner_of(parts, position) == slot ? position : nowhere;
+    }
+    void note_hole(std::size_t position) noexcept {
+        prefetch(owners_.data(), position); // for the end of the frame
+        candidates_.insert(position);
     }
     /// An object of a dense store of this size ends: under exclusive access the last one fills its hole at
     /// once, and others may come before the frame ends. So the smallest size is noted, or one below it.
@@ -184,7 +164,7 @@ private:
 
     static slot_index slot_of(value_type handle) noexcept { return slot_table<config>::slot_of(handle); }
 
-    void look_for_candidates(const parts_type& parts, const notes_type& notes) {
+    void look_for_candidates(const parts_type& parts, const notes_type& notes) noexcept {
         const std::size_t positions = placement::positions(parts);
         if constexpr (placement::stable) {
             for_changed_places(parts, [this](std::size_t place) { candidates_.insert(place); });
@@ -195,7 +175,6 @@ private:
             }
             candidates_.insert_range(first, greatest(positions, positions_));
             candidates_.insert_all(notes.moved);
-            reordered_ = !notes.moved.empty();
         }
         notes.revoked.for_each([&](std::size_t slot) {
             const std::size_t position = position_of(parts, slot_index{number(slot)});
@@ -215,110 +194,166 @@ private:
     /// Calls `visit(place)` for each place whose bit has changed since the last time.
     template <class Visit>
     void for_changed_places(const parts_type& parts, Visit visit) {
-        const std::size_t last = greatest(groups_of(placement::positions(parts)), groups_of(positions_));
-        for (std::size_t group = 0; group != last; ++group) {
-            const std::uint64_t now = parts.newborns.promoted_places()[group];
-            const std::uint64_t before = promoted_[group];
-            if (now != before) {
-                for_each_bit(group * placement::places::group_size, now ^ before, visit);
-                promoted_[group] = now;
+        if constexpr (placement::stable) {
+            const std::size_t last = greatest(groups_of(placement::positions(parts)), groups_of(positions_));
+            for (std::size_t group = 0; group != last; ++group) {
+                const std::uint64_t now = parts.newborns.promoted_places()[group];
+                const std::uint64_t before = promoted_[group];
+                if (now != before) {
+                    for_each_bit(group * placement::places::group_size, now ^ before, visit);
+                    promoted_[group] = now;
+                }
             }
         }
     }
 
-    void look_for_edits(const parts_type& parts) {
+    void look_for_edits(const parts_type& parts) noexcept {
         edits_.take([&](std::size_t slot) {
             const std::size_t position = position_of(parts, slot_index{number(slot)});
-            if (position != nowhere) {
+            if (position != nowhere && is_told(slot_index{number(slot)})) {
                 edited_.insert(position);
             }
         });
     }
+    /// Whether the object that the slot has now was told of in an earlier frame.
+    bool is_told(slot_index slot) const noexcept {
+        return told_.contains(raw(slot)) && !ended_.contains(raw(slot));
+    }
 
-    /// What became of those that were at the candidates.
-    void write_old_side(const parts_type& parts, record_type& record, set_type& written) {
+    /// Room in each list for all that may be written to it. Throws std::bad_alloc.
+    void reserve(const notes_type& notes, record_type& record) const {
+        const std::size_t candidates = candidates_.count();
+        record.born.reserve(candidates);
+        record.destroyed.reserve(candidates);
+        record.moved.reserve(candidates);
+        record.renamed.reserve(notes.revoked.count());
+        record.edited.reserve(edited_.count());
+    }
+
+    void write(const parts_type& parts, const notes_type& notes, record_type& record,
+               set_type& written) noexcept {
+        const std::size_t told_before = told_count_;
         candidates_.for_each([&](std::size_t position) {
-            const value_type before = position < positions_ ? owners_[position] : 0;
-            if (before == 0) {
+            const value_type before = owners_[position];
+            const slot_index now = owner_of(parts, position);
+            if (before != 0 && slot_of(before) == now && !ended_.contains(raw(now))) {
+                owners_[position] = renamed(parts, notes, before, position, record);
                 return;
             }
-            if (ended_.contains(raw(slot_of(before)))) {
-                record.destroyed.push_back({Handle::from_value(before), number(position)});
-                return;
+            owners_[position] = 0;
+            if (before != 0) {
+                write_former(parts, before, position, record);
             }
-            const std::size_t now = position_of(parts, slot_of(before));
-            const value_type after = handle_in(parts, slot_of(before));
-            if (after != before) {
-                record.renamed.push_back(
-                    {Handle::from_value(before), Handle::from_value(after), number(now)});
-            }
-            if (now != position) {
-                record.moved.push_back({Handle::from_value(after), number(position), number(now)});
-                written.insert(now);
+            if (now != slot_index::none && !is_told(now)) {
+                write_newborn(parts, now, position, record);
+                written.insert(position);
             }
         });
-    }
-
-    /// Who is at the candidates now and was nowhere.
-    void write_new_side(const parts_type& parts, record_type& record, set_type& written) {
-        const std::size_t positions = placement::positions(parts);
-        candidates_.for_each([&](std::size_t position) {
-            const slot_index slot =
-                position < positions ? placement::owner_of(parts, position) : slot_index::none;
-            if (slot == slot_index::none || written.contains(position)) {
-                return; // a hole, or moved here
-            }
-            if (was_at(position, slot) && !ended_.contains(raw(slot))) {
-                return;
-            }
-            written.insert(position);
-            edited_.erase(position);
-            const tag_type tag = parts.table.tag_relaxed(slot);
-            if (layout::is_alive(tag)) {
-                record.born.push_back(
-                    {Handle::from_value(parts.table.handle_of(slot, tag)), number(position)});
-            }
-        });
-    }
-
-    /// Whether the slot's object was at a position when the last frame ended.
-    bool was_at(std::size_t position, slot_index slot) const noexcept {
-        return position < positions_ && owners_[position] != 0 && slot_of(owners_[position]) == slot;
-    }
-
-    void take_over(const record_type& record) noexcept {
-        for (const auto& each : record.destroyed) {
-            owners_[each.position] = 0;
-        }
-        for (const auto& each : record.moved) {
-            owners_[each.from] = 0;
-        }
-        for (const auto& each : record.moved) {
+        for (auto& each : record.moved) {
+            each.handle = Handle::from_value(renamed(parts, notes, each.handle.value(), each.to, record));
             owners_[each.to] = each.handle.value();
+            written.insert(each.to);
         }
-        for (const auto& each : record.renamed) {
-            owners_[each.position] = each.after.value();
+        finish(record, told_before);
+        record.reset = notes.reset;
+        record.reordered = !notes.moved.empty();
+        edited_.for_each([&](std::size_t position) {
+            record.edited.push_back({Handle::from_value(owners_[position]), number(position)});
+            written.insert(position);
+        });
+    }
+    /// What became of the object that was at a position.
+    void write_former(const parts_type& parts, value_type handle, std::size_t position,
+                      record_type& record) noexcept {
+        if (ended_.contains(raw(slot_of(handle)))) {
+            record.destroyed.push_back({Handle::from_value(handle), number(position)});
+        } else {
+            record.moved.push_back(
+                {Handle::from_value(handle), number(position), number(position_of(parts, slot_of(handle)))});
+        }
+    }
+    /// Tells of an object that came to a position, unless it is dead already.
+    void write_newborn(const parts_type& parts, slot_index slot, std::size_t position,
+                       record_type& record) noexcept {
+        const tag_type tag = parts.table.tag_relaxed(slot);
+        if (layout::is_alive(tag)) {
+            owners_[position] = parts.table.handle_of(slot, tag);
+            record.born.push_back({Handle::from_value(owners_[position]), number(position)});
+        }
+    }
+    /// The handle by which an object is told of from here on, which was told of by this one.
+    value_type renamed(const parts_type& parts, const notes_type& notes, value_type before,
+                       std::size_t position, record_type& record) noexcept {
+        const slot_index slot = slot_of(before);
+        if (!notes.revoked.contains(raw(slot))) {
+            return before;
+        }
+        const value_type after = handle_in(parts, slot);
+        if (after != before) {
+            record.renamed.push_back(
+                {Handle::from_value(before), Handle::from_value(after), number(position)});
+        }
+        return after;
+    }
+    void finish(record_type& record, std::size_t told_before) noexcept {
+        for (const auto& each : record.destroyed) {
+            told_.erase(raw(slot_of(each.handle.value())));
         }
         for (const auto& each : record.born) {
-            owners_[each.position] = each.handle.value();
+            told_.insert(raw(slot_of(each.handle.value())));
         }
-        known_ = record.size;
+        told_count_ = told_before - record.destroyed.size() + record.born.size();
+        record.size = told_count_;
+        record.cleared = told_before != 0 && record.destroyed.size() == told_before;
+        record.never_seen = ended_count_ - record.destroyed.size();
+        std::sort(record.renamed.begin(), record.renamed.end(),
+                  [](const auto& one, const auto& other) { return one.position < other.position; });
     }
 
-    typename policy::template array<value_type> owners_; // the handles of those that were at each position
-    mark_set<policy> edits_;                             // slots
-    set_type ended_;                                     // slots
-    set_type candidates_;                                // positions
-    set_type edited_;                                    // positions
-    typename policy::template array<typename policy::template plain<std::uint64_t>>
-        promoted_;                 // of a stable pool, the bits of each group then
+    /// Takes who is at the candidates for told.
+    void take_over(const parts_type& parts) noexcept {
+        candidates_.for_each([&](std::size_t position) {
+            if (const value_type before = owners_[position]; before != 0) {
+                told_.erase(raw(slot_of(before)));
+                --told_count_;
+            }
+        });
+        candidates_.for_each([&](std::size_t position) {
+            const slot_index now = owner_of(parts, position);
+            owners_[position] = now == slot_index::none ? 0 : handle_in(parts, now);
+            if (now != slot_index::none) {
+                told_.insert(raw(now));
+                ++told_count_;
+            }
+        });
+    }
+
+    void begin_frame(const parts_type& parts) noexcept {
+        positions_ = placement::positions(parts);
+        lowest_size_ = positions_;
+        ends_at_size_ = 0;
+        ended_count_ = 0;
+        candidates_.clear();
+        edited_.clear();
+        ended_.clear();
+    }
+
+    template <class Value>
+    using array = typename policy::template array<typename policy::template plain<Value>>;
+
+    array<value_type> owners_;      // of each position, the handle by which its object was told of, or zero
+    array<std::uint64_t> promoted_; // of a stable pool, the bits of each group when the last frame ended
+    mark_set<policy> edits_;        // slots
+    set_type told_;                 // slots
+    set_type ended_;                // slots
+    set_type candidates_;           // positions
+    set_type edited_;               // positions
+    std::size_t told_count_ = 0;
+    std::size_t ended_count_ = 0;
     std::size_t positions_ = 0;    // when the last frame ended
     std::size_t lowest_size_ = 0;  // of a dense store, since then
     std::size_t size_seen_ = 0;    // of a dense store, by the last object that ended
-    std::size_t ends_at_size_ = 0; // and by how many others
-    std::size_t known_ = 0;        // objects that there were then
-    std::size_t ended_count_ = 0;
-    bool reordered_ = false;
+    std::size_t ends_at_size_ = 0; // and by how many before it
 };
 
 } // namespace handlepool::detail
