@@ -158,7 +158,7 @@ private:
         return slot == slot_index::none ? 0 : handle_in(parts, slot);
     }
     static value_type handle_in(const parts_type& parts, slot_index slot) noexcept {
-        return parts.table.handle_of(slot, parts.table.last_object(parts.table.tag_relaxed(slot)));
+        return parts.table.handle_of(slot, parts.table.last_object(parts.table.tag_to_note(slot)));
     }
     /// The position of the slot's object, if it is in the store.
     static std::size_t position_of(const parts_type& parts, slot_index slot) noexcept {
@@ -273,7 +273,7 @@ private:
             }
             written.insert(position);
             edited_.erase(position);
-            const tag_type tag = parts.table.tag_relaxed(slot);
+            const tag_type tag = parts.table.tag_to_note(slot);
             if (layout::is_alive(tag)) {
                 record.born.push_back(
                     {Handle::from_value(parts.table.handle_of(slot, tag)), number(position)});
