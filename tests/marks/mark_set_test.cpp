@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 #include <handlepool/detail/marks/mark_set.hpp>
-#include <handlepool/detail/marks/store_watch.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gmock/gmock.h>
@@ -69,37 +68,6 @@ TEST(mark_set, what_is_marked_while_marks_are_taken_comes_then_or_later) {
     for (std::size_t number = 0; number != count; ++number) {
         ASSERT_EQ(seen[number], written[number].load()) << number;
     }
-}
-
-TEST(store_watch, notes_only_while_it_is_on) {
-    detail::store_watch<default_policy> watch;
-    watch.note_revoked(detail::slot_index{3});
-    watch.note_moved(detail::dense_position{4});
-    watch.note_reset();
-    EXPECT_EQ(watch.memory(), memory_use());
-    watch.turn_on("test", 100, 100);
-    const auto told = [&watch] {
-        std::vector<std::size_t> numbers;
-        watch.end_frame([&](const detail::frame_notes<default_policy>& notes) {
-            notes.revoked.for_each([&](std::size_t slot) { numbers.push_back(slot); });
-            notes.moved.for_each([&](std::size_t position) { numbers.push_back(1'000 + position); });
-            if (notes.reset) {
-                numbers.push_back(2'000);
-            }
-        });
-        return numbers;
-    };
-    EXPECT_THAT(told(), IsEmpty());
-    watch.note_revoked(detail::slot_index{3});
-    watch.note_moved(detail::dense_position{4});
-    watch.note_moved(detail::dense_position{99});
-    watch.note_reset();
-    EXPECT_THAT(told(), ElementsAre(3, 1'004, 1'099, 2'000));
-    EXPECT_THAT(told(), IsEmpty());
-    watch.turn_off();
-    watch.note_revoked(detail::slot_index{3});
-    watch.turn_on("test", 100, 100);
-    EXPECT_THAT(told(), IsEmpty());
 }
 
 } // namespace

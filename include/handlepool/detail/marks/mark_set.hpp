@@ -10,8 +10,8 @@
 
 namespace handlepool::detail {
 
-/// Numbers that any thread may mark, and that one thread takes in ascending order. Marks are bytes, which are
-/// stored without an exchange; a byte for each 64 of them says where to look, and one for each 64 of those:
+/// Numbers that any thread may mark, and that one thread takes in ascending order. Marks are bytes; a byte
+/// for each 64 of them says where to look, and one for each 64 of those:
 ///
 /// ```
 ///   mark(70)    regions   1 0 …                       take() visits 70, and leaves nothing
@@ -30,8 +30,8 @@ public:
           groups_(what_for.part(" groups of marks"), whole_groups(whole_groups(limit)) * group_size, 0),
           regions_(what_for.part(" regions of marks"), whole_groups(whole_groups(limit)), 0) {}
 
-    /// Marks a number, for a thread whose writes are ordered before take(). Wait-free; writes only where
-    /// there is no mark.
+    /// Marks a number, for a thread whose writes are ordered before take(). Wait-free, without an exchange;
+    /// writes only where there is no mark.
     void mark(std::size_t number) noexcept {
         // Relaxed: the caller is ordered with who takes the marks.
         set_relaxed(marks_[number]);
@@ -40,13 +40,14 @@ public:
     }
     /// Marks a number, at any time, also while marks are taken: the thread that takes the mark sees what the
     /// calling thread did before. Wait-free; always writes, because a mark that is there may have been taken
-    /// already.
+    /// already. Exchanges: who takes the mark of several threads sees what each of them did before.
     void mark_at_any_time(std::size_t number) noexcept {
         // (50) release: pairs with (51), for what the calling thread did before
-        marks_[number].store(1, std::memory_order::release);
-        // (52) release: pairs with (53), for the mark and then for its group
-        groups_[number / group_size].store(1, std::memory_order::release);
-        regions_[number / region_size].store(1, std::memory_order::release); // (52)
+        marks_[number].exchange(1, std::memory_order::release);
+        // (52) release: pairs with (53), for the mark
+        groups_[number / group_size].exchange(1, std::memory_order::release);
+        // (52) release: pairs with (53), for the group
+        regions_[number / region_size].exchange(1, std::memory_order::release);
     }
 
     /// Takes all marks: calls `visit(number)` for each, in ascending order. One thread at a time. Linear in

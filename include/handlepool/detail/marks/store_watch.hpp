@@ -31,8 +31,8 @@ template <class Policy>
 class store_watch {
 public:
     bool is_on() const noexcept {
-        // (54) acquire: pairs with (55), for the sets
-        return on_.load(std::memory_order::acquire);
+        // (54) seq_cst: a revoke whose tag (37) is not seen by (56) sees (55); and acquire, for the sets
+        return on_.load(std::memory_order::seq_cst);
     }
 
     /// Begins to watch a pool of so many slots and positions of a dense store. While the gate is closed.
@@ -43,11 +43,16 @@ public:
             moved_.emplace(pool.part(" marks of sorted positions"), positions);
             notes_.emplace(pool, slots, positions);
         }
-        // (55) release: pairs with (54)
-        on_.store(true, std::memory_order::release);
+        // (55) seq_cst: precedes (56), see (54); and release, for the sets
+        on_.store(true, std::memory_order::seq_cst);
     }
-    /// While the gate is closed.
-    void turn_off() noexcept { on_.store(false, std::memory_order::relaxed); }
+    /// While the gate is closed. Forgets what was noted, so that who turns it on again is not told of it.
+    void turn_off() noexcept {
+        on_.store(false, std::memory_order::relaxed);
+        revoked_->take([](std::size_t) {});
+        moved_->take([](std::size_t) {});
+        notes_->reset = false;
+    }
 
     /// Any thread, at any time: the object of this slot has another handle now. Wait-free.
     void note_revoked(slot_index slot) noexcept {

@@ -124,9 +124,9 @@ public:
             return 0;
         }
         const slot_index slot = slot_of(handle);
-        // (37) acquire: pairs with (1), like (3). A read-modify-write: what the publishing store carries, a
-        // load of the new tag gets by the release sequence.
-        return slots_[raw(slot)].tag.compare_exchange_strong(tag, revoked(tag), std::memory_order::acquire,
+        // (37) seq_cst: precedes (54), see (56); and acquire: pairs with (1), like (3). A read-modify-write:
+        // what the publishing store carries, a load of the new tag gets by the release sequence.
+        return slots_[raw(slot)].tag.compare_exchange_strong(tag, revoked(tag), std::memory_order::seq_cst,
                                                              std::memory_order::relaxed)
                    ? handle_of(slot, revoked(layout::tag_of(handle)))
                    : 0;
@@ -226,6 +226,13 @@ public:
     /// The slot's tag as another access has made it visible already.
     tag_type tag_relaxed(slot_index slot) const noexcept {
         return slots_[raw(slot)].tag.load(std::memory_order::relaxed);
+    }
+
+    /// The same, for who notes whose handle it is and wants to hear of later revokes: after turn_on() of the
+    /// pool's store_watch.
+    tag_type tag_to_note(slot_index slot) const noexcept {
+        // (56) seq_cst: follows (55). A revoke (37) that it doesn't see finds the watch turned on (54).
+        return slots_[raw(slot)].tag.load(std::memory_order::seq_cst);
     }
 
     location location_of(slot_index slot) const noexcept {

@@ -136,7 +136,7 @@ private:
     }
     /// The handle of the slot's object, dead or alive.
     static value_type handle_in(const parts_type& parts, slot_index slot) noexcept {
-        return parts.table.handle_of(slot, parts.table.last_object(parts.table.tag_relaxed(slot)));
+        return parts.table.handle_of(slot, parts.table.last_object(parts.table.tag_to_note(slot)));
     }
     /// The position of the slot's object, if it is in the store.
     static std::size_t position_of(const parts_type& parts, slot_index slot) noexcept {
@@ -253,10 +253,10 @@ private:
             each.handle = Handle::from_value(renamed(parts, notes, each.handle.value(), each.to, record));
             owners_[each.to] = each.handle.value();
             written.insert(each.to);
+            record.reordered |= notes.moved.contains(each.to);
         }
         finish(record, told_before);
         record.reset = notes.reset;
-        record.reordered = !notes.moved.empty();
         edited_.for_each([&](std::size_t position) {
             record.edited.push_back({Handle::from_value(owners_[position]), number(position)});
             written.insert(position);
@@ -275,7 +275,7 @@ private:
     /// Tells of an object that came to a position, unless it is dead already.
     void write_newborn(const parts_type& parts, slot_index slot, std::size_t position,
                        record_type& record) noexcept {
-        const tag_type tag = parts.table.tag_relaxed(slot);
+        const tag_type tag = parts.table.tag_to_note(slot);
         if (layout::is_alive(tag)) {
             owners_[position] = parts.table.handle_of(slot, tag);
             record.born.push_back({Handle::from_value(owners_[position]), number(position)});
