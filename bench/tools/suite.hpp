@@ -11,6 +11,8 @@ namespace handlepool_bench {
 void register_one_thread(table& results, std::size_t rounds);
 /// One thread alone with a pool.
 void register_exclusive(table& results, std::size_t rounds);
+/// A pool that is followed over time.
+void register_changes(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);

@@ -89,6 +89,11 @@ table::table() {
          {},
          "≤ {:.1f} ×",
          "{:.2f} ×"},
+        at_most("a change_log: the first mark of an object in a frame, 100,000 alive", 4, 2, "≤ {} ns",
+                "{:.2f} ns"),
+        at_most("a change_log: another mark", 1.5, 0.5, "≤ {:.1f} ns", "{:.2f} ns"),
+        at_most("a change_log: its record, for each object that came or went, 100,000 alive", 3, 1.5,
+                "≤ {:.1f} ns", "{:.1f} ns"),
         // An exchange for each erase, and two moves of each object: see docs/inside/figures.md. One thread
         // alone has exclusive access instead.
         {churn + "1,000 alive", row::better::lower, 6, {}, "≤ {} ×", "{:.2f} ×"},

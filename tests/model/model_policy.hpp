@@ -36,8 +36,6 @@ public:
         variable_({"", "plain", 0}).store(value);
         return *this;
     }
-    model_plain& operator|=(T value) { return *this = static_cast<T>(*this) | value; }
-    model_plain& operator&=(T value) { return *this = static_cast<T>(*this) & value; }
     T operator++(int) {
         const T before = *this;
         *this = before + 1;

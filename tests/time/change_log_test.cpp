@@ -317,7 +317,9 @@ TEST_F(change_log_test, frames_to_come_are_refused) {
     EXPECT_EQ(message_of<std::out_of_range>([this] { static_cast<void>(log_.changes_since(2)); }), message);
     EXPECT_EQ(message_of<std::out_of_range>([this] { static_cast<void>(log_.upload_ranges(2)); }), message);
     EXPECT_EQ(message_of<std::invalid_argument>([this] { const log_type none(pool_, {.frames = 0}); }),
-              "change_log of pool 'numbers': frames is 0, and must be 1 at least");
+              "change_log of pool 'numbers': frames is 0, and must be 1 to 65536");
+    EXPECT_EQ(message_of<std::invalid_argument>([this] { const log_type none(pool_, {.frames = 65'537}); }),
+              "change_log of pool 'numbers': frames is 65537, and must be 1 to 65536");
 }
 
 TEST_F(change_log_test, positions_of_objects) {
@@ -374,6 +376,63 @@ TEST_F(change_log_test, the_last_log_that_goes_leaves_the_pool_as_it_was) {
     own.reset();
     EXPECT_FALSE(log.attached());
     EXPECT_EQ(log.frame(), 0U);
+    EXPECT_EQ(message_of<std::out_of_range>([&] { static_cast<void>(log.changes_since(1)); }),
+              "change_log of pool 'own': frame 1 has not ended; the last one that has is 0");
+}
+
+TEST_F(change_log_test, known_objects_are_those_that_were_told_of) {
+    std::vector<std::pair<handle_type, std::size_t>> known;
+    const auto look = [&] {
+        known.clear();
+        log_.for_each_known(
+            [&](handle_type handle, std::size_t position) { known.emplace_back(handle, position); });
+    };
+    pool_.erase(handles_[1]);
+    const auto second = pool_.revoke(handles_[0]);
+    pool_.erase(pool_.emplace(8));
+    look();
+    EXPECT_THAT(known, ElementsAre(std::pair(handles_[0], 0), std::pair(handles_[1], 1),
+                                   std::pair(handles_[2], 2), std::pair(handles_[3], 3)));
+    pool_.compact_some(2); // destroys one, and takes a dead newborn in
+    EXPECT_EQ(pool_.items().size(), 4U);
+    look();
+    EXPECT_THAT(known,
+                ElementsAre(std::pair(second, 0), std::pair(handles_[2], 2), std::pair(handles_[3], 3)));
+    EXPECT_EQ(last().size, 3U);
+}
+
+using change_log_death_test = change_log_test;
+
+TEST_F(change_log_death_test, a_checked_build_names_what_has_changed_without_a_mark) {
+    if constexpr (detail::checked) {
+        const auto change = [this] {
+            pool_[handles_[2]] = 7;
+            pool_.compact();
+        };
+        EXPECT_DEATH(change(), "pool 'numbers': #" + std::to_string(handles_[2].index()) + " generation " +
+                                   std::to_string(handles_[2].generation()) +
+                                   " has changed without a mark in the change_log that is to tell of it");
+        EXPECT_DEATH(log_.mark_at(4),
+                     "pool 'numbers': mark_at\\(\\) of a change_log was given a position that the "
+                     "store doesn't have");
+    }
+    pool<int> unmarked({.name = "unmarked", .capacity = 10});
+    const change_log log(unmarked, {.check_marks = false});
+    const auto object = unmarked.emplace(1);
+    unmarked.compact();
+    unmarked[object] = 2;
+    unmarked.compact();
+    EXPECT_TRUE(log.changes_since(1)->front().empty());
+}
+
+TEST_F(change_log_death_test, what_moved_or_was_marked_may_have_changed) {
+    *log_.edit(handles_[0]) = 7;
+    pool_.compact();
+    pool_[handles_[3]] = 8; // it moves
+    pool_.erase(handles_[1]);
+    pool_.compact();
+    pool_.compact();
+    EXPECT_EQ(log_.frame(), 4U);
 }
 
 TEST(change_log_pools, rows) {
@@ -413,6 +472,25 @@ TEST(change_log_pools, objects_of_run_time_types) {
     };
     EXPECT_EQ(follow(dense), std::pair(std::size_t{0}, std::size_t{1}));
     EXPECT_EQ(follow(stable), std::pair(std::size_t{1}, std::size_t{0}));
+}
+
+TEST(change_log_pools, places_of_a_pool_that_was_there_before_its_log) {
+    stable_pool<int> numbers({.name = "numbers", .capacity = 200});
+    std::vector<handle<int>> handles;
+    numbers.emplace_n(150, std::back_inserter(handles), 1);
+    numbers.compact();
+    change_log log(numbers);
+    numbers.reset();
+    EXPECT_EQ(log.changes_since(0)->front().destroyed.size(), 150U);
+    handles.clear();
+    numbers.emplace_n(150, std::back_inserter(handles), 2);
+    numbers.compact();
+    EXPECT_EQ(log.changes_since(1)->front().born.size(), 150U);
+    log.mark(handles[7]);
+    numbers.compact();
+    EXPECT_THAT(log.upload_ranges(2),
+                Optional(ElementsAre(position_range{log.position_of(handles[7]).value(),
+                                                    log.position_of(handles[7]).value() + 1})));
 }
 
 TEST(change_log_pools, a_service_tells_of_its_frames_also_where_nothing_happens) {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/contract.hpp>
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/frame_recorder.hpp>
+#include <handlepool/detail/time/mark_check.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/scoped_hook.hpp>
@@ -21,14 +26,20 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace handlepool {
 
 /// What a change_log keeps.
 struct change_log_options {
-    /// The frames whose records are kept: readers that are further behind find a gap.
+    /// The frames whose records are kept, 1 to 65,536: readers that are further behind find a gap.
     std::size_t frames = 8;
+
+    /// A checked build ends the program when an object has changed in a frame that was not marked: it hashes
+    /// the bytes of all objects that consist of bytes, at the end of each frame. Off, for objects of which
+    /// not every change is to be told.
+    bool check_marks = true;
 };
 
 /// Positions from `first` to before `last`.
@@ -60,12 +71,18 @@ struct position_range {
 ///     } else { ... }                                   // upload all
 ///     seen = log.frame();
 ///
-/// A frame ends with compact(), try_compact(), compact_some(), a compaction of the pool's service, drain(),
-/// reset(), or exclusive access. What is in which list of a record, frame_record says.
+/// A frame ends with compact(), try_compact(), compact_some(), a compaction of the pool's service, drain() or
+/// reset(). All that happens under exclusive access is one frame, which ends with it, or with compact(). What
+/// is in which list of a record, frame_record says.
 ///
-/// The log and the pool may be destroyed in either order. A pool may have any number of logs; one without any
-/// pays nothing. The compactions of a pool with a log call it for each object that they destroy, as they do
-/// for attached containers. If there is no memory for a record, its frame is lost, and readers find a gap.
+/// A reader that finds a gap begins anew: for_each_known() gives the objects that the records have told of.
+///
+/// The log and the pool may be destroyed in either order; when the pool has gone, frame(), oldest(),
+/// changes_since() and upload_ranges() are left. A pool may have any number of logs, each with marks of its
+/// own. Its compactions call a log for each object that they destroy, in the compacting thread, as they do
+/// for attached containers; those of a stable pool also look at a word for each of its groups. A pool without
+/// a log pays a look at a flag when it is sorted, for a revoke and for a compaction. If there is no memory
+/// for a record, its frame is lost, and readers find a gap; a program without exceptions ends.
 ///
 /// Threads: edit(), mark() and mark_at() may be called by any thread within the frame contract: no compaction
 /// runs meanwhile, as with pointers to objects. All else may be called by any number of threads between two
@@ -85,12 +102,13 @@ public:
     using record_type = frame_record<handle_type>;
 
     /// Follows the pool from here on; its frame is 0 now. Subject to the same rules as on_destroy() of the
-    /// pool. Linear in the objects. Throws what that throws, std::invalid_argument if no frame is to be kept,
-    /// reservation_failed and std::bad_alloc; then nothing has changed.
-    explicit change_log(Pool& pool, change_log_options options = {}) : pool_(pool) {
-        if (options.frames == 0) {
-            detail::throw_exception(std::invalid_argument("change_log of pool '" + pool.name() +
-                                                          "': frames is 0, and must be 1 at least"));
+    /// pool. Linear in the objects. Throws what that throws, std::invalid_argument for a number of frames
+    /// that no log can keep, reservation_failed and std::bad_alloc; then nothing has changed.
+    explicit change_log(Pool& pool, change_log_options options = {}) : pool_(pool), name_(pool.name()) {
+        if (options.frames == 0 || options.frames > most_frames) {
+            detail::throw_exception(std::invalid_argument("change_log of " + detail::quoted_pool(name_) +
+                                                          ": frames is " + std::to_string(options.frames) +
+                                                          ", and must be 1 to 65536"));
         }
         core_type& core = detail::pool_access::pool_of(pool);
         deaths_ = core.add_destroy_hook([this](auto handle, auto) { end(handle); }, hook_order::late);
@@ -128,11 +146,15 @@ public:
     }
 
     /// Marks the object at a position of the dense store, for loops over items(). The position must be below
-    /// the number of items.
+    /// the number of items, which only a checked build verifies.
     /// Progress: wait-free, constant.
     void mark_at(std::size_t position) noexcept
         requires requires(const Pool& pool) { pool.handle_at(0); }
     {
+        if constexpr (detail::checked) {
+            detail::expects(position < parts_->objects.size(), name_,
+                            "mark_at() of a change_log was given a position that the store doesn't have");
+        }
         recorder_->mark(parts_->objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)}));
     }
 
@@ -181,8 +203,20 @@ public:
         return ranges;
     }
 
+    /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
+    /// it, in ascending order of positions: what a reader begins with that has found a gap. Some may have
+    /// been erased, which the next records tell. Linear in the positions. Throws what `visit` throws.
+    template <class Visit>
+    void for_each_known(Visit visit) const {
+        for (std::size_t position = 0; position != positions_; ++position) {
+            if (const handle_type handle = recorder_->told_at(position)) {
+                visit(handle, position);
+            }
+        }
+    }
+
     /// The position of an object of the store: that of the dense store, or of its place in a stable pool;
-    /// nothing when the handle is stale, or the object is in the store of no frame yet.
+    /// nothing when the handle is stale, or the object is not in the store yet.
     /// Progress: wait-free, constant.
     std::optional<std::size_t> position_of(handle_type handle) const noexcept {
         return pool_.contains(handle) ? recorder_->position_of(*parts_, handle.value()) : std::nullopt;
@@ -210,15 +244,16 @@ private:
         set_type written;
     };
     using recorder_type = detail::frame_recorder<parts_type, handle_type>;
+    using check_type = detail::mark_check<typename handle_type::element_type>;
 
     kept_frame& kept(std::uint64_t frame) noexcept { return *ring_[frame % ring_.size()]; }
     const kept_frame& kept(std::uint64_t frame) const noexcept { return *ring_[frame % ring_.size()]; }
 
     void require_ended(std::uint64_t seen) const {
         if (seen > frame_) {
-            detail::throw_exception(
-                std::out_of_range("change_log of pool '" + pool_.name() + "': frame " + std::to_string(seen) +
-                                  " has not ended; the last one that has is " + std::to_string(frame_)));
+            detail::throw_exception(std::out_of_range(
+                "change_log of " + detail::quoted_pool(name_) + ": frame " + std::to_string(seen) +
+                " has not ended; the last one that has is " + std::to_string(frame_)));
         }
     }
 
@@ -229,13 +264,14 @@ private:
     // ---- What the pool calls, while its gate is closed
 
     void begin(const parts_type& parts, const change_log_options& options) {
-        const auto what_for = detail::allocation_label::of_pool(pool_.name());
+        const auto what_for = detail::allocation_label::of_pool(name_);
         ring_.reserve(options.frames);
         for (std::size_t i = 0; i != options.frames; ++i) {
             ring_.push_back(std::make_unique<kept_frame>(what_for.part(" written positions"),
                                                          recorder_type::most_positions(parts)));
         }
         parts_ = &parts;
+        checks_marks_ = options.check_marks;
         recorder_.emplace(what_for.part(" change log"), parts);
         positions_ = recorder_->positions();
     }
@@ -254,6 +290,23 @@ private:
         oldest_ =
             is_kept ? std::max(oldest_, frame_ - std::min<std::uint64_t>(frame_, ring_.size())) : frame_;
         positions_ = recorder_->positions();
+        if constexpr (check_type::looks) {
+            if (checks_marks_) {
+                check_marks(parts, now.written);
+            }
+        }
+    }
+    void check_marks(const parts_type& parts, const set_type& written) noexcept {
+        const bool has_memory =
+            detail::capture_exception([&] {
+                marks_.end_frame(
+                    name_, positions_, [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
+                    [&](std::size_t at) { return written.contains(at); },
+                    [&](std::size_t at) { return recorder_->told_at(at); });
+            }) == nullptr;
+        if (!has_memory) {
+            marks_.forget();
+        }
     }
     /// Keeps the lists' memory, for the next frames.
     static void clear(record_type& record) noexcept {
@@ -268,9 +321,14 @@ private:
         record.reordered = false;
     }
 
+    static constexpr std::size_t most_frames = 65'536;
+
     Pool& pool_;
+    std::string name_; // for messages, also when the pool has gone
     const parts_type* parts_ = nullptr;
     std::optional<recorder_type> recorder_;
+    [[no_unique_address]] check_type marks_;
+    bool checks_marks_ = false;
     std::vector<std::unique_ptr<kept_frame>> ring_; // frame f at f % size
     std::uint64_t frame_ = 0;
     std::uint64_t oldest_ = 0;

@@ -20,7 +20,7 @@ namespace handlepool {
 /// | emplace, emplace_n, insert and their kin | `born` in the frame that takes the object into the store |
 /// | fulfill | the same; a reserved handle itself is in no list, nor is a cancelled one |
 /// | erase, erase_if, extract, drain, clear | `destroyed` in the frame that destroys the object |
-/// | an object that was born and ended before it came into the store of any frame | only counted |
+/// | an object that ended before a record could tell of its birth | only counted, in `never_seen` |
 /// | swap and pop, closing holes in order, sort, a part of a sort | `moved` |
 /// | revoke | `renamed`, unless the object was born in the same frame: then its last handle is in `born` |
 /// | clear | `destroyed`, and `cleared`, if no object of the frame before is left |
@@ -62,9 +62,9 @@ struct frame_record {
     std::vector<renamed_object> renamed;
     /// Objects that were marked as edited, and where they are now.
     std::vector<placed> edited;
-    /// Objects that ended and were in the store of no frame.
+    /// Objects that ended and whose birth no record had told.
     std::size_t never_seen = 0;
-    /// Objects in the store now.
+    /// Objects that there are now, by the records: those that were born and not destroyed.
     std::size_t size = 0;
     bool cleared = false;   ///< there were objects, and none of them is left
     bool reset = false;     ///< reset() was called

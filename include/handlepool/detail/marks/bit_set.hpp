@@ -39,8 +39,8 @@ public:
     bool contains(std::size_t number) const noexcept { return (words_[number / 64] & bit(number)) != 0; }
 
     void insert(std::size_t number) noexcept {
-        words_[number / 64] |= bit(number);
-        groups_[number / 4096] |= bit(number / 64);
+        words_[number / 64] = words_[number / 64] | bit(number);
+        groups_[number / 4096] = groups_[number / 4096] | bit(number / 64);
     }
     /// Those from `first` to before `last`.
     void insert_range(std::size_t first, std::size_t last) noexcept {
@@ -49,7 +49,7 @@ public:
         }
         for (; first < last && last - first >= 64; first += 64) {
             words_[first / 64] = ~std::uint64_t{0};
-            groups_[first / 4096] |= bit(first / 64);
+            groups_[first / 4096] = groups_[first / 4096] | bit(first / 64);
         }
         for (; first < last; ++first) {
             insert(first);
@@ -57,11 +57,11 @@ public:
     }
     void insert_all(const bit_set& others) noexcept {
         others.for_each_word([this](std::size_t word, std::uint64_t bits) {
-            words_[word] |= bits;
-            groups_[word / 64] |= bit(word);
+            words_[word] = words_[word] | bits;
+            groups_[word / 64] = groups_[word / 64] | bit(word);
         });
     }
-    void erase(std::size_t number) noexcept { words_[number / 64] &= ~bit(number); }
+    void erase(std::size_t number) noexcept { words_[number / 64] = words_[number / 64] & ~bit(number); }
 
     void clear() noexcept {
         for (std::size_t group = 0; group != groups_in_use_; ++group) {
@@ -79,7 +79,8 @@ public:
     }
 
     /// Calls `visit(first, last)` for each run of those that are in any of the sets `at(0)` to
-    /// `at(count - 1)`, which have the same limit. Runs with fewer than `gap` numbers between them are one.
+    /// `at(count - 1)`, which have the same limit. Runs with no more than `gap` numbers between them
+    /// are one.
     template <class At, class Visit>
     static void for_each_joined_run(std::size_t count, At at, std::size_t gap, Visit visit) {
         std::size_t begin = 0;

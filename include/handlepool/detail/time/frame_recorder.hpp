@@ -70,6 +70,7 @@ public:
         candidates_.insert_range(0, positions);
         for_changed_places(parts, [](std::size_t) {});
         take_over(parts);
+        begin_frame(parts);
     }
 
     static std::size_t most_positions(const parts_type& parts) noexcept {
@@ -112,6 +113,13 @@ public:
 
     /// Of the store, when the last frame ended.
     std::size_t positions() const noexcept { return positions_; }
+
+    /// The object at a position that was told of, and its handle; null where there is none.
+    auto told_object_at(const parts_type& parts, std::size_t position) const noexcept {
+        return owners_[position] == 0 ? typename parts_type::pointer()
+                                      : parts.objects.at(placement::location_of(parts, position));
+    }
+    Handle told_at(std::size_t position) const noexcept { return Handle::from_value(owners_[position]); }
 
     /// The position of a living object, if it is in the store. Any thread.
     static std::optional<std::size_t> position_of(const parts_type& parts, value_type handle) noexcept {
