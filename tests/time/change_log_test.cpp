@@ -406,11 +406,11 @@ using change_log_death_test = change_log_test;
 TEST_F(change_log_death_test, a_checked_build_names_what_has_changed_without_a_mark) {
     if constexpr (detail::checked) {
         const auto change = [this] {
-            pool_[handles_[2]] = 7;
+            pool_[handles_[3]] = 7;
             pool_.compact();
         };
-        EXPECT_DEATH(change(), "pool 'numbers': #" + std::to_string(handles_[2].index()) + " generation " +
-                                   std::to_string(handles_[2].generation()) +
+        EXPECT_DEATH(change(), "pool 'numbers': #" + std::to_string(handles_[3].index()) + " generation " +
+                                   std::to_string(handles_[3].generation()) +
                                    " has changed without a mark in the change_log that is to tell of it");
         EXPECT_DEATH(log_.mark_at(4),
                      "pool 'numbers': mark_at\\(\\) of a change_log was given a position that the "
