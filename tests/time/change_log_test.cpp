@@ -6,7 +6,6 @@
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/raw_stable_pool.hpp>
-#include <handlepool/service.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/stable_pool.hpp>
 #include <handlepool/time/change_log.hpp>
@@ -491,20 +490,6 @@ TEST(change_log_pools, places_of_a_pool_that_was_there_before_its_log) {
     EXPECT_THAT(log.upload_ranges(2),
                 Optional(ElementsAre(position_range{log.position_of(handles[7]).value(),
                                                     log.position_of(handles[7]).value() + 1})));
-}
-
-TEST(change_log_pools, a_service_tells_of_its_frames_also_where_nothing_happens) {
-    service all;
-    auto& ships = all.add<pool<int>>("ships", {.capacity = 10});
-    change_log log(ships);
-    const auto ship = ships.emplace(1);
-    all.compact();
-    EXPECT_EQ(log.changes_since(0)->front().born.size(), 1U);
-    log.mark(ship);
-    all.compact();
-    EXPECT_EQ(log.changes_since(1)->front().edited.size(), 1U);
-    all.compact();
-    EXPECT_EQ(log.frame(), 3U);
 }
 
 TEST(change_log_pools, destructors_and_hooks_may_use_pool_and_log) {
