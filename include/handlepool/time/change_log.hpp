@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
@@ -17,7 +18,6 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/time/frame_record.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -197,7 +197,7 @@ public:
             [&](std::size_t i) -> const set_type& { return kept(seen + 1 + i).written; }, max_gap,
             [&](std::size_t first, std::size_t last) {
                 if (first < end) {
-                    ranges.push_back({first, std::min(last, end)});
+                    ranges.push_back({first, detail::least(last, end)});
                 }
             });
         return ranges;
@@ -287,8 +287,8 @@ private:
         clear(now.record);
         now.record.frame = frame_;
         const bool is_kept = recorder_->end_frame(parts, notes, now.record, now.written);
-        oldest_ =
-            is_kept ? std::max(oldest_, frame_ - std::min<std::uint64_t>(frame_, ring_.size())) : frame_;
+        const std::uint64_t before_kept = frame_ - detail::least<std::uint64_t>(frame_, ring_.size());
+        oldest_ = is_kept ? detail::greatest(oldest_, before_kept) : frame_;
         positions_ = recorder_->positions();
         if constexpr (check_type::looks) {
             if (checks_marks_) {

@@ -36,11 +36,11 @@ public:
         });
         return count;
     }
-    bool contains(std::size_t number) const noexcept { return (words_[number / 64] & bit(number)) != 0; }
+    bool contains(std::size_t number) const noexcept { return (words_[number / 64] & mask_of(number)) != 0; }
 
     void insert(std::size_t number) noexcept {
-        words_[number / 64] = words_[number / 64] | bit(number);
-        groups_[number / 4096] = groups_[number / 4096] | bit(number / 64);
+        words_[number / 64] = words_[number / 64] | mask_of(number);
+        groups_[number / 4096] = groups_[number / 4096] | mask_of(number / 64);
     }
     /// Those from `first` to before `last`.
     void insert_range(std::size_t first, std::size_t last) noexcept {
@@ -49,7 +49,7 @@ public:
         }
         for (; first < last && last - first >= 64; first += 64) {
             words_[first / 64] = ~std::uint64_t{0};
-            groups_[first / 4096] = groups_[first / 4096] | bit(first / 64);
+            groups_[first / 4096] = groups_[first / 4096] | mask_of(first / 64);
         }
         for (; first < last; ++first) {
             insert(first);
@@ -58,10 +58,10 @@ public:
     void insert_all(const bit_set& others) noexcept {
         others.for_each_word([this](std::size_t word, std::uint64_t bits) {
             words_[word] = words_[word] | bits;
-            groups_[word / 64] = groups_[word / 64] | bit(word);
+            groups_[word / 64] = groups_[word / 64] | mask_of(word);
         });
     }
-    void erase(std::size_t number) noexcept { words_[number / 64] = words_[number / 64] & ~bit(number); }
+    void erase(std::size_t number) noexcept { words_[number / 64] = words_[number / 64] & ~mask_of(number); }
 
     void clear() noexcept {
         for (std::size_t group = 0; group != groups_in_use_; ++group) {
@@ -119,7 +119,7 @@ private:
     using word_type = typename Policy::template plain<std::uint64_t>;
 
     static constexpr std::size_t words_for(std::size_t bits) noexcept { return (bits + 63) / 64; }
-    static constexpr std::uint64_t bit(std::size_t number) noexcept {
+    static constexpr std::uint64_t mask_of(std::size_t number) noexcept {
         return std::uint64_t{1} << (number % 64);
     }
 

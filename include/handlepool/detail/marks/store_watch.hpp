@@ -17,8 +17,9 @@ namespace handlepool::detail {
 /// What a frame has done to a pool that neither its hooks nor a look at its store shows afterwards.
 template <class Policy>
 struct frame_notes {
-    frame_notes(const allocation_label& pool, std::size_t slots, std::size_t positions)
-        : revoked(pool.part(" revoked handles"), slots), moved(pool.part(" sorted positions"), positions) {}
+    frame_notes(const allocation_label& pool, std::size_t slot_count, std::size_t positions)
+        : revoked(pool.part(" revoked handles"), slot_count),
+          moved(pool.part(" sorted positions"), positions) {}
 
     bit_set<Policy> revoked; // slots whose objects have other handles
     bit_set<Policy> moved;   // positions to which a sort has moved objects
@@ -37,11 +38,11 @@ public:
 
     /// Begins to watch a pool of so many slots and positions of a dense store. While the gate is closed.
     /// Throws reservation_failed.
-    void turn_on(const allocation_label& pool, std::size_t slots, std::size_t positions) {
+    void turn_on(const allocation_label& pool, std::size_t slot_count, std::size_t positions) {
         if (!notes_) {
-            revoked_.emplace(pool.part(" marks of revoked handles"), slots);
+            revoked_.emplace(pool.part(" marks of revoked handles"), slot_count);
             moved_.emplace(pool.part(" marks of sorted positions"), positions);
-            notes_.emplace(pool, slots, positions);
+            notes_.emplace(pool, slot_count, positions);
         }
         // (55) seq_cst: precedes (56), see (54); and release, for the sets
         on_.store(true, std::memory_order::seq_cst);

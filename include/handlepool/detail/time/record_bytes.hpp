@@ -78,7 +78,7 @@ public:
 
     /// Returns whether `holds`; else the problem is that of the bytes `back` before the next ones.
     template <class Text>
-    bool require(bool holds, std::size_t back, Text problem) {
+    bool accept(bool holds, std::size_t back, Text problem) {
         if (!holds && problem_.empty()) {
             problem_ = "record, byte " + std::to_string(offset_ - back) + ": " + problem();
         }
@@ -160,9 +160,9 @@ bool read_handle(record_reader& from, Handle& handle) {
     const auto value = from.number<std::uint64_t>();
     const bool fits = value <= (std::numeric_limits<typename Handle::value_type>::max)();
     handle = Handle::from_value(static_cast<typename Handle::value_type>(value));
-    return from.require(fits && layout::fits(handle.value()) && layout::can_be_alive(handle.tag()) &&
-                            layout::without_user(handle.value()) == handle.value(),
-                        8, [] { return "this is no handle of an object, in the layout of the header"; });
+    return from.accept(fits && layout::fits(handle.value()) && layout::can_be_alive(handle.tag()) &&
+                           layout::without_user(handle.value()) == handle.value(),
+                       8, [] { return "this is no handle of an object, in the layout of the header"; });
 }
 
 /// Reads a position above the one before it; `least` is the lowest that is allowed, and becomes the next.
@@ -170,7 +170,7 @@ inline bool read_position(record_reader& from, std::uint32_t& position, std::uin
     position = from.number<std::uint32_t>();
     const std::uint64_t lowest = least;
     least = std::uint64_t{position} + 1;
-    return from.require(position >= lowest, 4, [&] {
+    return from.accept(position >= lowest, 4, [&] {
         return "position " + std::to_string(position) + " does not come after position " +
                std::to_string(lowest - 1) + " before it";
     });
@@ -199,7 +199,7 @@ bool read_moved(record_reader& from, std::size_t count,
             return false;
         }
         each.to = from.number<std::uint32_t>();
-        if (!from.require(each.to != each.from, 4, [] { return "this is where the object was before"; })) {
+        if (!from.accept(each.to != each.from, 4, [] { return "this is where the object was before"; })) {
             return false;
         }
     }
@@ -213,8 +213,8 @@ bool read_renamed(record_reader& from, std::size_t count,
     list.resize(count);
     for (auto& each : list) {
         if (!read_handle(from, each.before) || !read_handle(from, each.after) ||
-            !from.require(each.before.index() == each.after.index() && each.before != each.after, 8,
-                          [] { return "this is no later handle of the same slot"; }) ||
+            !from.accept(each.before.index() == each.after.index() && each.before != each.after, 8,
+                         [] { return "this is no later handle of the same slot"; }) ||
             !read_position(from, each.position, least)) {
             return false;
         }
@@ -226,18 +226,18 @@ bool read_renamed(record_reader& from, std::size_t count,
 template <class Handle>
 bool read_record_head(record_reader& from, frame_record<Handle>& record) {
     constexpr std::uint32_t widths = widths_of_layout<typename Handle::layout>();
-    if (!from.require(from.text(record_mark), 0, [] { return "\"hp frame\" is expected"; }) ||
-        !from.require(from.left() >= record_header_bytes - record_mark.size(), 0,
-                      [] { return "the header ends early"; })) {
+    if (!from.accept(from.text(record_mark), 0, [] { return "\"hp frame\" is expected"; }) ||
+        !from.accept(from.left() >= record_header_bytes - record_mark.size(), 0,
+                     [] { return "the header ends early"; })) {
         return false;
     }
     const auto format = from.number<std::uint32_t>();
-    if (!from.require(format == record_format, 4,
-                      [&] { return "format " + std::to_string(format) + " is unknown; known is 1"; })) {
+    if (!from.accept(format == record_format, 4,
+                     [&] { return "format " + std::to_string(format) + " is unknown; known is 1"; })) {
         return false;
     }
     const auto found = from.number<std::uint32_t>();
-    if (!from.require(found == widths, 4, [&] {
+    if (!from.accept(found == widths, 4, [&] {
             return "the handles have " + text_of_widths(found) +
                    " bits for index, generation, pool id and user; here they have " + text_of_widths(widths);
         })) {
@@ -250,8 +250,8 @@ bool read_record_head(record_reader& from, frame_record<Handle>& record) {
     record.frame = from.number<std::uint64_t>();
     record.size = static_cast<std::size_t>(from.number<std::uint64_t>());
     record.never_seen = static_cast<std::size_t>(from.number<std::uint64_t>());
-    return from.require(flags <= (record_cleared | record_reset | record_reordered), 28,
-                        [] { return "these flags are unknown; known are 1, 2 and 4"; });
+    return from.accept(flags <= (record_cleared | record_reset | record_reordered), 28,
+                       [] { return "these flags are unknown; known are 1, 2 and 4"; });
 }
 
 template <class Handle>
@@ -267,11 +267,11 @@ bool read_record(record_reader& from, frame_record<Handle>& record) {
     const std::uint64_t expected = placed_bytes * (std::uint64_t{counts[0]} + counts[1] + counts[4]) +
                                    std::uint64_t{moved_bytes} * counts[2] +
                                    std::uint64_t{renamed_bytes} * counts[3];
-    return from.require(from.left() == expected, 20,
-                        [&] {
-                            return "lists of so many take " + std::to_string(expected) + " bytes, and " +
-                                   std::to_string(from.left()) + " are there";
-                        }) &&
+    return from.accept(from.left() == expected, 20,
+                       [&] {
+                           return "lists of so many take " + std::to_string(expected) + " bytes, and " +
+                                  std::to_string(from.left()) + " are there";
+                       }) &&
            read_placed<Handle>(from, counts[0], record.born) &&
            read_placed<Handle>(from, counts[1], record.destroyed) &&
            read_moved<Handle>(from, counts[2], record.moved) &&
