@@ -130,7 +130,9 @@ private:
 
     void own(std::uint32_t place, slot_index slot) noexcept {
         parts_.own(dense_position{place}, slot);
-        parts_.watch.note_moved(dense_position{place});
+        if (is_watched_) {
+            parts_.watch.note_moved(dense_position{place});
+        }
     }
     void take_out(std::uint32_t place, std::size_t which) noexcept {
         owners_[which] = parts_.objects.owner(dense_position{place});
@@ -155,6 +157,7 @@ private:
     }
 
     parts_type& parts_;
+    const bool is_watched_ = parts_.watch.is_on(); // nobody begins to watch while the gate is closed
     std::uint32_t count_;
     std::size_t cuts_;
     unsigned cut_bits_ = 0;            // a cut at each multiple of this power of two
