@@ -191,7 +191,7 @@ public:
             return std::nullopt;
         }
         std::vector<position_range> ranges;
-        const std::size_t end = positions_;
+        const std::size_t end = recorder_->positions();
         set_type::for_each_joined_run(
             static_cast<std::size_t>(frame_ - seen),
             [&](std::size_t i) -> const set_type& { return kept(seen + 1 + i).written; }, max_gap,
@@ -208,7 +208,7 @@ public:
     /// been erased, which the next records tell. Linear in the positions. Throws what `visit` throws.
     template <class Visit>
     void for_each_known(Visit visit) const {
-        for (std::size_t position = 0; position != positions_; ++position) {
+        for (std::size_t position = 0, end = recorder_->positions(); position != end; ++position) {
             if (const handle_type handle = recorder_->told_at(position)) {
                 visit(handle, position);
             }
@@ -273,7 +273,6 @@ private:
         parts_ = &parts;
         checks_marks_ = options.check_marks;
         recorder_.emplace(what_for.part(" change log"), parts);
-        positions_ = recorder_->positions();
     }
     void end(typename core_type::value_type handle) noexcept {
         if (recorder_) { // not before begin()
@@ -289,7 +288,6 @@ private:
         const bool is_kept = recorder_->end_frame(parts, notes, now.record, now.written);
         const std::uint64_t before_kept = frame_ - detail::least<std::uint64_t>(frame_, ring_.size());
         oldest_ = is_kept ? detail::greatest(oldest_, before_kept) : frame_;
-        positions_ = recorder_->positions();
         if constexpr (check_type::looks) {
             if (checks_marks_) {
                 check_marks(parts, now.written);
@@ -297,13 +295,13 @@ private:
         }
     }
     void check_marks(const parts_type& parts, const set_type& written) noexcept {
-        const bool has_memory =
-            detail::capture_exception([&] {
-                marks_.end_frame(
-                    name_, positions_, [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
-                    [&](std::size_t at) { return written.contains(at); },
-                    [&](std::size_t at) { return recorder_->told_at(at); });
-            }) == nullptr;
+        const bool has_memory = detail::capture_exception([&] {
+                                    marks_.end_frame(
+                                        name_, recorder_->positions(),
+                                        [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
+                                        [&](std::size_t at) { return written.contains(at); },
+                                        [&](std::size_t at) { return recorder_->told_at(at); });
+                                }) == nullptr;
         if (!has_memory) {
             marks_.forget();
         }
@@ -332,7 +330,6 @@ private:
     std::vector<std::unique_ptr<kept_frame>> ring_; // frame f at f % size
     std::uint64_t frame_ = 0;
     std::uint64_t oldest_ = 0;
-    std::size_t positions_ = 0;
     // Last, so that they end first.
     scoped_hook deaths_;
     scoped_hook frames_;

@@ -387,9 +387,7 @@ public:
         gate_.close_or_throw(gate_use::exclusive_access);
     }
     bool try_close_for_exclusive(std::uint64_t patience = 0) noexcept {
-        return parts_.shards.mine() != nullptr &&
-               (patience == 0 ? gate_.try_close(gate_use::exclusive_access)
-                              : gate_.close_within(patience, gate_use::exclusive_access));
+        return parts_.shards.mine() != nullptr && gate_.close_within(patience, gate_use::exclusive_access);
     }
 
     /// After either of them.

@@ -91,8 +91,7 @@ private:
     /// tells which gate it was.
     bool try_others(pool_type*& refused, std::uint64_t patience) {
         refused = nullptr;
-        closed_ = closed_ || (patience == 0 ? gate_.try_close(gate_use::exclusive_access)
-                                            : gate_.close_within(patience, gate_use::exclusive_access));
+        closed_ = closed_ || gate_.close_within(patience, gate_use::exclusive_access);
         if (!closed_) {
             return false;
         }

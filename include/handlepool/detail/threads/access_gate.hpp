@@ -139,8 +139,11 @@ public:
     }
 
     /// Compaction: closes the gate as close() does, or returns false when that would take longer than
-    /// `patience`, in nanoseconds. New guards wait meanwhile.
+    /// `patience`, in nanoseconds. New guards wait meanwhile. Without patience, this is try_close().
     bool close_within(std::uint64_t patience, gate_use use) noexcept {
+        if (patience == 0) {
+            return try_close(use);
+        }
         const std::uint64_t since = policy::now();
         let_waiting_guards_pass();
         bool is_wanted = false; // this compaction waits

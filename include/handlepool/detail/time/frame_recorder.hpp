@@ -240,7 +240,6 @@ private:
 
     void write(const parts_type& parts, const notes_type& notes, record_type& record,
                set_type& written) noexcept {
-        const std::size_t told_before = told_count_;
         candidates_.for_each([&](std::size_t position) {
             const value_type before = owners_[position];
             const slot_index now = owner_of(parts, position);
@@ -263,7 +262,7 @@ private:
             written.insert(each.to);
             record.reordered |= notes.moved.contains(each.to);
         }
-        finish(record, told_before);
+        finish(record);
         record.reset = notes.reset;
         edited_.for_each([&](std::size_t position) {
             record.edited.push_back({Handle::from_value(owners_[position]), number(position)});
@@ -303,16 +302,16 @@ private:
         }
         return after;
     }
-    void finish(record_type& record, std::size_t told_before) noexcept {
+    void finish(record_type& record) noexcept {
         for (const auto& each : record.destroyed) {
             told_.erase(raw(slot_of(each.handle.value())));
         }
         for (const auto& each : record.born) {
             told_.insert(raw(slot_of(each.handle.value())));
         }
-        told_count_ = told_before - record.destroyed.size() + record.born.size();
+        record.cleared = told_count_ != 0 && record.destroyed.size() == told_count_;
+        told_count_ = told_count_ - record.destroyed.size() + record.born.size();
         record.size = told_count_;
-        record.cleared = told_before != 0 && record.destroyed.size() == told_before;
         record.never_seen = ended_count_ - record.destroyed.size();
         std::sort(record.renamed.begin(), record.renamed.end(),
                   [](const auto& one, const auto& other) { return one.position < other.position; });

@@ -176,50 +176,45 @@ inline bool read_position(record_reader& from, std::uint32_t& position, std::uin
     });
 }
 
-template <class Handle>
-bool read_placed(record_reader& from, std::size_t count,
-                 std::vector<typename frame_record<Handle>::placed>& list) {
+/// Reads a list, by `read_one(element, least)`: see read_position() for the second.
+template <class Element, class ReadOne>
+bool read_list(std::size_t count, std::vector<Element>& list, ReadOne read_one) {
     std::uint64_t least = 0;
     list.resize(count);
-    for (auto& each : list) {
-        if (!read_handle(from, each.handle) || !read_position(from, each.position, least)) {
+    for (Element& each : list) {
+        if (!read_one(each, least)) {
             return false;
         }
     }
     return true;
 }
 
-template <class Handle>
-bool read_moved(record_reader& from, std::size_t count,
-                std::vector<typename frame_record<Handle>::moved_object>& list) {
-    std::uint64_t least = 0;
-    list.resize(count);
-    for (auto& each : list) {
+template <class Placed>
+bool read_placed(record_reader& from, std::size_t count, std::vector<Placed>& list) {
+    return read_list(count, list, [&](Placed& each, std::uint64_t& least) {
+        return read_handle(from, each.handle) && read_position(from, each.position, least);
+    });
+}
+
+template <class Moved>
+bool read_moved(record_reader& from, std::size_t count, std::vector<Moved>& list) {
+    return read_list(count, list, [&](Moved& each, std::uint64_t& least) {
         if (!read_handle(from, each.handle) || !read_position(from, each.from, least)) {
             return false;
         }
         each.to = from.number<std::uint32_t>();
-        if (!from.accept(each.to != each.from, 4, [] { return "this is where the object was before"; })) {
-            return false;
-        }
-    }
-    return true;
+        return from.accept(each.to != each.from, 4, [] { return "this is where the object was before"; });
+    });
 }
 
-template <class Handle>
-bool read_renamed(record_reader& from, std::size_t count,
-                  std::vector<typename frame_record<Handle>::renamed_object>& list) {
-    std::uint64_t least = 0;
-    list.resize(count);
-    for (auto& each : list) {
-        if (!read_handle(from, each.before) || !read_handle(from, each.after) ||
-            !from.accept(each.before.index() == each.after.index() && each.before != each.after, 8,
-                         [] { return "this is no later handle of the same slot"; }) ||
-            !read_position(from, each.position, least)) {
-            return false;
-        }
-    }
-    return true;
+template <class Renamed>
+bool read_renamed(record_reader& from, std::size_t count, std::vector<Renamed>& list) {
+    return read_list(count, list, [&](Renamed& each, std::uint64_t& least) {
+        return read_handle(from, each.before) && read_handle(from, each.after) &&
+               from.accept(each.before.index() == each.after.index() && each.before != each.after, 8,
+                           [] { return "this is no later handle of the same slot"; }) &&
+               read_position(from, each.position, least);
+    });
 }
 
 /// Reads the header, but for the counts.
@@ -272,11 +267,9 @@ bool read_record(record_reader& from, frame_record<Handle>& record) {
                            return "lists of so many take " + std::to_string(expected) + " bytes, and " +
                                   std::to_string(from.left()) + " are there";
                        }) &&
-           read_placed<Handle>(from, counts[0], record.born) &&
-           read_placed<Handle>(from, counts[1], record.destroyed) &&
-           read_moved<Handle>(from, counts[2], record.moved) &&
-           read_renamed<Handle>(from, counts[3], record.renamed) &&
-           read_placed<Handle>(from, counts[4], record.edited);
+           read_placed(from, counts[0], record.born) && read_placed(from, counts[1], record.destroyed) &&
+           read_moved(from, counts[2], record.moved) && read_renamed(from, counts[3], record.renamed) &&
+           read_placed(from, counts[4], record.edited);
 }
 
 } // namespace handlepool::detail
