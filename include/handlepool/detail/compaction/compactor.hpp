@@ -141,6 +141,13 @@ public:
         return created == left_nursery();
     }
 
+    /// Returns whether somebody is told of each frame, so that none is left out. Any thread, wait-free.
+    bool is_followed() const noexcept { return is_followed_.load(std::memory_order::relaxed); }
+    /// Only while the gate is closed.
+    void set_followed(bool is_followed) noexcept {
+        is_followed_.store(is_followed, std::memory_order::relaxed);
+    }
+
     /// Counts a frame that needs no run.
     void skip() noexcept { add(runs_, 1); }
 
@@ -357,6 +364,7 @@ private:
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};
     typename policy::template atomic<std::uint64_t> runs_{0};
+    typename policy::template atomic<bool> is_followed_{false}; // here, because idle() comes first
 };
 
 } // namespace handlepool::detail

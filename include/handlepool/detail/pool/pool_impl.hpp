@@ -331,7 +331,7 @@ public:
     bool has_guards() const noexcept { return gate_.pinned(); }
     bool is_compacting() const noexcept { return gate_.running(); }
     /// Whoever follows the pool over time is told of each frame, so it is never idle then.
-    bool idle() const noexcept { return compactor_.idle() && !parts_.watch.is_on(); }
+    bool idle() const noexcept { return compactor_.idle() && !compactor_.is_followed(); }
     std::size_t waiting() const noexcept {
         return compactor_.waiting_removals() + compactor_.waiting_newborns();
     }
@@ -373,6 +373,7 @@ public:
         return while_closed([&](parts_type& parts) {
             parts.watch.turn_on(allocation_label::of_pool(name_).part(" watch"), parts.geometry.slot_limit,
                                 parts.geometry.dense_positions);
+            compactor_.set_followed(true);
             scoped_hook added = frames_.add(std::move(hook), hook_order::early);
             begin(parts);
             return added;
@@ -461,6 +462,7 @@ private:
         frames_.prune();
         if (frames_.empty()) {
             parts_.watch.turn_off();
+            compactor_.set_followed(false);
             return;
         }
         parts_.watch.end_frame([this](const frame_notes<policy>& notes) { frames_.call(notes, parts_); });
