@@ -148,6 +148,27 @@ public:
     /// As newly made, with `fresh` indices in use. Only while nobody else uses the freelist.
     void reset(std::size_t fresh) noexcept { start_at(fresh, 0); }
 
+    /// See the concept `capturable_freelist`. Linear in the indices that wait.
+    freelist_position position() const noexcept {
+        return {.claimed = counters_.claimed(), .waiting = counters_.waiting(), .fresh = counters_.fresh()};
+    }
+    template <class Visit>
+    void for_each_waiting(std::size_t first, Visit visit) const {
+        const std::uint64_t head = counters_.claimed();
+        for (std::uint64_t i = head + first, end = head + counters_.waiting(); i < end; ++i) {
+            const std::size_t block = ring_[i / block_size & (ring_.size() - 1)].load(std::memory_order::relaxed);
+            visit(entries_[block * block_size + i % block_size].load(std::memory_order::relaxed));
+        }
+    }
+    template <class IndexAt>
+    void restore(const freelist_position& position, IndexAt index_at) noexcept {
+        const std::uint64_t ever_released = released();
+        start_at(position.fresh, position.claimed);
+        release_many(position.waiting, index_at);
+        publish();
+        start_ = freed() - ever_released; // which never becomes less
+    }
+
     /// A moment's view, described in the concept `freelist`. Any thread; wait-free.
     std::size_t in_use() const noexcept { return counters_.in_use(); }
     std::size_t waiting() const noexcept { return counters_.waiting(); }

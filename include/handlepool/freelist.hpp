@@ -95,4 +95,30 @@ concept sequential_freelist =
         { list.end_claim() } noexcept;
     };
 
+/// What a freelist is, beside the indices that wait.
+struct freelist_position {
+    std::uint64_t claimed = 0; ///< freed indices that were claimed, from some number on
+    std::size_t waiting = 0;
+    std::size_t fresh = 0; ///< indices ever put in service
+
+    friend bool operator==(const freelist_position&, const freelist_position&) = default;
+};
+
+/// A freelist that can be taken back to what it was, for captures of a pool. While nobody else uses it.
+///
+/// `position()`: what it is now. `for_each_waiting(first, visit)`: calls `visit(index)` for the indices that
+/// wait, in the order in which they go out, without the first ones. `restore(position, index_at)`: becomes
+/// what it was at that position, with `index_at(i)` as the indices that waited; it hands out what it handed
+/// out then.
+template <class Freelist>
+concept capturable_freelist =
+    freelist<Freelist> && requires(Freelist list, const Freelist constant, std::size_t count,
+                                   const freelist_position& position) {
+        { constant.position() } noexcept -> std::same_as<freelist_position>;
+        constant.for_each_waiting(count, [](std::uint32_t) {});
+        {
+            list.restore(position, [](std::size_t) { return std::uint32_t{}; })
+        } noexcept;
+    };
+
 } // namespace handlepool

@@ -102,7 +102,7 @@ const std::vector<listed_class> listed = {
       "watch", "erased_without_shard"}},
     {"detail/compaction/compactor.hpp",
      "compactor",
-     {"parts_", "history_", "reaper_", "births_", "promoter_", "extractions_", "sweep_", "left_nursery_",
+     {"parts_", "history_", "reaper_", "births_", "promoter_", "extractions_", "sweep_", "turn_", "left_nursery_",
       "destroyed_", "runs_", "is_followed_"}},
     {"detail/compaction/sweep.hpp",
      "sweep",

@@ -186,21 +186,30 @@ public:
     /// frame that has not ended yet, and std::bad_alloc.
     std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
                                                              std::size_t max_gap = 0) const {
+        std::vector<position_range> ranges;
+        const bool is_kept = for_each_upload_range(
+            seen, max_gap, [&ranges](position_range written) { ranges.push_back(written); });
+        return is_kept ? std::optional(std::move(ranges)) : std::nullopt;
+    }
+
+    /// The same without memory: calls `visit(range)` for each, and returns false if some of the frames are no
+    /// longer kept. Throws std::out_of_range, and what `visit` throws.
+    template <class Visit>
+    bool for_each_upload_range(std::uint64_t seen, std::size_t max_gap, Visit visit) const {
         require_ended(seen);
         if (seen < oldest_) {
-            return std::nullopt;
+            return false;
         }
-        std::vector<position_range> ranges;
         const std::size_t end = recorder_->positions();
         set_type::for_each_joined_run(
             static_cast<std::size_t>(frame_ - seen),
             [&](std::size_t i) -> const set_type& { return kept(seen + 1 + i).written; }, max_gap,
             [&](std::size_t first, std::size_t last) {
                 if (first < end) {
-                    ranges.push_back({first, detail::least(last, end)});
+                    visit(position_range{first, detail::least(last, end)});
                 }
             });
-        return ranges;
+        return true;
     }
 
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
@@ -221,6 +230,9 @@ public:
     std::optional<std::size_t> position_of(handle_type handle) const noexcept {
         return pool_.contains(handle) ? recorder_->position_of(*parts_, handle.value()) : std::nullopt;
     }
+
+    /// The pool, while it exists.
+    Pool& pool() const noexcept { return pool_; }
 
     /// Whether the pool still exists.
     bool attached() const noexcept { return frames_.connected(); }

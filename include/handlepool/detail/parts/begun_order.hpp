@@ -28,6 +28,9 @@ public:
         return raw(slot) < numbers_.size() ? numbers_[raw(slot)] : no_number;
     }
 
+    /// All numbers, by slot.
+    const scratch_array<std::uint32_t>& numbers() const noexcept { return numbers_; }
+
     /// The slot has a new object.
     void leave_out(slot_index slot) noexcept {
         if (raw(slot) < numbers_.size()) {

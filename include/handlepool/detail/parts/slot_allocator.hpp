@@ -165,6 +165,11 @@ public:
 
     const typename Config::freelist& list() const noexcept { return free_.list(); }
 
+    /// For captures, while nobody else uses the pool.
+    index_allocator<policy, typename Config::freelist>& indices() noexcept { return free_; }
+    const index_allocator<policy, typename Config::freelist>& indices() const noexcept { return free_; }
+    void set_retired(std::size_t count) noexcept { retired_.store(count, std::memory_order::relaxed); }
+
     /// Puts all slots back, retired ones too, or retires all. Only while nobody else uses the pool, and after
     /// the shards have forgotten theirs.
     void reset(bool retire_all) noexcept {

@@ -38,6 +38,8 @@ namespace handlepool::detail {
 
 template <class T, class Config>
 class exclusive_core;
+template <class T, class Config>
+class pool_cut;
 
 /// What pools do with handles and frames, whatever their objects are: the functions of pool and raw_pool, in
 /// whose headers they are described, with values for handles.
@@ -280,6 +282,7 @@ public:
     }
 
     const object_type<T>& type() const noexcept { return parts_.objects.type(); }
+    const pool_geometry& geometry() const noexcept { return parts_.geometry; }
 
     store_view<T, Config> store() const noexcept { return store_view<T, Config>(parts_); }
 
@@ -419,6 +422,7 @@ public:
 
 private:
     friend class exclusive_core<T, Config>;
+    friend class pool_cut<T, Config>;
 
     using shard_type = shard<policy>;
     using placement = placement_parts<Config>;

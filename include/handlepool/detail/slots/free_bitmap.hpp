@@ -133,6 +133,20 @@ public:
         }
     }
 
+    // For captures, while nobody else uses it.
+
+    /// Calls `visit(index)` for those of the first `in_service` indices that are there, in ascending order.
+    template <class Visit>
+    void for_each(std::size_t in_service, Visit visit) const {
+        for (std::size_t word = 0, words = (in_service + bits_per_word - 1) / bits_per_word; word < words;
+             ++word) {
+            for_each_bit(word * bits_per_word, bits_of(word), visit);
+        }
+    }
+    /// The word where the next claim begins to look.
+    std::size_t next_word() const noexcept { return hint_.load(std::memory_order::relaxed); }
+    void set_next_word(std::size_t word) noexcept { hint_.store(word, std::memory_order::relaxed); }
+
     /// Forgets all. Only while nobody else uses it.
     void reset() noexcept {
         words_.discard();

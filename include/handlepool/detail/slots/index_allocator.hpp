@@ -115,6 +115,10 @@ public:
     returned_totals returned() const noexcept { return returned_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 
+    /// For captures, while nobody else uses it.
+    Freelist& list() noexcept { return free_; }
+    const free_bitmap<Policy>& returned_words() const noexcept { return returned_; }
+
     /// Restores the state after construction, with `fresh` indices in use. Only while nobody else uses it.
     void reset(std::size_t fresh) noexcept {
         free_.reset(fresh);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace handlepool::detail {
 
@@ -53,6 +54,18 @@ public:
         }
         set_left(claimed);
         return claimed == 0 ? slot_index::none : slot_index{slots_[Policy::claim_size - claimed]};
+    }
+
+    // For captures, while nobody else uses the pool.
+
+    /// Those that were not used yet, in the order in which they go out.
+    std::span<const std::uint32_t> unused() const noexcept {
+        return {slots_ + Policy::claim_size - left(), left()};
+    }
+    /// Makes it hold these, which unused() gave.
+    void restore(std::span<const std::uint32_t> unused) noexcept {
+        std::copy(unused.begin(), unused.end(), slots_ + Policy::claim_size - unused.size());
+        left_.store(static_cast<std::uint32_t>(unused.size()), std::memory_order::relaxed);
     }
 
     /// Forgets them. Only while nobody else looks.

@@ -15,6 +15,15 @@
 
 namespace handlepool::detail {
 
+/// What the table says of a slot.
+template <class Tag>
+struct slot_words {
+    Tag tag{};
+    location where{};
+
+    friend bool operator==(const slot_words&, const slot_words&) = default;
+};
+
 /// The sparse table: an entry for each handle index, two words that change independently of each other.
 ///
 /// The *tag* (pool id and generation) is that of the only handle that is valid for the slot. The slot's owner
@@ -242,6 +251,16 @@ public:
     /// Says where the slot's object is now. Only for compaction.
     void set_location(slot_index slot, location where) noexcept {
         slots_[raw(slot)].where.store(where, std::memory_order::relaxed);
+    }
+
+    // For captures, while nobody else uses the pool.
+
+    slot_words<tag_type> words_of(slot_index slot) const noexcept {
+        return {.tag = tag_relaxed(slot), .where = location_of(slot)};
+    }
+    void restore(slot_index slot, const slot_words<tag_type>& words) noexcept {
+        slots_[raw(slot)].where.store(words.where, std::memory_order::relaxed);
+        slots_[raw(slot)].tag.store(words.tag, std::memory_order::relaxed);
     }
 
     void prefetch_slot(slot_index slot) const noexcept { prefetch(slots_.data(), raw(slot)); }

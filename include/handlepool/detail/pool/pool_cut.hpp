@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/pool/pool_impl.hpp>
+#include <handlepool/error.hpp>
+#include <handlepool/executor.hpp>
+#include <handlepool/stats.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// A pool as it stands between two frames, for who puts it down and takes it up again: its gate is closed
+/// while this lives, and all that was created and erased is in the store. Nobody else may use the pool.
+///
+/// ```
+///                    the gate is closed
+///  ───────▶ compaction ──▶ the state of a frame ──▶ what restores another one, end_frame() ──▶ the gate opens
+/// ```
+template <class T, class Config>
+class pool_cut {
+    using pool_type = pool_impl<T, Config>;
+    using shard_type = shard<typename Config::policy>;
+
+public:
+    using parts_type = pool_state<T, Config>;
+    using value_type = typename Config::layout::value_type;
+    using pointer = typename parts_type::pointer;
+
+    /// Throws compaction_conflict, too_many_threads and foreign_module.
+    explicit pool_cut(pool_type& pool)
+        : pool_(pool), mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
+          closed_(pool.gate_.lock_or_throw()) {
+        compact();
+    }
+
+    pool_cut(const pool_cut&) = delete;
+    pool_cut& operator=(const pool_cut&) = delete;
+
+    parts_type& parts() noexcept { return pool_.parts_; }
+    const parts_type& parts() const noexcept { return pool_.parts_; }
+    std::size_t reserved() const noexcept { return pool_.reservations_.count(); }
+
+    /// Ends an object's life, which compact() destroys.
+    void erase(value_type handle) noexcept { pool_.eraser_.erase(handle); }
+
+    /// Ends a frame with nothing left to be done. Throws compaction_conflict if something is left again and
+    /// again.
+    void compact() {
+        inline_executor executor;
+        bool idle = false;
+        for (int i = 0; i != most_compactions && !idle; ++i) { // hooks may have created and erased
+            pool_.compactor_.run(executor);
+            idle = pool_.compactor_.idle();
+        }
+        pool_.end_frame();
+        if (!idle) {
+            throw_exception(compaction_conflict(quoted_pool(pool_.name_) +
+                                                ": captured or restored while others create or erase objects"));
+        }
+    }
+
+    /// Tells those who follow the pool that it has become another one.
+    void end_frame() noexcept { pool_.end_frame(); }
+
+    /// Counts what came into the pool, and what left it, without being created or erased.
+    void count_objects(std::size_t came, std::size_t left) noexcept {
+        add(mine_.created, came);
+        add(mine_.erased, left);
+        pool_.compactor_.account_for(left, came);
+    }
+    void count_reserved(std::size_t came, std::size_t left) noexcept {
+        add(mine_.reserved, came);
+        add(mine_.closed, left);
+    }
+
+    /// Which shard comes first in the next compaction with a budget.
+    std::uint64_t turn() const noexcept { return pool_.compactor_.turn(); }
+    void set_turn(std::uint64_t turn) noexcept { pool_.compactor_.set_turn(turn); }
+
+    /// Tells the hooks and the history of an object that came.
+    void report_birth(value_type handle, pointer object) { pool_.compactor_.report_birth(handle, object); }
+
+private:
+    static constexpr int most_compactions = 16;
+
+    pool_type& pool_;
+    shard_type& mine_;
+    decltype(pool_.gate_.lock_or_throw()) closed_;
+};
+
+} // namespace handlepool::detail

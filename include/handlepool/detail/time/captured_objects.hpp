@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/marks/bit_set.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/time/object_versions.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// The dense store as of the latest capture: of each position the version of its object, and the slot.
+/// A capture copies the objects of the positions that were written, each once; the former version stays, as
+/// long as a capture has it:
+///
+/// ```
+///              position 7                          capture 6 copies the object: version 3 → 9
+///   versions   1 … 3 … 9                           capture 6 has the change    (7, 3)
+///              latest: 9 ── undo ──▶ 3             restored to 5: position 7 is a copy of version 3
+/// ```
+template <class T, class Parts>
+class captured_objects {
+    using policy = typename Parts::policy;
+    using versions_type = object_versions<T>;
+
+    // Copied straight to their places: nothing can fail on the way.
+    static constexpr bool copies_in_place = std::is_nothrow_copy_constructible_v<T>;
+
+public:
+    /// What stands at a position.
+    struct place {
+        std::uint32_t version = versions_type::none; // if there is an object
+        slot_index slot{};
+    };
+    /// A position, and what stood there before; or in a capture that is being made, what stands there.
+    struct change {
+        std::uint32_t position;
+        place other;
+    };
+
+    /// Throws reservation_failed.
+    captured_objects(const allocation_label& what_for, std::size_t positions)
+        : places_(what_for.part(" positions"), positions, 0), looked_at_(what_for.part(" changed positions"), positions) {}
+
+    std::size_t size() const noexcept { return size_; }
+
+    /// The position may differ from the latest capture.
+    void look_at(std::size_t first, std::size_t last) noexcept { looked_at_.insert_range(first, last); }
+    void look_at_none() noexcept { looked_at_.clear(); }
+
+    /// Calls `visit(position, slot)` for those that may differ, with the slot of the latest capture; with
+    /// none where that had no object.
+    template <class Visit>
+    void for_each_looked_at(Visit visit) const {
+        looked_at_.for_each([&](std::size_t position) {
+            const place& there = places_[position];
+            visit(position, there.version == versions_type::none ? slot_index::none : there.slot);
+        });
+    }
+
+    /// Copies what may differ from the latest capture, and writes it to `changes`, which is empty. Throws
+    /// std::bad_alloc, and what copying throws; then nothing has changed.
+    void compare(const Parts& parts, std::vector<change>& changes) {
+        const std::exception_ptr error = capture_exception([&] {
+            changes.reserve(looked_at_.count());
+            looked_at_.for_each([&](std::size_t position) { add_change(parts, position, changes); });
+        });
+        if (error) {
+            discard(changes);
+            std::rethrow_exception(error);
+        }
+    }
+    /// Instead of commit().
+    void discard(std::vector<change>& changes) noexcept {
+        for (const change& each : changes) {
+            give_back(each.other.version);
+        }
+        changes.clear();
+    }
+    /// What compare() has written is the latest capture, of a store of this size; `changes` are how it was
+    /// before.
+    void commit(std::vector<change>& changes, std::size_t size) noexcept {
+        for (change& each : changes) {
+            place& there = places_[each.position];
+            const place before = there;
+            there = each.other;
+            each.other = before;
+        }
+        size_ = size;
+    }
+    /// The capture before these changes, of a store of this size, is the latest one.
+    void undo(std::vector<change>& changes, std::size_t size) noexcept {
+        for (const change& each : changes) {
+            place& there = places_[each.position];
+            give_back(there.version);
+            there = each.other;
+            looked_at_.insert(each.position);
+        }
+        changes.clear();
+        size_ = size;
+    }
+    /// Nobody undoes these changes.
+    void forget(std::vector<change>& changes) noexcept { discard(changes); }
+
+    /// Copies what write() will need, where that may fail. Throws std::bad_alloc, and what copying throws.
+    void prepare(Parts& parts) {
+        if constexpr (!memory_by_touch) {
+            const std::size_t size = parts.objects.size();
+            if (size < size_ && parts.objects.make_room(size_ - size) < size_ - size) {
+                throw_exception(std::bad_alloc());
+            }
+        }
+        if constexpr (!copies_in_place) {
+            prepared_.clear();
+            prepared_.reserve(looked_at_.count());
+            looked_at_.for_each([&](std::size_t position) {
+                if (position < size_) {
+                    prepared_.push_back(versions_.at(places_[position].version));
+                }
+            });
+        }
+    }
+    /// The store becomes that of the latest capture. Calls `moved(position)` for each position that has an
+    /// object of another slot than before.
+    template <class Moved>
+    void write(Parts& parts, Moved moved) noexcept {
+        const std::size_t size = parts.objects.size();
+        std::size_t next = 0;
+        looked_at_.for_each([&](std::size_t position) {
+            const location where{static_cast<std::uint32_t>(position)};
+            const bool is_there = position < size;
+            if (is_there) {
+                parts.objects.destroy(where);
+            }
+            if (position >= size_) {
+                return;
+            }
+            const place& there = places_[position];
+            parts.objects.unpoison_objects(where);
+            if constexpr (copies_in_place) {
+                ::new (parts.objects.storage(where)) T(versions_.at(there.version));
+            } else {
+                ::new (parts.objects.storage(where)) T(std::move(prepared_[next++]));
+            }
+            const dense_position dense{static_cast<std::uint32_t>(position)};
+            if (!is_there || parts.objects.owner(dense) != there.slot) {
+                moved(position);
+            }
+            parts.objects.set_owner(dense, there.slot);
+        });
+        parts.objects.resize(static_cast<std::uint32_t>(size_));
+        prepared_.clear();
+    }
+
+    memory_use memory() const noexcept {
+        return memory_of(places_, looked_at_) + memory_use{.reserved = versions_.bytes(), .resident = versions_.bytes()};
+    }
+
+private:
+    void give_back(std::uint32_t version) noexcept {
+        if (version != versions_type::none) {
+            versions_.give_back(version);
+        }
+    }
+    void add_change(const Parts& parts, std::size_t position, std::vector<change>& changes) {
+        const auto number = static_cast<std::uint32_t>(position);
+        if (position < parts.objects.size()) {
+            changes.push_back({.position = number, .other = {}});
+            changes.back().other = {.version = versions_.keep(*parts.objects.at(location{number})),
+                                    .slot = parts.objects.owner(dense_position{number})};
+        } else if (places_[position].version != versions_type::none) {
+            changes.push_back({.position = number, .other = {}});
+        }
+    }
+
+    typename policy::template array<typename policy::template plain<place>> places_;
+    bit_set<policy> looked_at_;
+    versions_type versions_;
+    std::vector<T> prepared_;
+    std::size_t size_ = 0;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/scratch_array.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/time/allocator_capture.hpp>
+#include <handlepool/detail/time/captured_objects.hpp>
+#include <handlepool/detail/time/captured_slots.hpp>
+#include <handlepool/detail/time/index_journal.hpp>
+#include <handlepool/freelist.hpp>
+#include <handlepool/memory_use.hpp>
+#include <handlepool/pool_base.hpp>
+#include <handlepool/time/change_log.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// What a capture_ring keeps.
+struct capture_ring_options {
+    /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them.
+    std::size_t frames = 8;
+};
+
+/// Takes a pool back to what it was some frames ago: for predictions that were wrong, for replays, and for
+/// tools that undo.
+///
+/// ```
+///   capture(7)    capture(8)    capture(9)
+///  ─────┬─────────────┬─────────────┬──────▶ the pool
+///       ▲                           │
+///       └────── restore(7) ─────────┘        ──▶ capture(8), capture(9) again, of another course of events
+/// ```
+///
+///     handlepool::change_log log(ships);
+///     handlepool::capture_ring past(log);
+///     past.capture(7);                        // instead of ships.compact()
+///     log.edit(ship)->x = 1;
+///     ships.emplace();
+///     past.capture(8);
+///     const auto undone = past.restore(7);    // handles that were given out since then
+///
+/// After a restore the pool has the objects that it had, with the same handles, contents, positions and
+/// order. Each handle that was valid then is valid, those that were reserved are reserved, and each other one
+/// is stale. The next handles are those that came the first time, as long as the same calls come from the
+/// same threads in the same order; a thread that uses the pool for the first time changes how many slots each
+/// claims at once, and so belongs before the captures. Frame numbers are the user's own, and only ascend.
+///
+/// A capture copies what was written since the one before, as the log knows it: what is changed without a
+/// mark of the log is not taken back. A sort that goes on over frames goes on as it did.
+///
+/// What was given out after the frame that is restored is undone: later, another object may have the same
+/// handle. So holders that are not restored themselves drop the handles that restore() returns, or wait with
+/// what must last until is_confirmed().
+///
+/// Others who follow the pool see a restore as a frame: objects that are undone are erased and compacted, which
+/// calls on_destroy() hooks and so takes them out of attached containers; on_birth() hooks are called for
+/// those that come back; and the log has a record of it. What hooks of on_destroy() create is undone too.
+///
+/// The log and the pool must outlive it. It costs the pool nothing but the log. If its pool is reset(), the
+/// captures before that can't be restored, and the next capture begins anew.
+///
+/// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
+/// other threads must neither create nor erase. All else may be called by any number of threads between
+/// these two.
+///
+/// @tparam Pool type of the pool, of objects that can be copied, and not of a stable pool; its freelist is a
+///     capturable_freelist
+template <class Pool>
+class capture_ring {
+    using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
+    using parts_type = typename core_type::parts_type;
+    using config = typename parts_type::config;
+    using layout = typename config::layout;
+    using tag_type = typename layout::tag_type;
+    using object_type = typename Pool::handle_type::element_type;
+
+    static_assert(!parts_type::placement::stable, "a capture_ring is for pools with a dense store");
+    static_assert(std::is_copy_constructible_v<object_type>, "objects are captured by copies");
+    static_assert(capturable_freelist<typename config::freelist>,
+                  "the pool's freelist can't be taken back: see the concept capturable_freelist");
+
+public:
+    using handle_type = typename Pool::handle_type;
+    using log_type = change_log<Pool>;
+
+    /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep,
+    /// reservation_failed and std::bad_alloc.
+    explicit capture_ring(log_type& log, capture_ring_options options = {})
+        : capture_ring(log, detail::pool_access::pool_of(log.pool()), checked(options, log.pool().name())) {}
+
+    /// Not while the pool is captured or restored.
+    ~capture_ring() = default;
+
+    capture_ring(const capture_ring&) = delete;
+    capture_ring& operator=(const capture_ring&) = delete;
+
+    // ---- Instead of a compaction
+
+    /// Compacts the pool, which ends a frame of it, and keeps what it is then under a number of the user's,
+    /// larger than those before. The oldest capture is given up when there are more than the options say.
+    /// Linear in what was written since the capture before, in threads, and in indices that have come to wait;
+    /// while a sort goes on over frames, also in handle indices. After a gap in the log, linear in the pool.
+    /// Throws compaction_conflict like pool::compact(), and also if hooks or other threads keep creating or
+    /// erasing; std::invalid_argument for a number that is not larger; std::bad_alloc, and what copying
+    /// throws. Then there is no such capture, the others are as they were, and at most a frame of the pool has
+    /// ended.
+    void capture(std::uint64_t frame) {
+        if (count_ != 0 && frame <= newest_frame().number) {
+            detail::throw_exception(std::invalid_argument(
+                prefix() + "frame " + std::to_string(frame) + " can't be captured after frame " +
+                std::to_string(newest_frame().number) + "; numbers ascend"));
+        }
+        cut_type cut(core_);
+        const parts_type& parts = cut.parts();
+        if (parts.fresh_tag != fresh_tag_) { // it was reset
+            forget_all();
+            fresh_tag_ = parts.fresh_tag;
+        }
+        look_for_changes(parts);
+        kept_frame& next = at(count_);
+        const std::exception_ptr error = detail::capture_exception([&] { compare(cut, next); });
+        if (error) {
+            objects_.discard(next.places);
+            std::rethrow_exception(error);
+        }
+        next.number = frame;
+        objects_.commit(next.places, next.size);
+        slots_.commit(next.slots);
+        ++count_;
+        seen_ = log_.frame();
+        if (count_ == 1) {
+            settle_oldest();
+        } else if (count_ == frames_.size()) {
+            drop_oldest();
+        }
+    }
+
+    /// Takes the pool back to a frame that was captured, and forgets the captures after it. Ends two frames of
+    /// the pool. Returns the handles that were given out since then, which may have been erased meanwhile, in
+    /// the order of their indices and generations; only these can name other objects later.
+    /// Linear in what was written since that frame, in what waits in the freelist, and in threads.
+    /// Throws std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since
+    /// the latest capture, compaction_conflict like capture(); nothing has changed then but that a frame has
+    /// ended. Throws std::bad_alloc and what copying throws: then the captures after that frame are forgotten,
+    /// objects that came after it may have been erased, and the call may be repeated.
+    std::vector<handle_type> restore(std::uint64_t frame) {
+        require_kept(frame);
+        cut_type cut(core_);
+        require_not_reset(cut.parts());
+        look_for_changes(cut.parts());
+        const kept_frame& newest = newest_frame();
+        const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt);
+        while (newest_frame().number != frame) {
+            undo_newest();
+        }
+        end_undone_objects(cut, newest, seen);
+
+        const tag_type fresh_tag = fresh_tag_;
+        slots_.find_reserved(fresh_tag);
+        std::vector<handle_type> undone = undone_handles(cut.parts());
+        const std::vector<handle_type> revived = revived_handles(cut.parts());
+        objects_.prepare(cut.parts());
+        detail::scratch_array<std::uint32_t> order = copy_of(newest_frame().order);
+
+        rewrite(cut, revived.size(), std::move(order));
+        for (const handle_type each : revived) {
+            cut.report_birth(each.value(), core_.find(each.value()));
+        }
+        cut.end_frame();
+        seen_ = log_.frame();
+        return undone;
+    }
+
+    // ---- What can be undone
+
+    /// Gives up the captures before this frame: it and what led to it can't be undone any more. Linear in what
+    /// has changed until then. Throws std::out_of_range when that frame is not kept.
+    void confirm(std::uint64_t frame) {
+        require_kept(frame);
+        while (at(0).number != frame) {
+            drop_oldest();
+        }
+    }
+
+    /// Returns whether the handle was given out in the oldest frame that is kept or before: then no restore
+    /// gives it to another object. Constant.
+    bool is_confirmed(handle_type handle) const noexcept { return slots_.is_confirmed(handle.value()); }
+
+    /// Returns whether a frame can be restored. Linear in the captures.
+    bool contains(std::uint64_t frame) const noexcept {
+        for (std::size_t i = 0; i != count_; ++i) {
+            if (at(i).number == frame) {
+                return true;
+            }
+        }
+        return false;
+    }
+    /// Captures that are kept, and the numbers of the oldest and the newest; nothing when there is none.
+    std::size_t size() const noexcept { return count_; }
+    std::optional<std::uint64_t> oldest() const noexcept {
+        return count_ == 0 ? std::nullopt : std::optional(at(0).number);
+    }
+    std::optional<std::uint64_t> newest() const noexcept {
+        return count_ == 0 ? std::nullopt : std::optional(newest_frame().number);
+    }
+
+    /// Bytes of memory that the captures have reserved and use, without what their objects own. Linear in the
+    /// captures.
+    memory_use memory() const noexcept {
+        std::size_t bytes = journal_.bytes();
+        for (const kept_frame& each : frames_) {
+            bytes += each.bytes();
+        }
+        return objects_.memory() + slots_.memory() + memory_use{.reserved = bytes, .resident = bytes};
+    }
+
+private:
+    using cut_type = decltype(detail::pool_cut(std::declval<core_type&>()));
+    using slots_type = detail::captured_slots<config>;
+    using objects_type = detail::captured_objects<object_type, parts_type>;
+
+    /// A capture: how it differs from the one before, and what is not worth a difference.
+    struct kept_frame {
+        std::uint64_t number = 0;
+        std::vector<typename slots_type::change> slots;
+        std::vector<typename objects_type::change> places;
+        detail::allocator_capture<config> allocator;
+        std::size_t size = 0;
+        std::size_t reserved = 0;
+        std::uint64_t turn = 0;
+        std::vector<std::uint32_t> order; // numbers of a sort that has begun
+        std::uint32_t ordered = 0;
+        std::uint32_t next_position = 0;
+
+        std::size_t bytes() const noexcept {
+            return slots.capacity() * sizeof(slots[0]) + places.capacity() * sizeof(places[0]) +
+                   order.capacity() * sizeof(order[0]) + allocator.bytes();
+        }
+    };
+
+    capture_ring(log_type& log, core_type& core, const capture_ring_options& options)
+        : log_(log), core_(core), name_(log.pool().name()),
+          slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
+          objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().dense_positions),
+          frames_(options.frames + 1) {}
+
+    static const capture_ring_options& checked(const capture_ring_options& options, std::string_view name) {
+        if (options.frames == 0 || options.frames > most_frames) {
+            detail::throw_exception(std::invalid_argument("capture_ring of " + detail::quoted_pool(name) +
+                                                          ": frames is " + std::to_string(options.frames) +
+                                                          ", and must be 1 to 65536"));
+        }
+        return options;
+    }
+
+    kept_frame& at(std::size_t i) noexcept { return frames_[(first_ + i) % frames_.size()]; }
+    const kept_frame& at(std::size_t i) const noexcept { return frames_[(first_ + i) % frames_.size()]; }
+    const kept_frame& newest_frame() const noexcept { return at(count_ - 1); }
+
+    std::string prefix() const { return "capture_ring of " + detail::quoted_pool(name_) + ": "; }
+    void require_kept(std::uint64_t frame) const {
+        if (!contains(frame)) {
+            detail::throw_exception(std::out_of_range(
+                prefix() + "frame " + std::to_string(frame) + " is not kept; " +
+                (count_ == 0 ? "none is"
+                             : "the oldest is " + std::to_string(at(0).number) + ", the newest " +
+                                   std::to_string(newest_frame().number))));
+        }
+    }
+    void require_not_reset(const parts_type& parts) const {
+        if (parts.fresh_tag != fresh_tag_) {
+            detail::throw_exception(std::logic_error(prefix() + "the pool was reset after frame " +
+                                                     std::to_string(newest_frame().number) +
+                                                     ", so no frame can be restored"));
+        }
+    }
+
+    // ---- Capturing
+
+    /// Finds all slots and positions that can differ from the latest capture.
+    void look_for_changes(const parts_type& parts) {
+        slots_.look_at_none();
+        objects_.look_at_none();
+        look_for_changes_since(parts, count_ == 0 ? nullptr : &newest_frame(), seen_);
+    }
+    /// The same since a capture that the log has seen at some frame of its own.
+    void look_for_changes_since(const parts_type& parts, const kept_frame* since,
+                                std::optional<std::uint64_t> seen) {
+        const std::size_t size = parts.objects.size();
+        const bool is_known =
+            since != nullptr && seen && log_.for_each_upload_range(*seen, 0, [this](position_range written) {
+                objects_.look_at(written.first, written.last);
+            });
+        if (!is_known) {
+            objects_.look_at(0, detail::greatest(size, objects_.size()));
+            slots_.look_at_all(detail::greatest(parts.allocator.list().fresh(), fresh_));
+            return;
+        }
+        objects_.look_at(size, since->size);
+        since->allocator.for_each_gone(parts.allocator, journal_,
+                                       [this](detail::slot_index slot) { slots_.look_at(slot); });
+        slots_.look_at_reserved();
+        const auto records = log_.changes_since(*seen);
+        for (const auto& record : *records) {
+            for (const auto& each : record.renamed) {
+                slots_.look_at(slot_of(each.after));
+            }
+            for (const auto& each : record.born) { // in the slot of another one, perhaps, and in its position
+                slots_.look_at(slot_of(each.handle));
+            }
+        }
+        objects_.for_each_looked_at([&](std::size_t position, detail::slot_index before) {
+            const detail::slot_index now =
+                position < size
+                    ? parts.objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)})
+                    : detail::slot_index::none;
+            if (now != before) {
+                for (const detail::slot_index slot : {now, before}) {
+                    if (slot != detail::slot_index::none) {
+                        slots_.look_at(slot);
+                    }
+                }
+            }
+        });
+    }
+
+    void compare(const cut_type& cut, kept_frame& next) {
+        const parts_type& parts = cut.parts();
+        next.slots.clear();
+        next.places.clear();
+        next.size = parts.objects.size();
+        next.reserved = cut.reserved();
+        next.turn = cut.turn();
+        const detail::scratch_array<std::uint32_t>& order = parts.order.numbers();
+        next.order.clear();
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            next.order.push_back(order[i]);
+        }
+        next.ordered = parts.order.size();
+        next.next_position = parts.order.next_position();
+        slots_.compare(parts.table, fresh_tag_, next.slots);
+        objects_.compare(parts, next.places);
+        journal_.truncate(count_ == 0 ? journal_.end() : newest_frame().allocator.journal_end());
+        next.allocator.take(parts.allocator, parts.shards,
+                            count_ == 0 ? nullptr : &newest_frame().allocator, journal_);
+        fresh_ = detail::greatest(fresh_, next.allocator.fresh());
+    }
+
+    static detail::slot_index slot_of(handle_type handle) noexcept {
+        return detail::slot_index{static_cast<std::uint32_t>(handle.index())};
+    }
+
+    // ---- Giving up
+
+    /// Nothing is before the oldest one: how it differs from that is not needed.
+    void settle_oldest() noexcept {
+        objects_.forget(at(0).places);
+        slots_.confirm(at(0).slots, fresh_tag_);
+        at(0).slots.clear();
+        journal_.forget_before(at(0).allocator.journal_begin());
+    }
+    void drop_oldest() noexcept {
+        first_ = (first_ + 1) % frames_.size();
+        --count_;
+        settle_oldest();
+    }
+    void forget_all() noexcept {
+        for (std::size_t i = 0; i != count_; ++i) {
+            objects_.forget(at(i).places);
+        }
+        count_ = 0;
+        seen_.reset();
+    }
+    void undo_newest() noexcept {
+        slots_.undo(newest_frame().slots);
+        objects_.undo(at(count_ - 1).places, at(count_ - 2).size);
+        --count_;
+    }
+
+    // ---- Restoring
+
+    /// Erases the objects that the latest capture doesn't have, as anybody would; and what hooks create
+    /// meanwhile, as long as it becomes less.
+    void end_undone_objects(cut_type& cut, const kept_frame& newest, std::optional<std::uint64_t> seen) {
+        const parts_type& parts = cut.parts();
+        std::size_t before = ~std::size_t{0};
+        for (bool goes_on = true; goes_on;) {
+            std::size_t count = 0;
+            slots_.for_each_looked_at([&](detail::slot_index slot) {
+                const tag_type tag = parts.table.words_of(slot).tag;
+                if (layout::is_alive(tag) && tag != slots_.captured(slot).tag) {
+                    cut.erase(parts.table.handle_of(slot, tag));
+                    ++count;
+                }
+            });
+            goes_on = count != 0 && count < std::exchange(before, count);
+            if (count != 0) {
+                cut.compact();
+                look_for_changes_since(parts, &newest, seen);
+            }
+        }
+    }
+
+    std::vector<handle_type> undone_handles(const parts_type& parts) const {
+        std::vector<handle_type> undone;
+        slots_.for_each_looked_at([&](detail::slot_index slot) {
+            slots_.for_each_undone(slot, parts.table.words_of(slot), fresh_tag_, [&undone](auto handle) {
+                undone.push_back(handle_type::from_value(handle));
+            });
+        });
+        return undone;
+    }
+    std::vector<handle_type> revived_handles(const parts_type& parts) const {
+        std::vector<handle_type> revived;
+        slots_.for_each_looked_at([&](detail::slot_index slot) {
+            const tag_type tag = slots_.captured(slot).tag;
+            if (layout::is_alive(tag) && tag != parts.table.words_of(slot).tag) {
+                revived.push_back(handle_type::from_value(parts.table.handle_of(slot, tag)));
+            }
+        });
+        return revived;
+    }
+    static detail::scratch_array<std::uint32_t> copy_of(const std::vector<std::uint32_t>& numbers) {
+        detail::scratch_array<std::uint32_t> copy(numbers.size());
+        std::copy(numbers.begin(), numbers.end(), copy.data());
+        return copy;
+    }
+
+    /// The pool becomes what the latest capture is, in which so many objects live that don't now.
+    void rewrite(cut_type& cut, std::size_t revived, detail::scratch_array<std::uint32_t>&& order) noexcept {
+        parts_type& parts = cut.parts();
+        const kept_frame& then = newest_frame();
+        cut.count_objects(revived, parts.objects.size() + revived - then.size);
+        const std::size_t reserved = cut.reserved();
+        cut.count_reserved(then.reserved - detail::least(then.reserved, reserved),
+                           reserved - detail::least(then.reserved, reserved));
+
+        objects_.write(parts, [&parts](std::size_t position) {
+            parts.watch.note_moved(detail::dense_position{static_cast<std::uint32_t>(position)});
+        });
+        objects_.for_each_looked_at([&](std::size_t position, detail::slot_index) {
+            if (position < then.size) {
+                log_.mark_at(position);
+            }
+        });
+        slots_.for_each_looked_at(
+            [&](detail::slot_index slot) { parts.table.restore(slot, slots_.captured(slot)); });
+        journal_.truncate(then.allocator.journal_end());
+        then.allocator.restore(parts.allocator, parts.shards, journal_);
+        cut.set_turn(then.turn);
+        parts.order.replace(std::move(order), then.ordered);
+        parts.order.set_next_position(then.next_position);
+    }
+
+    static constexpr std::size_t most_frames = 65'536;
+
+    log_type& log_;
+    core_type& core_;
+    std::string name_; // for messages
+    slots_type slots_;
+    objects_type objects_;
+    detail::index_journal journal_;
+    std::vector<kept_frame> frames_; // one more than are kept: the next one is made there
+    std::size_t first_ = 0;
+    std::size_t count_ = 0;
+    std::size_t fresh_ = 0;               // the most slots that a capture has seen in service
+    tag_type fresh_tag_{};                // of the pool; another one when it was reset
+    std::optional<std::uint64_t> seen_;   // the log's frame at the latest capture, if that is the pool now
+};
+
+} // namespace handlepool
