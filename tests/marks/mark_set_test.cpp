@@ -31,9 +31,9 @@ TEST(mark_set, each_mark_is_taken_once_in_ascending_order) {
     set.mark(9'999);
     set.mark(64);
     set.mark(64);
-    set.mark_at_any_time(0);
+    set.mark(0);
     set.mark(63);
-    set.mark_at_any_time(4'096);
+    set.mark(4'096);
     EXPECT_THAT(taken_from(set), ElementsAre(0, 63, 64, 4'096, 9'999));
     EXPECT_THAT(taken_from(set), IsEmpty());
     set.mark(64);
@@ -47,7 +47,7 @@ TEST(mark_set, what_is_marked_while_marks_are_taken_comes_then_or_later) {
     std::vector<std::atomic<std::uint32_t>> written(count); // relaxed: carried by the marks
     std::vector<std::uint32_t> seen(count);
     const auto take = [&] {
-        set.take(
+        set.take_at_any_time(
             [&](std::size_t number) { seen[number] = written[number].load(std::memory_order::relaxed); });
     };
     std::atomic<bool> ends = false;

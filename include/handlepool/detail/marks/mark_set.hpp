@@ -11,13 +11,13 @@
 namespace handlepool::detail {
 
 /// Numbers that any thread may mark, and that one thread takes in ascending order. Marks are bytes; a byte
-/// for each 64 of them says where to look, and one for each 64 of those:
+/// for each 16 of them says where to look, and one for each 256 of those:
 ///
 /// ```
-///   mark(70)    regions   1 0 …                       take() visits 70, and leaves nothing
+///   mark(22)    regions   1 0 …                       take() visits 22, and leaves nothing
 ///               groups    0 1 0 0 …
 ///               marks     … 0 0 0 0 0 0 1 0 0 …
-///                         ▲ 64
+///                         ▲ 16
 /// ```
 ///
 /// Memory is used where marks are.
@@ -26,9 +26,9 @@ class mark_set {
 public:
     /// Numbers below `limit`. Throws reservation_failed.
     mark_set(const allocation_label& what_for, std::size_t limit)
-        : marks_(what_for.part(" marks"), whole_groups(limit) * group_size, 0),
-          groups_(what_for.part(" groups of marks"), whole_groups(whole_groups(limit)) * group_size, 0),
-          regions_(what_for.part(" regions of marks"), whole_groups(whole_groups(limit)), 0) {}
+        : marks_(what_for.part(" marks"), regions_for(limit) * region_size, 0),
+          groups_(what_for.part(" groups of marks"), regions_for(limit) * groups_of_region, 0),
+          regions_(what_for.part(" regions of marks"), regions_for(limit), 0) {}
 
     /// Marks a number, for a thread whose writes are ordered before take(). Wait-free, without an exchange;
     /// writes only where there is no mark.
@@ -50,19 +50,26 @@ public:
         regions_[number / region_size].exchange(1, std::memory_order::release);
     }
 
-    /// Takes all marks: calls `visit(number)` for each, in ascending order. One thread at a time. Linear in
-    /// the limit / 4,096, and in groups with marks.
+    /// Takes all marks of mark(): calls `visit(number)` for each, in ascending order. Linear in the limit /
+    /// 4,096, and in regions and groups with marks.
     template <class Visit>
     void take(Visit visit) {
-        for (std::size_t region = 0, last = regions_.size(); region != last; ++region) {
-            if (regions_[region].load(std::memory_order::relaxed) == 0) {
-                continue;
+        take_all(visit, [](atomic_byte& mark) {
+            const bool is_set = mark.load(std::memory_order::relaxed) != 0;
+            if (is_set) {
+                mark.store(0, std::memory_order::relaxed);
             }
-            // (53) acquire: pairs with (52). Exchanges, here and below: what comes after one of them is left
-            // for the next time.
-            regions_[region].exchange(0, std::memory_order::acquire);
-            take_group(groups_, region, [&](std::size_t group) { take_group(marks_, group, visit); });
-        }
+            return is_set;
+        });
+    }
+    /// Takes all marks of mark_at_any_time(), which go on. One thread at a time.
+    template <class Visit>
+    void take_at_any_time(Visit visit) {
+        take_all(visit, [](atomic_byte& mark) {
+            // (51) acquire: pairs with (50); of groups and regions (53) acquire: pairs with (52). What comes
+            // after the exchange is left for the next time.
+            return mark.load(std::memory_order::relaxed) != 0 && mark.exchange(0, std::memory_order::acquire) != 0;
+        });
     }
 
     memory_use memory() const noexcept { return memory_of(marks_, groups_, regions_); }
@@ -71,11 +78,12 @@ private:
     using atomic_byte = typename Policy::template atomic<std::uint8_t>;
     using array_type = typename Policy::template array<atomic_byte>;
 
-    static constexpr std::size_t group_size = 64;
-    static constexpr std::size_t region_size = group_size * group_size;
+    static constexpr std::size_t group_size = 16;
+    static constexpr std::size_t groups_of_region = 256;
+    static constexpr std::size_t region_size = group_size * groups_of_region;
 
-    static constexpr std::size_t whole_groups(std::size_t numbers) noexcept {
-        return (numbers + group_size - 1) / group_size;
+    static constexpr std::size_t regions_for(std::size_t numbers) noexcept {
+        return (numbers + region_size - 1) / region_size;
     }
 
     static void set_relaxed(atomic_byte& byte) noexcept {
@@ -84,13 +92,19 @@ private:
         }
     }
 
-    /// Takes the marks of a group, or the groups of a region: calls `visit(number)` for each.
-    template <class Visit>
-    static void take_group(array_type& marks, std::size_t group, Visit&& visit) {
-        for (std::size_t number = group * group_size, last = number + group_size; number != last; ++number) {
-            // (51) acquire: pairs with (50); of groups (53) acquire: pairs with (52)
-            if (marks[number].load(std::memory_order::relaxed) != 0 &&
-                marks[number].exchange(0, std::memory_order::acquire) != 0) {
+    /// `take_one(mark)` takes a mark, a group or a region, and returns whether it was set.
+    template <class Visit, class TakeOne>
+    void take_all(Visit& visit, TakeOne take_one) {
+        take_some(regions_, 0, regions_.size(), take_one, [&](std::size_t region) {
+            take_some(groups_, region * groups_of_region, groups_of_region, take_one, [&](std::size_t group) {
+                take_some(marks_, group * group_size, group_size, take_one, visit);
+            });
+        });
+    }
+    template <class TakeOne, class Visit>
+    static void take_some(array_type& marks, std::size_t first, std::size_t count, TakeOne take_one, Visit&& visit) {
+        for (std::size_t number = first, last = first + count; number != last; ++number) {
+            if (take_one(marks[number])) {
                 visit(number);
             }
         }

@@ -50,7 +50,7 @@ public:
     /// While the gate is closed. Forgets what was noted, so that who turns it on again is not told of it.
     void turn_off() noexcept {
         on_.store(false, std::memory_order::relaxed);
-        revoked_->take([](std::size_t) {});
+        revoked_->take_at_any_time([](std::size_t) {});
         moved_->take([](std::size_t) {});
         notes_->reset = false;
     }
@@ -77,7 +77,7 @@ public:
     /// Calls `tell(notes)` of the frame that ends, while the gate is closed and this is on.
     template <class Tell>
     void end_frame(Tell tell) {
-        revoked_->take([this](std::size_t slot) { notes_->revoked.insert(slot); });
+        revoked_->take_at_any_time([this](std::size_t slot) { notes_->revoked.insert(slot); });
         moved_->take([this](std::size_t position) { notes_->moved.insert(position); });
         tell(std::as_const(*notes_));
         notes_->revoked.clear();

@@ -34,6 +34,8 @@ class captured_objects {
     using policy = typename Parts::policy;
     using versions_type = object_versions<T>;
 
+    static constexpr std::size_t copies_ahead = 8;
+
     // Copied straight to their places: nothing can fail on the way.
     static constexpr bool copies_in_place = std::is_nothrow_copy_constructible_v<T>;
 
@@ -45,7 +47,7 @@ public:
     };
     /// A position, and what stood there before; or in a capture that is being made, what stands there.
     struct change {
-        std::uint32_t position;
+        std::uint32_t position = 0;
         place other;
     };
 
@@ -75,6 +77,7 @@ public:
         const std::exception_ptr error = capture_exception([&] {
             changes.reserve(looked_at_.count());
             looked_at_.for_each([&](std::size_t position) { add_change(parts, position, changes); });
+            copy(parts, changes);
         });
         if (error) {
             discard(changes);
@@ -173,14 +176,27 @@ private:
             versions_.give_back(version);
         }
     }
-    void add_change(const Parts& parts, std::size_t position, std::vector<change>& changes) {
-        const auto number = static_cast<std::uint32_t>(position);
-        if (position < parts.objects.size()) {
-            changes.push_back({.position = number, .other = {}});
-            changes.back().other = {.version = versions_.keep(*parts.objects.at(location{number})),
-                                    .slot = parts.objects.owner(dense_position{number})};
-        } else if (places_[position].version != versions_type::none) {
-            changes.push_back({.position = number, .other = {}});
+    void add_change(const Parts& parts, std::size_t position, std::vector<change>& changes) noexcept {
+        if (position < parts.objects.size() || places_[position].version != versions_type::none) {
+            changes.emplace_back().position = static_cast<std::uint32_t>(position);
+        }
+    }
+    /// Positions are at random: what comes some of them later is asked for.
+    void copy(const Parts& parts, std::vector<change>& changes) {
+        const std::size_t size = parts.objects.size();
+        for (std::size_t i = 0, count = changes.size(); i != count; ++i) {
+            if (const std::size_t soon = i + copies_ahead; soon < count) {
+                const dense_position position{changes[soon].position};
+                parts.objects.prefetch_object(parts.objects.location_of(position));
+                parts.objects.prefetch_owner(position);
+                prefetch(places_.data(), raw(position));
+                versions_.prefetch_next(copies_ahead);
+            }
+            change& each = changes[i];
+            if (each.position < size) {
+                each.other.version = versions_.keep(*parts.objects.at(location{each.position}));
+                each.other.slot = parts.objects.owner(dense_position{each.position});
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/config.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -56,6 +58,13 @@ public:
         return made_;
     }
     void give_back(std::uint32_t version) noexcept { given_back_.push_back(version); }
+
+    /// Prefetches where the copy will be that is kept so many copies later.
+    void prefetch_next(std::size_t later) const noexcept {
+        if (later < given_back_.size()) {
+            prefetch_to_write(reinterpret_cast<std::uintptr_t>(&at(given_back_[given_back_.size() - 1 - later])));
+        }
+    }
 
     /// Copies that are kept, and bytes of all, given back or not.
     std::size_t count() const noexcept { return made_ - given_back_.size(); }
