@@ -156,8 +156,9 @@ public:
     /// Linear in what was written since that frame, in what waits in the freelist, and in threads.
     /// Throws std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since
     /// the latest capture, compaction_conflict like capture(); nothing has changed then but that a frame has
-    /// ended. Throws std::bad_alloc and what copying throws: then the captures after that frame are forgotten,
-    /// objects that came after it may have been erased, and the call may be repeated.
+    /// ended. Throws std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy()
+    /// create objects again and again: then the captures after that frame are forgotten, objects that came
+    /// after it may have been erased, and the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
@@ -197,6 +198,16 @@ public:
         }
     }
 
+    /// Forgets the newest capture; the pool stays as it is. The next capture is linear in the pool.
+    void drop_newest() noexcept {
+        if (count_ > 1) {
+            undo_newest();
+            seen_.reset();
+        } else {
+            forget_all();
+        }
+    }
+
     /// Returns whether the handle was given out in the oldest frame that is kept or before: then no restore
     /// gives it to another object. Constant.
     bool is_confirmed(handle_type handle) const noexcept { return slots_.is_confirmed(handle.value()); }
@@ -212,6 +223,8 @@ public:
     }
     /// Captures that are kept, and the numbers of the oldest and the newest; nothing when there is none.
     std::size_t size() const noexcept { return count_; }
+    /// Captures that are kept at most.
+    std::size_t capacity() const noexcept { return frames_.size() - 1; }
     std::optional<std::uint64_t> oldest() const noexcept {
         return count_ == 0 ? std::nullopt : std::optional(at(0).number);
     }
@@ -394,26 +407,29 @@ private:
 
     // ---- Restoring
 
-    /// Erases the objects that the latest capture doesn't have, as anybody would; and what hooks create
-    /// meanwhile, as long as it becomes less.
+    /// Erases the objects that the latest capture doesn't have, as anybody would, and those that hooks create
+    /// meanwhile.
     void end_undone_objects(cut_type& cut, const kept_frame& newest, std::optional<std::uint64_t> seen) {
-        const parts_type& parts = cut.parts();
-        std::size_t before = ~std::size_t{0};
-        for (bool goes_on = true; goes_on;) {
-            std::size_t count = 0;
-            slots_.for_each_looked_at([&](detail::slot_index slot) {
-                const tag_type tag = parts.table.words_of(slot).tag;
-                if (layout::is_alive(tag) && tag != slots_.captured(slot).tag) {
-                    cut.erase(parts.table.handle_of(slot, tag));
-                    ++count;
-                }
-            });
-            goes_on = count != 0 && count < std::exchange(before, count);
-            if (count != 0) {
-                cut.compact();
-                look_for_changes_since(parts, &newest, seen);
+        for (int i = 0; erase_undone_objects(cut) != 0; ++i) {
+            if (i == most_rounds) {
+                detail::throw_exception(compaction_conflict(
+                    prefix() + "hooks of on_destroy() create objects again and again during restore()"));
             }
+            cut.compact();
+            look_for_changes_since(cut.parts(), &newest, seen);
         }
+    }
+    std::size_t erase_undone_objects(cut_type& cut) const {
+        const auto& table = cut.parts().table;
+        std::size_t count = 0;
+        slots_.for_each_looked_at([&](detail::slot_index slot) {
+            const tag_type tag = table.words_of(slot).tag;
+            if (layout::is_alive(tag) && tag != slots_.captured(slot).tag) {
+                cut.erase(table.handle_of(slot, tag));
+                ++count;
+            }
+        });
+        return count;
     }
 
     std::vector<handle_type> undone_handles(const parts_type& parts) const {
@@ -468,6 +484,7 @@ private:
     }
 
     static constexpr std::size_t most_frames = 65'536;
+    static constexpr int most_rounds = 16;
 
     log_type& log_;
     core_type& core_;

@@ -107,7 +107,8 @@ public:
     }
     bool is_confirmed(value_type handle) const noexcept {
         const std::size_t slot = raw(table_type::slot_of(handle));
-        return slot < given_out_.size() && layout::tag_of(handle) < given_out_[slot];
+        return slot < given_out_.size() && layout::is_alive(layout::tag_of(handle)) &&
+               layout::tag_of(handle) < given_out_[slot];
     }
 
     /// Calls `visit(handle)` for each handle that a slot has given out with the words `now` and not with

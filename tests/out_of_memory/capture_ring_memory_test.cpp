@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+// Captures whose allocations fail: pool and ring stay as they were, or the restore can be tried again. And a
+// frame that is captured again and again needs no memory.
+
+#include <handlepool/pool.hpp>
+#include <handlepool/time/capture_ring.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/support/failing_new.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+class capture_ring_memory : public testing::TestWithParam<shortage> {};
+
+/// Owns memory.
+struct buffer {
+    explicit buffer(int value) : values(20, value) {}
+    std::vector<int> values;
+};
+
+/// A pool whose captures are taken under a shortage.
+class scene {
+public:
+    using pool_type = pool<buffer>;
+    using handle_type = pool_type::handle_type;
+
+    scene() {
+        for (int i = 0; i != 60; ++i) {
+            handles.push_back(objects.emplace(i));
+        }
+        ring.capture(1);
+    }
+
+    /// Some objects edited, some replaced, a handle reserved.
+    void play(int value) {
+        for (std::size_t i = 0; i != 20; ++i) {
+            if (buffer* const found = log.edit(handles[i])) {
+                found->values.assign(20, value);
+            }
+        }
+        for (std::size_t i = 20; i != 30; ++i) {
+            objects.erase(std::exchange(handles[i], objects.emplace(value)));
+        }
+        if (reserved) {
+            objects.cancel(reserved);
+        }
+        reserved = objects.reserve_handle();
+    }
+    std::vector<std::pair<handle_type, std::vector<int>>> all() const {
+        std::vector<std::pair<handle_type, std::vector<int>>> seen;
+        for (const auto& [handle, each] : objects.entries()) {
+            seen.emplace_back(handle, each.values);
+        }
+        return seen;
+    }
+
+    pool_type objects{{.name = "objects", .capacity = 100}};
+    change_log<pool_type> log{objects, {.frames = 4, .check_marks = false}};
+    capture_ring<pool_type> ring{log, {.frames = 4}};
+    std::vector<handle_type> handles;
+    handle_type reserved;
+};
+
+TEST_P(capture_ring_memory, a_capture_that_fails_leaves_pool_and_ring_as_they_were) {
+    const std::size_t allocations = with_each_allocation_failing(GetParam(), [](memory_shortage& short_of) {
+        scene now;
+        const auto first = now.all();
+        now.play(100);
+        now.objects.compact();
+        const auto second = now.all();
+        // Of the pool's own allocations none throws; a lost frame of the log is none for the ring.
+        bool failed = false;
+        short_of.begin();
+        try {
+            now.ring.capture(2);
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        short_of.end();
+        EXPECT_EQ(now.all(), second);
+        EXPECT_EQ(now.ring.newest(), failed ? 1U : 2U);
+        if (failed) {
+            now.ring.capture(2);
+        }
+        now.play(200);
+        now.ring.restore(2);
+        EXPECT_EQ(now.all(), second);
+        now.ring.restore(1);
+        EXPECT_EQ(now.all(), first);
+    });
+    EXPECT_GT(allocations, 10U);
+}
+
+TEST_P(capture_ring_memory, a_restore_that_fails_can_be_tried_again) {
+    const std::size_t allocations = with_each_allocation_failing(GetParam(), [](memory_shortage& short_of) {
+        scene now;
+        const auto first = now.all();
+        const std::vector<scene::handle_type> handles = now.handles;
+        now.play(100);
+        now.ring.capture(2);
+        now.play(200);
+        bool failed = false;
+        short_of.begin();
+        try {
+            now.ring.restore(1);
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        short_of.end();
+        EXPECT_EQ(now.ring.newest(), 1U);
+        if (failed) {
+            now.ring.restore(1);
+        }
+        EXPECT_EQ(now.all(), first);
+        now.handles = handles;
+        now.reserved = {};
+        now.play(100);
+        now.ring.capture(2); // also after a restore that failed
+        const auto second = now.all();
+        now.play(300);
+        now.ring.restore(2);
+        EXPECT_EQ(now.all(), second);
+    });
+    EXPECT_GT(allocations, 10U);
+}
+
+TEST_P(capture_ring_memory, a_ring_that_can_not_be_made_leaves_the_log_as_it_was) {
+    pool<int> numbers({.name = "numbers", .capacity = 100});
+    change_log<pool<int>> log(numbers);
+    const handle<int> one = numbers.emplace(1);
+    const std::size_t allocations = with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
+        std::optional<capture_ring<pool<int>>> ring;
+        short_of.hits([&] { ring.emplace(log); });
+        numbers.compact();
+    });
+    EXPECT_GT(allocations, 0U);
+    EXPECT_EQ(numbers[one], 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(shortages, capture_ring_memory, both_shortages, name_of_shortage);
+
+TEST(captures_of_objects_that_own_memory, need_none_after_some_frames) {
+    scene now;
+    std::uint64_t frame = 1;
+    const auto edit = [&](int value) {
+        for (std::size_t i = 0; i != 20; ++i) {
+            std::vector<int>& values = now.log.edit(now.handles[i])->values;
+            values.assign(20, value);
+        }
+    };
+    for (int i = 0; i != 20; ++i) {
+        edit(i);
+        now.ring.capture(++frame);
+    }
+    edit(100);
+    expect_no_allocation([&] { now.ring.capture(++frame); });
+    edit(101);
+    expect_no_allocation([&] { now.ring.capture(++frame); });
+}
+
+} // namespace
+} // namespace handlepool::test
