@@ -135,12 +135,12 @@ public:
         kept_frame& next = at(count_);
         const std::exception_ptr error = detail::capture_exception([&] { compare(cut, next); });
         if (error) {
-            objects_.discard(next.places);
+            objects_.discard(next.place_changes);
             std::rethrow_exception(error);
         }
         next.number = frame;
-        objects_.commit(next.places, next.size);
-        slots_.commit(next.slots);
+        objects_.commit(next.place_changes, next.size);
+        slots_.commit(next.slot_changes);
         ++count_;
         seen_ = log_.frame();
         if (count_ == 1) {
@@ -250,8 +250,8 @@ private:
     /// A capture: how it differs from the one before, and what is not worth a difference.
     struct kept_frame {
         std::uint64_t number = 0;
-        std::vector<typename slots_type::change> slots;
-        std::vector<typename objects_type::change> places;
+        std::vector<typename slots_type::change> slot_changes;
+        std::vector<typename objects_type::change> place_changes;
         detail::allocator_capture<config> allocator;
         std::size_t size = 0;
         std::size_t reserved = 0;
@@ -261,7 +261,7 @@ private:
         std::uint32_t next_position = 0;
 
         std::size_t bytes() const noexcept {
-            return slots.capacity() * sizeof(slots[0]) + places.capacity() * sizeof(places[0]) +
+            return slot_changes.capacity() * sizeof(slot_changes[0]) + place_changes.capacity() * sizeof(place_changes[0]) +
                    order.capacity() * sizeof(order[0]) + allocator.bytes();
         }
     };
@@ -354,8 +354,8 @@ private:
 
     void compare(const cut_type& cut, kept_frame& next) {
         const parts_type& parts = cut.parts();
-        next.slots.clear();
-        next.places.clear();
+        next.slot_changes.clear();
+        next.place_changes.clear();
         next.size = parts.objects.size();
         next.reserved = cut.reserved();
         next.turn = cut.turn();
@@ -366,8 +366,8 @@ private:
         }
         next.ordered = parts.order.size();
         next.next_position = parts.order.next_position();
-        slots_.compare(parts.table, fresh_tag_, next.slots);
-        objects_.compare(parts, next.places);
+        slots_.compare(parts.table, fresh_tag_, next.slot_changes);
+        objects_.compare(parts, next.place_changes);
         journal_.truncate(count_ == 0 ? journal_.end() : newest_frame().allocator.journal_end());
         next.allocator.take(parts.allocator, parts.shards,
                             count_ == 0 ? nullptr : &newest_frame().allocator, journal_);
@@ -382,9 +382,9 @@ private:
 
     /// Nothing is before the oldest one: how it differs from that is not needed.
     void settle_oldest() noexcept {
-        objects_.forget(at(0).places);
-        slots_.confirm(at(0).slots, fresh_tag_);
-        at(0).slots.clear();
+        objects_.forget(at(0).place_changes);
+        slots_.confirm(at(0).slot_changes, fresh_tag_);
+        at(0).slot_changes.clear();
         journal_.forget_before(at(0).allocator.journal_begin());
     }
     void drop_oldest() noexcept {
@@ -394,14 +394,14 @@ private:
     }
     void forget_all() noexcept {
         for (std::size_t i = 0; i != count_; ++i) {
-            objects_.forget(at(i).places);
+            objects_.forget(at(i).place_changes);
         }
         count_ = 0;
         seen_.reset();
     }
     void undo_newest() noexcept {
-        slots_.undo(newest_frame().slots);
-        objects_.undo(at(count_ - 1).places, at(count_ - 2).size);
+        slots_.undo(newest_frame().slot_changes);
+        objects_.undo(at(count_ - 1).place_changes, at(count_ - 2).size);
         --count_;
     }
 

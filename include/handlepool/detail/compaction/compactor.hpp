@@ -149,7 +149,10 @@ public:
     }
 
     /// Counts a frame that needs no run.
-    void skip() noexcept { add(runs_, 1); }
+    void skip() noexcept {
+        add(runs_, 1);
+        add(turn_, 1);
+    }
 
     const slot_history<policy>& history() const noexcept { return history_; }
 
@@ -160,8 +163,8 @@ public:
     std::uint64_t sweeps() const noexcept { return sweep_.begun(); }
 
     /// Which shard comes first in the next run with a budget. Only while the gate is closed.
-    std::uint64_t turn() const noexcept { return turn_; }
-    void set_turn(std::uint64_t turn) noexcept { turn_ = turn; }
+    std::uint64_t turn() const noexcept { return turn_.load(std::memory_order::relaxed); }
+    void set_turn(std::uint64_t turn) noexcept { turn_.store(turn, std::memory_order::relaxed); }
 
     /// Counts objects that were destroyed, or dropped with their memory, without a compaction.
     void account_for(std::size_t objects, std::size_t in_nursery) noexcept {
@@ -290,7 +293,7 @@ private:
         compaction_stats done() {
             add(all_.destroyed_, done_.removed);
             add(all_.runs_, 1);
-            all_.turn_ = all_.turn_ + 1;
+            add(all_.turn_, 1);
             done_.size = all_.parts_.promoted();
             done_.waiting_removals = all_.waiting_removals();
             done_.waiting_newborns = all_.waiting_newborns();
@@ -315,12 +318,13 @@ private:
             if (budget_ == unlimited) {
                 return;
             }
-            const std::size_t half = budget_ / 2 + (budget_ % 2 & all_.turn_ % 2);
+            const std::uint64_t turn = all_.turn();
+            const std::size_t half = budget_ / 2 + (budget_ % 2 & turn % 2);
             const std::size_t removals = least(
                 all_.pending_records(), greatest(half, budget_ - least(budget_, all_.waiting_newborns())));
             // Another shard comes first each time.
-            removals_ = {removals, all_.turn_};
-            newborns_ = {budget_ - removals, all_.turn_};
+            removals_ = {removals, turn};
+            newborns_ = {budget_ - removals, turn};
         }
 
         std::size_t count(const reaped& some) noexcept {
@@ -365,11 +369,11 @@ private:
     typename placement_parts<Config>::template promoter<T> promoter_;
     extractions_type extractions_;
     detail::sweep<T, Config> sweep_{parts_, reaper_, extractions_};
-    typename policy::template plain<std::uint64_t> turn_{0}; // runs, unless a capture was restored
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};
     typename policy::template atomic<std::uint64_t> runs_{0};
+    typename policy::template atomic<std::uint64_t> turn_{0}; // runs, unless a capture was restored
     typename policy::template atomic<bool> is_followed_{false}; // here, because idle() comes first
 };
 
