@@ -327,6 +327,29 @@ TEST_F(capture_ring_test, shows_its_memory) {
     EXPECT_GT(ring_.memory().resident, before);
 }
 
+TEST_F(capture_ring_test, takes_no_more_memory_with_time) {
+    std::vector<handle_type> handles;
+    pool_.emplace_n(9, std::back_inserter(handles), 1);
+    std::uint64_t frame = 0;
+    const auto play = [&](int captures) {
+        for (int i = 0; i != captures; ++i) {
+            for (const handle_type each : handles) {
+                ++*log_.edit(each);
+            }
+            pool_.erase(std::exchange(handles[frame % 9], handle_type()));
+            handles[frame % 9] = pool_.emplace(2);
+            ring_.capture(++frame);
+            if (i % 3 == 0) {
+                ring_.restore(frame);
+            }
+        }
+        return ring_.memory().resident;
+    };
+    const std::size_t then = play(20'000); // until slots are used again
+    // Versions come in blocks of 16,384 integers.
+    EXPECT_EQ(play(20'000), then);
+}
+
 /// Refuses its n-th copy.
 struct reluctant {
     explicit reluctant(int number) : value(number) {}
