@@ -98,9 +98,10 @@ concept sequential_freelist =
 /// What a freelist is, beside the indices that wait.
 struct freelist_position {
     std::uint64_t claimed = 0; ///< freed indices that were claimed, from some number on
-    std::size_t waiting = 0;
-    std::size_t fresh = 0; ///< indices ever put in service
+    std::size_t waiting = 0;   ///< freed and not claimed again
+    std::size_t fresh = 0;     ///< indices ever put in service
 
+    /// Compare as a whole.
     friend bool operator==(const freelist_position&, const freelist_position&) = default;
 };
 
