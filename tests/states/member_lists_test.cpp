@@ -90,7 +90,7 @@ const std::vector<listed_class> listed = {
     {"detail/pool/pool_impl.hpp",
      "pool_impl",
      {"name_", "id_", "memory_", "parts_", "reservations_", "compactor_", "eraser_", "frames_", "gate_",
-      "listing_", "in_use_", "exclusive_thread_"}},
+      "listing_", "rewrites_", "in_use_", "exclusive_thread_"}},
     // Views can't be moved; tests/pool/exclusive/ uses all of it.
     {"detail/pool/exclusive_core.hpp",
      "exclusive_core",

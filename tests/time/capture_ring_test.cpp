@@ -141,6 +141,8 @@ TEST_F(capture_ring_test, knows_what_can_be_undone) {
     EXPECT_FALSE(ring_.is_confirmed(reserved));
     EXPECT_FALSE(ring_.is_confirmed(c));
     EXPECT_FALSE(ring_.is_confirmed(handle_type()));
+    pool_type other({.name = "other", .capacity = 10});
+    EXPECT_FALSE(ring_.is_confirmed(other.emplace(1)));
     ring_.confirm(2);
     EXPECT_TRUE(ring_.is_confirmed(b));
     EXPECT_TRUE(ring_.is_confirmed(reserved));
@@ -184,14 +186,48 @@ TEST_F(capture_ring_test, a_reset_pool_begins_anew) {
     EXPECT_EQ(message_of<std::logic_error>([&] { ring_.restore(1); }),
               "capture_ring of pool 'numbers': the pool was reset after frame 1, so no frame can be restored");
     EXPECT_THAT(items(), ElementsAre(2));
-    ring_.capture(2);
-    EXPECT_FALSE(ring_.contains(1));
+    EXPECT_EQ(ring_.size(), 0U);
+    ring_.capture(1);
     pool_.erase(b);
-    ring_.restore(2);
+    ring_.restore(1);
     EXPECT_THAT(items(), ElementsAre(2));
     EXPECT_TRUE(pool_.contains(b));
-    // The number of the frame is still the largest.
-    ring_.capture(3);
+    pool_.reset();
+    ring_.capture(0); // which notices that too
+    EXPECT_THAT(ring_.oldest(), Optional(0U));
+    EXPECT_FALSE(ring_.contains(1));
+    EXPECT_THAT(items(), IsEmpty());
+}
+
+TEST_F(capture_ring_test, a_slot_can_have_another_object_at_the_same_position) {
+    pool_type small({.name = "small", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
+    change_log<pool_type> log(small);
+    capture_ring<pool_type> ring(log);
+    const handle_type a = small.emplace(1);
+    ring.capture(1);
+    small.erase(a);
+    small.compact();
+    const handle_type b = small.emplace(2);
+    EXPECT_EQ(a.index(), b.index());
+    ring.capture(2);
+    const handle_type c = small.revoke(b);
+    ring.capture(3);
+    EXPECT_THAT(ring.restore(2), ElementsAre(c));
+    EXPECT_TRUE(small.contains(b));
+    EXPECT_THAT(ring.restore(1), ElementsAre(b));
+    EXPECT_TRUE(small.contains(a));
+    EXPECT_EQ(small[a], 1);
+}
+
+TEST_F(capture_ring_test, a_cancelled_handle_is_reserved_again) {
+    const handle_type reserved = pool_.reserve_handle();
+    ring_.capture(1);
+    pool_.cancel(reserved);
+    ring_.capture(2);
+    EXPECT_THAT(ring_.restore(1), IsEmpty());
+    EXPECT_EQ(pool_.state(reserved), handle_state::reserved);
+    pool_.fulfill(reserved, 3);
+    EXPECT_EQ(pool_[reserved], 3);
 }
 
 TEST_F(capture_ring_test, hooks_are_told_of_those_that_end_and_of_those_that_come_back) {

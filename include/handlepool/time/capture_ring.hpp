@@ -32,7 +32,8 @@ namespace handlepool {
 
 /// What a capture_ring keeps.
 struct capture_ring_options {
-    /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them.
+    /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them. To go back n frames
+    /// from the newest, n + 1 of them are needed.
     std::size_t frames = 8;
 };
 
@@ -57,11 +58,14 @@ struct capture_ring_options {
 /// After a restore the pool has the objects that it had, with the same handles, contents, positions and
 /// order. Each handle that was valid then is valid, those that were reserved are reserved, and each other one
 /// is stale. The next handles are those that came the first time, as long as the same calls come from the
-/// same threads in the same order; a thread that uses the pool for the first time changes how many slots each
-/// claims at once, and so belongs before the captures. Frame numbers are the user's own, and only ascend.
+/// same threads in the same order. The more threads have used the pool since it was made, the fewer slots each
+/// of them claims at once: so none uses it for the first time between a capture and its restore, and two
+/// machines that are to give the same handles have as many. Frame numbers are the user's own, and only ascend.
 ///
 /// A capture copies what was written since the one before, as the log knows it: what is changed without a
-/// mark of the log is not taken back. A sort that goes on over frames goes on as it did.
+/// mark of the log is not taken back, and a checked build ends with a message that names it. Any number of
+/// frames of the log is enough, as long as it keeps those from one capture to the next: a compaction in
+/// between is one. A sort that goes on over frames goes on as it did.
 ///
 /// What was given out after the frame that is restored is undone: later, another object may have the same
 /// handle. So holders that are not restored themselves drop the handles that restore() returns, or wait with
@@ -71,8 +75,14 @@ struct capture_ring_options {
 /// calls on_destroy() hooks and so takes them out of attached containers; on_birth() hooks are called for
 /// those that come back; and the log has a record of it. What hooks of on_destroy() create is undone too.
 ///
+/// Several pools, and what belongs to them, are captured and restored together by a world.
+///
 /// The log and the pool must outlive it. It costs the pool nothing but the log. If its pool is reset(), the
-/// captures before that can't be restored, and the next capture begins anew.
+/// captures before that are forgotten by the next capture() or restore(), and the next capture begins anew. A
+/// pool may have several rings; one that finds the pool restored by another looks at all of it.
+///
+/// Objects are copied by their copy constructor and, in a capture, by copy assignment where there is one, which
+/// must leave them equal. Destructors of what a restore replaces may use the pool; they run when it is whole.
 ///
 /// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
 /// other threads must neither create nor erase. All else may be called by any number of threads between
@@ -120,18 +130,18 @@ public:
     /// throws. Then there is no such capture, the others are as they were, and at most a frame of the pool has
     /// ended.
     void capture(std::uint64_t frame) {
-        if (count_ != 0 && frame <= newest_frame().number) {
-            detail::throw_exception(std::invalid_argument(
-                prefix() + "frame " + std::to_string(frame) + " can't be captured after frame " +
-                std::to_string(newest_frame().number) + "; numbers ascend"));
-        }
         cut_type cut(core_);
         const parts_type& parts = cut.parts();
         if (parts.fresh_tag != fresh_tag_) { // it was reset
             forget_all();
             fresh_tag_ = parts.fresh_tag;
         }
-        look_for_changes(parts);
+        if (count_ != 0 && frame <= newest_frame().number) {
+            detail::throw_exception(std::invalid_argument(
+                prefix() + "frame " + std::to_string(frame) + " can't be captured after frame " +
+                std::to_string(newest_frame().number) + "; numbers ascend"));
+        }
+        look_for_changes(cut);
         kept_frame& next = at(count_);
         const std::exception_ptr error = detail::capture_exception([&] { compare(cut, next); });
         if (error) {
@@ -143,6 +153,7 @@ public:
         slots_.commit(next.slot_changes);
         ++count_;
         seen_ = log_.frame();
+        follows_journal_ = true;
         if (count_ == 1) {
             settle_oldest();
         } else if (count_ == frames_.size()) {
@@ -150,12 +161,12 @@ public:
         }
     }
 
-    /// Takes the pool back to a frame that was captured, and forgets the captures after it. Ends two frames of
-    /// the pool. Returns the handles that were given out since then, which may have been erased meanwhile, in
+    /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
+    /// after it, and what was created, erased or marked since then. Ends two frames of the pool. Returns the handles that were given out since then, which may have been erased meanwhile, in
     /// the order of their indices and generations; only these can name other objects later.
     /// Linear in what was written since that frame, in what waits in the freelist, and in threads.
     /// Throws std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since
-    /// the latest capture, compaction_conflict like capture(); nothing has changed then but that a frame has
+    /// the latest capture (then none is kept any more), compaction_conflict like capture(); nothing has changed then but that a frame has
     /// ended. Throws std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy()
     /// create objects again and again: then the captures after that frame are forgotten, objects that came
     /// after it may have been erased, and the call may be repeated.
@@ -163,7 +174,7 @@ public:
         require_kept(frame);
         cut_type cut(core_);
         require_not_reset(cut.parts());
-        look_for_changes(cut.parts());
+        look_for_changes(cut);
         const kept_frame& newest = newest_frame();
         const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt);
         while (newest_frame().number != frame) {
@@ -171,26 +182,31 @@ public:
         }
         end_undone_objects(cut, newest, seen);
 
-        const tag_type fresh_tag = fresh_tag_;
-        slots_.find_reserved(fresh_tag);
+        slots_.find_reserved(fresh_tag_);
         std::vector<handle_type> undone = undone_handles(cut.parts());
         const std::vector<handle_type> revived = revived_handles(cut.parts());
         objects_.prepare(cut.parts());
         detail::scratch_array<std::uint32_t> order = copy_of(newest_frame().order);
 
         rewrite(cut, revived.size(), std::move(order));
-        for (const handle_type each : revived) {
-            cut.report_birth(each.value(), core_.find(each.value()));
-        }
         cut.end_frame();
         seen_ = log_.frame();
+        rewrites_ = cut.rewrites();
+        follows_journal_ = true;
+        // What follows is of the next frame: what hooks do, and destructors.
+        for (const handle_type each : revived) {
+            if (const auto object = core_.find(each.value())) { // unless another hook has ended it
+                cut.report_birth(each.value(), object);
+            }
+        }
+        objects_.destroy_former();
         return undone;
     }
 
     // ---- What can be undone
 
-    /// Gives up the captures before this frame: it and what led to it can't be undone any more. Linear in what
-    /// has changed until then. Throws std::out_of_range when that frame is not kept.
+    /// Gives up the captures before this frame, which is the oldest now and can still be restored: what led to
+    /// it can't be undone any more. Linear in what has changed until then. Throws std::out_of_range when that frame is not kept.
     void confirm(std::uint64_t frame) {
         require_kept(frame);
         while (at(0).number != frame) {
@@ -208,9 +224,11 @@ public:
         }
     }
 
-    /// Returns whether the handle was given out in the oldest frame that is kept or before: then no restore
-    /// gives it to another object. Constant.
-    bool is_confirmed(handle_type handle) const noexcept { return slots_.is_confirmed(handle.value()); }
+    /// Returns whether no restore gives the handle to another object any more: it was given out in the oldest
+    /// frame that is kept, or before. False for a null handle, and for one of another pool. Constant.
+    bool is_confirmed(handle_type handle) const noexcept {
+        return handle.pool_id() == pool_id_ && slots_.is_confirmed(handle.value(), fresh_tag_);
+    }
 
     /// Returns whether a frame can be restored. Linear in the captures.
     bool contains(std::uint64_t frame) const noexcept {
@@ -267,7 +285,7 @@ private:
     };
 
     capture_ring(log_type& log, core_type& core, const capture_ring_options& options)
-        : log_(log), core_(core), name_(log.pool().name()),
+        : log_(log), core_(core), name_(log.pool().name()), pool_id_(log.pool().id()),
           slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
           objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().dense_positions),
           frames_(options.frames + 1) {}
@@ -295,21 +313,28 @@ private:
                                    std::to_string(newest_frame().number))));
         }
     }
-    void require_not_reset(const parts_type& parts) const {
+    /// Forgets the captures of a pool that was reset.
+    void require_not_reset(const parts_type& parts) {
         if (parts.fresh_tag != fresh_tag_) {
+            const std::uint64_t newest = newest_frame().number;
+            forget_all();
             detail::throw_exception(std::logic_error(prefix() + "the pool was reset after frame " +
-                                                     std::to_string(newest_frame().number) +
-                                                     ", so no frame can be restored"));
+                                                     std::to_string(newest) + ", so no frame can be restored"));
         }
     }
 
     // ---- Capturing
 
     /// Finds all slots and positions that can differ from the latest capture.
-    void look_for_changes(const parts_type& parts) {
+    void look_for_changes(const cut_type& cut) {
+        if (cut.rewrites() != rewrites_) { // by another ring: the slots that wait are others than its journal says
+            seen_.reset();
+            follows_journal_ = false;
+            rewrites_ = cut.rewrites();
+        }
         slots_.look_at_none();
         objects_.look_at_none();
-        look_for_changes_since(parts, count_ == 0 ? nullptr : &newest_frame(), seen_);
+        look_for_changes_since(cut.parts(), count_ == 0 ? nullptr : &newest_frame(), seen_);
     }
     /// The same since a capture that the log has seen at some frame of its own.
     void look_for_changes_since(const parts_type& parts, const kept_frame* since,
@@ -333,23 +358,13 @@ private:
             for (const auto& each : record.renamed) {
                 slots_.look_at(slot_of(each.after));
             }
-            for (const auto& each : record.born) { // in the slot of another one, perhaps, and in its position
+            for (const auto& each : record.moved) {
+                slots_.look_at(slot_of(each.handle));
+            }
+            for (const auto& each : record.destroyed) { // and has another one since then, or is used up
                 slots_.look_at(slot_of(each.handle));
             }
         }
-        objects_.for_each_looked_at([&](std::size_t position, detail::slot_index before) {
-            const detail::slot_index now =
-                position < size
-                    ? parts.objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)})
-                    : detail::slot_index::none;
-            if (now != before) {
-                for (const detail::slot_index slot : {now, before}) {
-                    if (slot != detail::slot_index::none) {
-                        slots_.look_at(slot);
-                    }
-                }
-            }
-        });
     }
 
     void compare(const cut_type& cut, kept_frame& next) {
@@ -368,9 +383,9 @@ private:
         next.next_position = parts.order.next_position();
         slots_.compare(parts.table, fresh_tag_, next.slot_changes);
         objects_.compare(parts, next.place_changes);
-        journal_.truncate(count_ == 0 ? journal_.end() : newest_frame().allocator.journal_end());
-        next.allocator.take(parts.allocator, parts.shards,
-                            count_ == 0 ? nullptr : &newest_frame().allocator, journal_);
+        const auto* const before = count_ == 0 ? nullptr : &newest_frame().allocator;
+        journal_.truncate(before == nullptr ? journal_.end() : before->journal_end());
+        next.allocator.take(parts.allocator, parts.shards, follows_journal_ ? before : nullptr, journal_);
         fresh_ = detail::greatest(fresh_, next.allocator.fresh());
     }
 
@@ -467,18 +482,13 @@ private:
                            reserved - detail::least(then.reserved, reserved));
 
         objects_.write(parts, [&parts](std::size_t position) {
-            parts.watch.note_moved(detail::dense_position{static_cast<std::uint32_t>(position)});
-        });
-        objects_.for_each_looked_at([&](std::size_t position, detail::slot_index) {
-            if (position < then.size) {
-                log_.mark_at(position);
-            }
+            parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
         });
         slots_.for_each_looked_at(
             [&](detail::slot_index slot) { parts.table.restore(slot, slots_.captured(slot)); });
-        journal_.truncate(then.allocator.journal_end());
         then.allocator.restore(parts.allocator, parts.shards, journal_);
         cut.set_turn(then.turn);
+        cut.count_rewrite();
         parts.order.replace(std::move(order), then.ordered);
         parts.order.set_next_position(then.next_position);
     }
@@ -488,7 +498,8 @@ private:
 
     log_type& log_;
     core_type& core_;
-    std::string name_; // for messages
+    std::string name_;      // for messages
+    std::uint32_t pool_id_; // of the handles that it knows
     slots_type slots_;
     objects_type objects_;
     detail::index_journal journal_;
@@ -497,6 +508,8 @@ private:
     std::size_t count_ = 0;
     std::size_t fresh_ = 0;               // the most slots that a capture has seen in service
     tag_type fresh_tag_{};                // of the pool; another one when it was reset
+    std::uint64_t rewrites_ = 0;          // of the pool, by whatever ring
+    bool follows_journal_ = true;         // the slots that wait, those of the latest capture
     std::optional<std::uint64_t> seen_;   // the log's frame at the latest capture, if that is the pool now
 };
 

@@ -19,10 +19,12 @@ template <class Policy>
 struct frame_notes {
     frame_notes(const allocation_label& pool, std::size_t slot_count, std::size_t positions)
         : revoked(pool.part(" revoked handles"), slot_count),
-          moved(pool.part(" sorted positions"), positions) {}
+          moved(pool.part(" sorted positions"), positions),
+          rewritten(pool.part(" rewritten positions"), positions) {}
 
     bit_set<Policy> revoked; // slots whose objects have other handles
     bit_set<Policy> moved;   // positions to which a sort has moved objects
+    bit_set<Policy> rewritten; // positions whose objects have other contents, and perhaps are others
     bool reset = false;      // all objects and slots were forgotten
 };
 
@@ -52,6 +54,7 @@ public:
         on_.store(false, std::memory_order::relaxed);
         revoked_->take_at_any_time([](std::size_t) {});
         moved_->take([](std::size_t) {});
+        notes_->rewritten.clear();
         notes_->reset = false;
     }
 
@@ -65,6 +68,12 @@ public:
     void note_moved(dense_position position) noexcept {
         if (is_on()) {
             moved_->mark(raw(position));
+        }
+    }
+    /// While the gate is closed: a restore has written to this position.
+    void note_rewritten(dense_position position) noexcept {
+        if (is_on()) {
+            notes_->rewritten.insert(raw(position));
         }
     }
     /// While the gate is closed.
@@ -82,11 +91,12 @@ public:
         tell(std::as_const(*notes_));
         notes_->revoked.clear();
         notes_->moved.clear();
+        notes_->rewritten.clear();
         notes_->reset = false;
     }
 
     memory_use memory() const noexcept {
-        return notes_ ? memory_of(*revoked_, *moved_, notes_->revoked, notes_->moved) : memory_use();
+        return notes_ ? memory_of(*revoked_, *moved_, notes_->revoked, notes_->moved, notes_->rewritten) : memory_use();
     }
 
 private:

@@ -62,6 +62,10 @@ public:
         }
     }
 
+    /// How often a pool_cut has made another pool of it.
+    std::uint64_t rewrites() const noexcept { return pool_.rewrites_; }
+    void count_rewrite() noexcept { ++pool_.rewrites_; }
+
     /// Tells those who follow the pool that it has become another one.
     void end_frame() noexcept { pool_.end_frame(); }
 

@@ -548,6 +548,7 @@ private:
     hook_list<policy, const frame_notes<policy>&, const parts_type&> frames_;
     mutable access_gate<shard_type> gate_; // as a mutex would be
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
+    std::uint64_t rewrites_ = 0; // see pool_cut
     std::uint32_t in_use_ = in_use_mark;
     // In a checked build, the index of the thread that has exclusive access.
     std::uint32_t exclusive_thread_ = nobody;

@@ -61,14 +61,10 @@ public:
     void look_at(std::size_t first, std::size_t last) noexcept { looked_at_.insert_range(first, last); }
     void look_at_none() noexcept { looked_at_.clear(); }
 
-    /// Calls `visit(position, slot)` for those that may differ, with the slot of the latest capture; with
-    /// none where that had no object.
+    /// Calls `visit(position)` for those that may differ.
     template <class Visit>
     void for_each_looked_at(Visit visit) const {
-        looked_at_.for_each([&](std::size_t position) {
-            const place& there = places_[position];
-            visit(position, there.version == versions_type::none ? slot_index::none : there.slot);
-        });
+        looked_at_.for_each(visit);
     }
 
     /// Copies what may differ from the latest capture, and writes it to `changes`, which is empty. Throws
@@ -124,26 +120,32 @@ public:
                 throw_exception(std::bad_alloc());
             }
         }
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            former_.reserve(looked_at_.count());
+        }
         if constexpr (!copies_in_place) {
             prepared_.clear();
             prepared_.reserve(looked_at_.count());
             looked_at_.for_each([&](std::size_t position) {
                 if (position < size_) {
-                    prepared_.push_back(versions_.at(places_[position].version));
+                    prepared_.push_back(std::as_const(versions_).at(places_[position].version));
                 }
             });
         }
     }
-    /// The store becomes that of the latest capture. Calls `moved(position)` for each position that has an
-    /// object of another slot than before.
-    template <class Moved>
-    void write(Parts& parts, Moved moved) noexcept {
+    /// The store becomes that of the latest capture. Calls `written(position)` for each position that has an
+    /// object and may have had another one, or other contents.
+    template <class Written>
+    void write(Parts& parts, Written written) noexcept {
         const std::size_t size = parts.objects.size();
         std::size_t next = 0;
         looked_at_.for_each([&](std::size_t position) {
             const location where{static_cast<std::uint32_t>(position)};
             const bool is_there = position < size;
             if (is_there) {
+                if constexpr (!std::is_trivially_destructible_v<T>) {
+                    former_.push_back(std::move(*parts.objects.at(where)));
+                }
                 parts.objects.destroy(where);
             }
             if (position >= size_) {
@@ -152,18 +154,22 @@ public:
             const place& there = places_[position];
             parts.objects.unpoison_objects(where);
             if constexpr (copies_in_place) {
-                ::new (parts.objects.storage(where)) T(versions_.at(there.version));
+                ::new (parts.objects.storage(where)) T(std::as_const(versions_).at(there.version));
             } else {
                 ::new (parts.objects.storage(where)) T(std::move(prepared_[next++]));
             }
-            const dense_position dense{static_cast<std::uint32_t>(position)};
-            if (!is_there || parts.objects.owner(dense) != there.slot) {
-                moved(position);
-            }
-            parts.objects.set_owner(dense, there.slot);
+            parts.objects.set_owner(dense_position{static_cast<std::uint32_t>(position)}, there.slot);
+            written(position);
         });
         parts.objects.resize(static_cast<std::uint32_t>(size_));
         prepared_.clear();
+    }
+    /// Destroys what write() has replaced, when the pool is whole again: destructors may use it.
+    void destroy_former() noexcept {
+        std::vector<T> former;
+        former.swap(former_);
+        former.clear();
+        former_.swap(former); // with its memory
     }
 
     memory_use memory() const noexcept {
@@ -203,7 +209,8 @@ private:
     typename policy::template array<typename policy::template plain<place>> places_;
     bit_set<policy> looked_at_;
     versions_type versions_;
-    std::vector<T> prepared_;
+    std::vector<T> prepared_; // for write()
+    std::vector<T> former_;   // by write()
     std::size_t size_ = 0;
 };
 

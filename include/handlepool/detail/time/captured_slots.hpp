@@ -105,10 +105,10 @@ public:
             given_out_[raw(each.slot)] = end_of_given_out(each.after, fresh_tag);
         }
     }
-    bool is_confirmed(value_type handle) const noexcept {
+    bool is_confirmed(value_type handle, tag_type fresh_tag) const noexcept {
         const std::size_t slot = raw(table_type::slot_of(handle));
-        return slot < given_out_.size() && layout::is_alive(layout::tag_of(handle)) &&
-               layout::tag_of(handle) < given_out_[slot];
+        const tag_type tag = layout::tag_of(handle);
+        return slot < given_out_.size() && layout::is_alive(tag) && (tag < given_out_[slot] || tag < fresh_tag);
     }
 
     /// Calls `visit(handle)` for each handle that a slot has given out with the words `now` and not with

@@ -100,7 +100,7 @@ public:
     bool end_frame(const parts_type& parts, const notes_type& notes, record_type& record,
                    set_type& written) noexcept {
         look_for_candidates(parts, notes);
-        look_for_edits(parts);
+        look_for_edits(parts, notes);
         const bool has_memory = capture_exception([&] { reserve(notes, record); }) == nullptr;
         if (has_memory) {
             write(parts, notes, record, written);
@@ -188,6 +188,7 @@ private:
             }
             candidates_.insert_range(first, greatest(positions, positions_));
             candidates_.insert_all(notes.moved);
+            candidates_.insert_all(notes.rewritten);
         }
         notes.revoked.for_each([&](std::size_t slot) {
             const std::size_t position = position_of(parts, slot_index{number(slot)});
@@ -220,10 +221,19 @@ private:
         }
     }
 
-    void look_for_edits(const parts_type& parts) noexcept {
+    void look_for_edits(const parts_type& parts, const notes_type& notes) noexcept {
+        notes.rewritten.for_each([&](std::size_t position) {
+            const slot_index slot = owner_of(parts, position);
+            if (slot != slot_index::none && is_told(slot)) {
+                edited_.insert(position);
+            }
+        });
         edits_.take([&](std::size_t slot) {
             if (is_told(slot_index{number(slot)})) { // so it is in the store
-                edited_.insert(position_at(parts, parts.table.location_of(slot_index{number(slot)})));
+                const std::size_t position =
+                    position_at(parts, parts.table.location_of(slot_index{number(slot)}));
+                prefetch(owners_.data(), position); // for the record
+                edited_.insert(position);
             }
         });
     }

@@ -53,7 +53,7 @@ public:
         if (made_ == blocks_.size() * block_size) {
             add_block();
         }
-        ::new (static_cast<void*>(&at(made_ + 1))) T(object);
+        ::new (static_cast<void*>(std::addressof(at(made_ + 1)))) T(object);
         ++made_;
         return made_;
     }
@@ -62,7 +62,7 @@ public:
     /// Prefetches where the copy will be that is kept so many copies later.
     void prefetch_next(std::size_t later) const noexcept {
         if (later < given_back_.size()) {
-            prefetch_to_write(reinterpret_cast<std::uintptr_t>(&at(given_back_[given_back_.size() - 1 - later])));
+            prefetch_to_write(reinterpret_cast<std::uintptr_t>(std::addressof(at(given_back_[given_back_.size() - 1 - later]))));
         }
     }
 
@@ -81,13 +81,17 @@ private:
         } else {
             T copy(from);
             to.~T();
-            ::new (static_cast<void*>(&to)) T(std::move(copy));
+            ::new (static_cast<void*>(std::addressof(to))) T(std::move(copy));
         }
     }
 
     void add_block() {
-        blocks_.reserve(blocks_.size() + 1);
-        given_back_.reserve((blocks_.size() + 1) * block_size); // so that give_back() needs no memory
+        if (blocks_.size() == blocks_.capacity()) {
+            blocks_.reserve(2 * blocks_.size() + 1);
+        }
+        if (const std::size_t needed = (blocks_.size() + 1) * block_size; needed > given_back_.capacity()) {
+            given_back_.reserve((std::max)(needed, 2 * given_back_.capacity())); // give_back() needs no memory
+        }
         blocks_.push_back(std::allocator<T>().allocate(block_size));
     }
 
