@@ -19,6 +19,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -354,6 +355,97 @@ TEST_F(capture_ring_test, two_rings_take_a_pool_back_one_after_the_other) {
     EXPECT_EQ(pool_[a], 1);
 }
 
+TEST_F(capture_ring_test, slots_that_came_back_unused_go_out_first_again) {
+    const handle_type reserved = pool_.reserve_handle();
+    pool_.emplace(1);
+    pool_.cancel(reserved);
+    ring_.capture(1);
+    const auto make = [&] { // the claimed ones go out before it
+        std::vector<handle_type> made;
+        while (made.empty() || made.back().index() != reserved.index()) {
+            made.push_back(pool_.emplace(2));
+        }
+        return made;
+    };
+    const std::vector<handle_type> made = make();
+    ring_.restore(1);
+    EXPECT_EQ(make(), made);
+}
+
+TEST_F(capture_ring_test, finds_the_slots_of_a_pool_that_another_ring_has_restored) {
+    change_log<pool_type> other_log(pool_, {.check_marks = false});
+    capture_ring<pool_type> other(other_log);
+    std::vector<handle_type> handles;
+    pool_.emplace_n(10, std::back_inserter(handles), 1);
+    other.capture(1);
+    for (std::size_t i = 0; i != 5; ++i) {
+        pool_.erase(handles[i]);
+    }
+    ring_.capture(1);
+    other.restore(1);
+    for (std::size_t i = 3; i != 10; ++i) {
+        pool_.erase(handles[i]);
+    }
+    pool_.compact();
+    pool_.emplace(2);
+    ring_.capture(2);
+    ring_.capture(3);
+    pool_.emplace(3);
+    ring_.restore(2);
+    EXPECT_THAT(items(), testing::UnorderedElementsAre(1, 1, 1, 2));
+    std::vector<handle_type> all;
+    for (const auto& [handle, each] : pool_.entries()) {
+        all.push_back(handle);
+    }
+    while (const handle_type made = pool_.try_emplace(4)) {
+        for (const handle_type each : all) {
+            EXPECT_NE(made.index(), each.index());
+        }
+        all.push_back(made);
+    }
+    EXPECT_EQ(all.size(), 10U);
+}
+
+TEST_F(capture_ring_test, each_log_is_told_of_what_a_restore_has_written) {
+    change_log<pool_type> other(pool_);
+    const handle_type a = pool_.emplace(1);
+    pool_.emplace(2);
+    ring_.capture(1);
+    *log_.edit(a) = 10;
+    EXPECT_TRUE(other.mark(a));
+    ring_.capture(2);
+    const std::uint64_t seen = other.frame();
+    ring_.restore(1); // a checked build would end where the other log was not told
+    EXPECT_THAT(other.upload_ranges(seen), Optional(ElementsAre(position_range{0, 1})));
+}
+
+TEST_F(capture_ring_test, what_hooks_of_births_do_belongs_to_the_next_frame) {
+    const handle_type a = pool_.emplace(1);
+    const handle_type b = pool_.emplace(2);
+    const handle_type c = pool_.emplace(3);
+    ring_.capture(1);
+    pool_.clear();
+    ring_.capture(2);
+    std::vector<handle_type> told;
+    {
+        const scoped_hook births = pool_.on_birth([&](handle_type handle, int& each) {
+            told.push_back(handle);
+            EXPECT_NE(&each, nullptr);
+            if (handle == a) {
+                *log_.edit(a) = 10;
+                pool_.erase(b);
+                EXPECT_TRUE(pool_.revoke(c));
+            }
+        });
+        ring_.restore(1);
+    }
+    EXPECT_THAT(told, ElementsAre(a));
+    ring_.restore(1);
+    EXPECT_THAT(items(), ElementsAre(1, 2, 3));
+    EXPECT_TRUE(pool_.contains(b));
+    EXPECT_TRUE(pool_.contains(c));
+}
+
 TEST_F(capture_ring_test, shows_its_memory) {
     const std::size_t before = ring_.memory().resident;
     for (int i = 0; i != 10; ++i) {
@@ -376,6 +468,13 @@ TEST_F(capture_ring_test, takes_no_more_memory_with_time) {
             handles[frame % 9] = pool_.emplace(2);
             ring_.capture(++frame);
             if (i % 3 == 0) {
+                ring_.restore(frame);
+            }
+            if (i % 7 == 3) { // two captures are undone
+                for (const std::uint64_t next : {frame + 1, frame + 2}) {
+                    ++*log_.edit(handles[(frame + 1) % 9]);
+                    ring_.capture(next);
+                }
                 ring_.restore(frame);
             }
         }
@@ -488,6 +587,52 @@ TEST(capture_of_a_pool_used_by_many_threads, hands_out_the_slots_that_each_has_c
     ring.restore(1);
     EXPECT_EQ(made_by_another(), others);
     EXPECT_EQ(numbers.emplace(2), mine);
+}
+
+TEST(capture_of_a_pool_used_by_many_threads, takes_back_what_a_new_one_has_claimed) {
+    pool<int> numbers({.name = "numbers", .capacity = 1'000, .reuse_delay = 0, .slot_limit = 1'000});
+    change_log<pool<int>> log(numbers);
+    capture_ring<pool<int>> ring(log);
+    numbers.emplace(1);
+    ring.capture(1);
+    std::thread([&] { numbers.emplace(1); }).join();
+    ring.restore(1);
+    std::vector<handle<int>> all;
+    const auto fill = [&] {
+        while (const handle<int> made = numbers.try_emplace(2)) {
+            all.push_back(made);
+        }
+    };
+    fill();
+    std::thread(fill).join();
+    std::ranges::sort(all, {}, &handle<int>::index);
+    EXPECT_EQ(all.size(), 999U);
+    EXPECT_EQ(std::ranges::adjacent_find(all, {}, &handle<int>::index), all.end());
+}
+
+/// Ends another object when it ends itself.
+struct owner_of_another {
+    std::shared_ptr<void> guard; // ends the other one with its last copy
+};
+
+TEST(capture_of_objects_with_destructors, lets_them_use_the_pool) {
+    pool<owner_of_another> objects({.name = "objects", .capacity = 10});
+    change_log<pool<owner_of_another>> log(objects);
+    capture_ring<pool<owner_of_another>> ring(log);
+    const auto child = objects.emplace();
+    const auto parent = objects.emplace();
+    ring.capture(1);
+    log.edit(parent)->guard = std::shared_ptr<void>(nullptr, [&](void*) { objects.erase(child); });
+    ring.restore(1); // ends the guard
+    EXPECT_FALSE(objects.contains(child));
+    EXPECT_TRUE(objects.contains(parent));
+    EXPECT_EQ(objects.size(), 1U);
+    objects.compact();
+    EXPECT_EQ(objects.items().size(), 1U);
+    EXPECT_EQ(objects.size(), 1U);
+    ring.restore(1);
+    EXPECT_TRUE(objects.contains(child));
+    EXPECT_EQ(objects.size(), 2U);
 }
 
 // Other freelists are refused where they are named.
