@@ -74,7 +74,7 @@ std::vector<sight> compare(const options& chosen, const std::array<player, playe
         truth.push_back(look_at(all_known));
         for (std::size_t i = 0; i != players; ++i) {
             require(both[i].fingerprints[frame] == all_known.fingerprint(),
-                    "player {}: frame {} is not that of a world without a network", i, frame);
+                    "player {}: frame {} is not that of a world without a network", i + 1, frame);
         }
     }
     return truth;
@@ -85,7 +85,7 @@ void print(const player& one, std::size_t number) {
     fmt::print("player {}: {} restores, the longest of {} frames; {} frames again; waited in {}\n"
                "  a capture takes {:.1f} us, a restore {:.1f} us\n"
                "  {} ships announced, {} undone; score {}\n",
-               number, times.restores.count, one.longest_repair, one.repaired_frames, one.waits,
+               number + 1, times.restores.count, one.longest_repair, one.repaired_frames, one.waits,
                times.captures.average(), times.restores.average(), one.announced, one.undone,
                one.space.now.score[number]);
 }
@@ -107,8 +107,9 @@ void run(const options& chosen) {
 
     for (std::size_t i = 0; i != players; ++i) {
         print(both[i], i);
-        require(both[i].announced == both[i].space.now.ships_built, "{} ships were built",
-                both[i].space.now.ships_built);
+        require(both[i].announced == both[i].space.now.ships_built,
+                "{} ships were built, player {} announced {}", both[i].space.now.ships_built, i + 1,
+                both[i].announced);
         require(both[i].times().restores.count != 0 || chosen.delay + chosen.jitter == 0 ||
                     chosen.frames < 60,
                 "nothing was restored");

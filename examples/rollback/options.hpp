@@ -32,7 +32,7 @@ int run_with_options(int argc, char** argv, const std::string& description, cons
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--seed", chosen.seed, "The same seed makes the same game")
         ->check(CLI::Range(1U, 1'000'000'000U));
-    app.add_option("--drones", chosen.drones, "Ships beside those of the players")
+    app.add_option("--drones", chosen.drones, "Drones and stations that there are beside the players")
         ->check(CLI::Range(0, 10'000));
     app.add_option("--delay", chosen.delay, "Milliseconds that a packet takes")->check(CLI::Range(0, 10'000));
     app.add_option("--jitter", chosen.jitter, "Milliseconds that it may take longer, or less long")

@@ -33,7 +33,7 @@ inline std::string draw(const std::array<std::vector<sight>, players>& seen,
     constexpr int header = 90;
     constexpr int chart = 220;
     constexpr std::array<std::array<std::string_view, 2>, players> colours = {
-        {{"#3fd0ff", "#1d5f9c"}, {"#a85a10", "#ffb347"}}};
+        {{"#3fd0ff", "#8f6bff"}, {"#ff5d5d", "#ffb347"}}};
     std::string out = fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}">)"
                                   R"(<rect width="{0}" height="{1}" fill="#05070f"/>)"
                                   R"(<g font-family="sans-serif" font-size="18" fill="#dfe5f5">)",
@@ -75,7 +75,7 @@ inline std::string draw(const std::array<std::vector<sight>, players>& seen,
                        R"(<rect width="{}" height="{}" fill="#10172c"/>)"
                        R"(<text x="20" y="26" fill="#dfe5f5">pixels from its place at which each player saw )"
                        R"(the other's ship: up to {:.0f}, in {} frames</text>)",
-                       size + header, size, chart, most, truth.size());
+                       size + header, size, chart, most, truth.size() - 1);
     for (std::size_t viewer = 0; viewer != players; ++viewer) {
         std::string path;
         for (std::size_t frame = 0; frame != truth.size(); ++frame) {

@@ -153,7 +153,7 @@ private:
         }
         space.check();
         examples::require(space.fingerprint() == fingerprints[wrong - 1],
-                          "player {}: frame {} was restored, and is not what it was", self_, wrong - 1);
+                          "player {}: frame {} was restored, and is not what it was", self_ + 1, wrong - 1);
         const std::uint64_t count = frame() - wrong + 1;
         for (std::uint64_t again = wrong; again != wrong + count; ++again) {
             run_frame(again);

@@ -31,7 +31,13 @@ struct buttons {
 };
 using inputs = std::array<buttons, players>;
 
-/// Of a player, or a drone.
+/// Beside the numbers of players: drones look for whoever has hit them, stations only stand and fire.
+constexpr std::int32_t drone = 2;
+constexpr std::int32_t station = 3;
+constexpr bool is_player(std::int32_t flies) {
+    return flies < drone;
+}
+
 struct ship {
     std::uint64_t number; // unlike all others'
     vector2 position;
@@ -39,7 +45,7 @@ struct ship {
     std::int32_t heading = 0;
     std::int32_t hull = 4;
     std::int32_t reload = 0; // frames until it can fire again
-    std::int32_t player = players;
+    std::int32_t flown_by = drone;
     handlepool::handle<ship> enemy = {}; // whoever has hit it last
     std::uint64_t number_of_enemy = 0;
 };
@@ -50,7 +56,7 @@ struct shot {
     vector2 position;
     vector2 velocity;
     std::int32_t frames_left = 50;
-    std::int32_t player;
+    std::int32_t fired_by; // as in a ship
 };
 
 /// The same inputs make the same world: the same objects, with the same handles, in the same order.
@@ -77,9 +83,16 @@ public:
         built.clear();
         const std::span<ship> fleet = ships.mutable_items();
         for (std::size_t i = 0; i != fleet.size(); ++i) {
-            ship_log.mark_at(i); // each flies, and so each changes
-            fly(fleet[i], fleet[i].player == players ? wish_of_drone(fleet[i])
-                                                     : held[static_cast<std::size_t>(fleet[i].player)]);
+            ship& each = fleet[i];
+            if (each.flown_by == station) {
+                if (now.random() % 64 == 0) {
+                    fire(each);
+                }
+            } else {
+                ship_log.mark_at(i); // what a capture is to copy
+                fly(each, is_player(each.flown_by) ? held[static_cast<std::size_t>(each.flown_by)]
+                                                   : wish_of_drone(each));
+            }
         }
         const std::span<shot> fired = shots.mutable_items();
         for (std::size_t i = 0; i != fired.size(); ++i) {
@@ -93,7 +106,7 @@ public:
             }
         }
         while (ships.size() < drones_ + players && (now.random() % 32 == 0 || now.ships_built < drones_)) {
-            build(players);
+            build(now.random() % 2 == 0 ? drone : station);
         }
     }
 
@@ -107,8 +120,8 @@ public:
         }
         for (std::size_t player = 0; player != players; ++player) {
             const ship* const flown = ships.find(now.flown[player]);
-            examples::require(flown == nullptr || static_cast<std::size_t>(flown->player) == player,
-                              "player {} has the ship of another", player);
+            examples::require(flown == nullptr || static_cast<std::size_t>(flown->flown_by) == player,
+                              "player {} has the ship of another", player + 1);
         }
     }
 
@@ -117,11 +130,15 @@ public:
         mixer sum;
         for (const auto& [handle, each] : ships.entries()) {
             sum.add(handle).add(each.number).add(each.position).add(each.velocity).add(each.enemy);
-            sum.add(each.heading).add(each.hull).add(each.reload).add(each.player).add(each.number_of_enemy);
+            sum.add(each.heading)
+                .add(each.hull)
+                .add(each.reload)
+                .add(each.flown_by)
+                .add(each.number_of_enemy);
         }
         for (const auto& [handle, each] : shots.entries()) {
             sum.add(handle).add(each.shooter).add(each.number_of_shooter).add(each.position);
-            sum.add(each.velocity).add(each.frames_left).add(each.player);
+            sum.add(each.velocity).add(each.frames_left).add(each.fired_by);
         }
         for (std::size_t player = 0; player != players; ++player) {
             sum.add(now.flown[player]).add(now.frames_away[player]).add(now.score[player]);
@@ -162,10 +179,10 @@ private:
         std::uint64_t result = 0;
     };
 
-    handlepool::handle<ship> build(std::int32_t player) {
+    handlepool::handle<ship> build(std::int32_t flown_by) {
         const auto random = [this] { return static_cast<std::int32_t>(now.random() >> 4); };
         // One after the other: in a call, the order of the three would be the compiler's.
-        ship made{.number = ++now.ships_built, .position = {}, .player = player};
+        ship made{.number = ++now.ships_built, .position = {}, .flown_by = flown_by};
         made.position.x = wrapped(random());
         made.position.y = wrapped(random());
         made.heading = random() % headings;
@@ -187,56 +204,63 @@ private:
 
     void fly(ship& one, const buttons& held) {
         one.heading = turned(one.heading, held.turn);
-        one.velocity = one.velocity - one.velocity / 64;
+        one.velocity = one.velocity - one.velocity / 16;
         if (held.thrust) {
-            one.velocity = one.velocity + direction(one.heading) / 4;
+            one.velocity = one.velocity + direction(one.heading);
         }
         one.position = wrapped(one.position + one.velocity);
         one.reload = std::max(one.reload - 1, 0);
         if (held.fire && one.reload == 0) {
             one.reload = 8;
-            shots.insert({.shooter = ships.handle_of(one),
-                          .number_of_shooter = one.number,
-                          .position = one.position,
-                          .velocity = one.velocity + direction(one.heading) * 24,
-                          .player = one.player});
+            fire(one);
         }
+    }
+
+    void fire(const ship& one) {
+        shots.insert({.shooter = ships.handle_of(one),
+                      .number_of_shooter = one.number,
+                      .position = one.position,
+                      .velocity = one.velocity + direction(one.heading) * 24,
+                      .fired_by = one.flown_by});
     }
 
     void fly(shot& one) {
         one.position = wrapped(one.position + one.velocity);
-        ship* const target = find_target(one);
-        if (target != nullptr) {
-            hit(*target, one);
+        const handlepool::handle<ship> target = find_target(one);
+        if (target) {
+            hit(target, one);
         }
-        if (target != nullptr || --one.frames_left == 0) {
+        if (target || --one.frames_left == 0) {
             shots.erase(shots.handle_of(one));
         }
     }
 
-    /// A ship that this frame has ended is in the store until it is compacted, but has no hull.
-    ship* find_target(const shot& one) {
-        const std::span<ship> fleet = ships.mutable_items();
-        const auto found = std::ranges::find_if(fleet, [&one](const ship& each) {
+    /// Null when it hits nothing. Ships that were shot in this frame are in the store until it is compacted,
+    /// but not among the living.
+    handlepool::handle<ship> find_target(const shot& one) {
+        for (const auto& [handle, each] : ships.living()) {
             const vector2 there = way(one.position, each.position);
-            return std::abs(there.x) < 16 * pixel && std::abs(there.y) < 16 * pixel && each.hull != 0 &&
-                   each.number != one.number_of_shooter;
-        });
-        return found == fleet.end() ? nullptr : &*found;
+            if (std::abs(there.x) < 16 * pixel && std::abs(there.y) < 16 * pixel &&
+                each.number != one.number_of_shooter) {
+                return handle;
+            }
+        }
+        return {};
     }
 
-    void hit(ship& target, const shot& by) {
-        --target.hull; // which is marked, as all are that fly
+    void hit(handlepool::handle<ship> handle, const shot& by) {
+        ship& target = *ship_log.edit(handle); // finds and marks: it may be a station
         target.enemy = by.shooter;
         target.number_of_enemy = by.number_of_shooter;
-        if (by.player != players) {
-            now.score[static_cast<std::size_t>(by.player)] += target.hull == 0 ? 10 : 1;
+        const bool is_end = --target.hull == 0;
+        if (is_end) {
+            ships.erase(handle);
         }
-        if (ship* const shooter = ship_log.edit(by.shooter)) {
-            shooter->hull = std::min(shooter->hull + (target.hull == 0 ? 1 : 0), 8);
+        if (is_player(by.fired_by)) {
+            now.score[static_cast<std::size_t>(by.fired_by)] += is_end ? 10 : 1;
         }
-        if (target.hull == 0) {
-            ships.erase(ships.handle_of(target));
+        if (ship* const shooter = ship_log.edit(by.shooter)) { // null if that is gone
+            shooter->hull = std::min(shooter->hull + (is_end ? 1 : 0), 8);
         }
     }
 
