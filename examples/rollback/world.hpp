@@ -153,8 +153,10 @@ public:
         return flown == nullptr ? std::nullopt : std::optional(flown->position);
     }
 
-    // A thread's share of a small pool depends on how many threads the pool has seen, and the next handles on
-    // that share. These are so large that a thread always claims as many slots as it may.
+    // How many slots a thread claims at once, and so which handles come next, depends in a small pool on the
+    // thread's number in its process. It must not, because the other player's thread has another number. A
+    // pool of this capacity, which costs nothing but address space, gives each of the first few threads as
+    // many slots as any thread may claim.
     ships_type ships{{.name = "ships", .capacity = 100'000}};
     shots_type shots{{.name = "shots", .capacity = 100'000}};
     handlepool::change_log<ships_type> ship_log{ships};
