@@ -94,7 +94,8 @@ table::table() {
         at_most("a change_log: another mark", 1.5, 0.5, "≤ {:.1f} ns", "{:.2f} ns"),
         at_most("a change_log: its record, for each object that came or went, 100,000 alive", 3, 1.5,
                 "≤ {:.1f} ns", "{:.1f} ns"),
-        at_most("a capture_ring: a capture with all 100,000 objects of 64 bytes changed, against copies of them in turn",
+        at_most("a capture_ring: a capture with all 100,000 objects of 64 bytes changed, against copies of "
+                "them in turn",
                 1.8, 1.2, "≤ {:.1f} ×", "{:.2f} ×"),
         at_most("the same with 1 % changed, at random", 0.15, 0.05, "≤ {:.2f} ×", "{:.2f} ×"),
         at_most("the same with nothing changed", 2, 0.3, "≤ {:.1f} µs", "{:.2f} µs"),

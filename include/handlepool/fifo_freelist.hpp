@@ -156,7 +156,8 @@ public:
     void for_each_waiting(std::size_t first, Visit visit) const {
         const std::uint64_t head = counters_.claimed();
         for (std::uint64_t i = head + first, end = head + counters_.waiting(); i < end; ++i) {
-            const std::size_t block = ring_[i / block_size & (ring_.size() - 1)].load(std::memory_order::relaxed);
+            const std::size_t block =
+                ring_[i / block_size & (ring_.size() - 1)].load(std::memory_order::relaxed);
             visit(entries_[block * block_size + i % block_size].load(std::memory_order::relaxed));
         }
     }

@@ -113,8 +113,8 @@ struct freelist_position {
 /// out then.
 template <class Freelist>
 concept capturable_freelist =
-    freelist<Freelist> && requires(Freelist list, const Freelist constant, std::size_t count,
-                                   const freelist_position& position) {
+    freelist<Freelist> &&
+    requires(Freelist list, const Freelist constant, std::size_t count, const freelist_position& position) {
         { constant.position() } noexcept -> std::same_as<freelist_position>;
         constant.for_each_waiting(count, [](std::uint32_t) {});
         {

@@ -194,7 +194,9 @@ protected:
                 break;
             case 18: {
                 const std::uint64_t salt = random();
-                const auto key = [salt](const object& each) { return (each.id ^ salt) * 0x9e3779b97f4a7c15U; };
+                const auto key = [salt](const object& each) {
+                    return (each.id ^ salt) * 0x9e3779b97f4a7c15U;
+                };
                 if (below(2) == 0) {
                     sort_some_by(pool_, key, below(60));
                 } else if (below(3) == 0) {
@@ -284,7 +286,8 @@ protected:
         expect_equal(now(), world_);
         std::vector<handle_type> expected;
         std::ranges::set_difference(given_out, world_.given_out, std::back_inserter(expected));
-        std::ranges::sort(expected, {}, [](handle_type each) { return std::tuple(each.index(), each.generation()); });
+        std::ranges::sort(expected, {},
+                          [](handle_type each) { return std::tuple(each.index(), each.generation()); });
         EXPECT_EQ(undone, expected);
         check_followers();
         EXPECT_EQ(ring_.newest(), frame);

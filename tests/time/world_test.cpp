@@ -51,7 +51,9 @@ public:
         }
         calls.push_back("restore " + std::to_string(frame));
     }
-    void confirm(std::uint64_t frame) noexcept override { calls.push_back("confirm " + std::to_string(frame)); }
+    void confirm(std::uint64_t frame) noexcept override {
+        calls.push_back("confirm " + std::to_string(frame));
+    }
 
     bool fails = false;
     std::vector<std::string> calls;
@@ -211,10 +213,12 @@ TEST_F(world_test, the_first_capture_can_fail_too) {
 TEST_F(world_test, refuses_what_it_can_not_do) {
     EXPECT_EQ(message_of<std::invalid_argument>([] { world({.frames = 0}); }),
               "world: frames is 0, and must be 1 to 65535");
-    EXPECT_EQ(message_of<std::out_of_range>([&] { world_.restore(3); }), "world: frame 3 is not kept; none is");
+    EXPECT_EQ(message_of<std::out_of_range>([&] { world_.restore(3); }),
+              "world: frame 3 is not kept; none is");
     capture_ring<pool<vessel>> small(log_of_vessels_, {.frames = 4});
-    EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.add(small); }),
-              "world: a ring has 0 captures and keeps 4; it must have none, and keep more than the world's 4");
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] { world_.add(small); }),
+        "world: a ring has 0 captures and keeps 4; it must have none, and keep more than the world's 4");
     world_.capture(3);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.capture(3); }),
               "world: frame 3 can't be captured after frame 3; numbers ascend");

@@ -32,8 +32,8 @@ namespace handlepool {
 
 /// What a capture_ring keeps.
 struct capture_ring_options {
-    /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them. To go back n frames
-    /// from the newest, n + 1 of them are needed.
+    /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them. To go back n
+    /// frames from the newest, n + 1 of them are needed.
     std::size_t frames = 8;
 };
 
@@ -58,9 +58,10 @@ struct capture_ring_options {
 /// After a restore the pool has the objects that it had, with the same handles, contents, positions and
 /// order. Each handle that was valid then is valid, those that were reserved are reserved, and each other one
 /// is stale. The next handles are those that came the first time, as long as the same calls come from the
-/// same threads in the same order. The more threads have used the pool since it was made, the fewer slots each
-/// of them claims at once: so none uses it for the first time between a capture and its restore, and two
-/// machines that are to give the same handles have as many. Frame numbers are the user's own, and only ascend.
+/// same threads in the same order. The more threads have used the pool since it was made, the fewer slots
+/// each of them claims at once: so none uses it for the first time between a capture and its restore, and two
+/// machines that are to give the same handles have as many. Frame numbers are the user's own, and only
+/// ascend.
 ///
 /// A capture copies what was written since the one before, as the log knows it: what is changed without a
 /// mark of the log is not taken back, and a checked build ends with a message that names it. Any number of
@@ -71,9 +72,9 @@ struct capture_ring_options {
 /// handle. So holders that are not restored themselves drop the handles that restore() returns, or wait with
 /// what must last until is_confirmed().
 ///
-/// Others who follow the pool see a restore as a frame: objects that are undone are erased and compacted, which
-/// calls on_destroy() hooks and so takes them out of attached containers; on_birth() hooks are called for
-/// those that come back; and the log has a record of it. What hooks of on_destroy() create is undone too.
+/// Others who follow the pool see a restore as a frame: objects that are undone are erased and compacted,
+/// which calls on_destroy() hooks and so takes them out of attached containers; on_birth() hooks are called
+/// for those that come back; and the log has a record of it. What hooks of on_destroy() create is undone too.
 ///
 /// Several pools, and what belongs to them, are captured and restored together by a world.
 ///
@@ -81,8 +82,9 @@ struct capture_ring_options {
 /// captures before that are forgotten by the next capture() or restore(), and the next capture begins anew. A
 /// pool may have several rings; one that finds the pool restored by another looks at all of it.
 ///
-/// Objects are copied by their copy constructor and, in a capture, by copy assignment where there is one, which
-/// must leave them equal. Destructors of what a restore replaces may use the pool; they run when it is whole.
+/// Objects are copied by their copy constructor and, in a capture, by copy assignment where there is one,
+/// which must leave them equal. Destructors of what a restore replaces may use the pool; they run when it is
+/// whole.
 ///
 /// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
 /// other threads must neither create nor erase. All else may be called by any number of threads between
@@ -123,12 +125,12 @@ public:
 
     /// Compacts the pool, which ends a frame of it, and keeps what it is then under a number of the user's,
     /// larger than those before. The oldest capture is given up when there are more than the options say.
-    /// Linear in what was written since the capture before, in threads, and in indices that have come to wait;
-    /// while a sort goes on over frames, also in handle indices. After a gap in the log, linear in the pool.
-    /// Throws compaction_conflict like pool::compact(), and also if hooks or other threads keep creating or
-    /// erasing; std::invalid_argument for a number that is not larger; std::bad_alloc, and what copying
-    /// throws. Then there is no such capture, the others are as they were, and at most a frame of the pool has
-    /// ended.
+    /// Linear in what was written since the capture before, in threads, and in indices that have come to
+    /// wait; while a sort goes on over frames, also in handle indices. After a gap in the log, linear in the
+    /// pool. Throws compaction_conflict like pool::compact(), and also if hooks or other threads keep
+    /// creating or erasing; std::invalid_argument for a number that is not larger; std::bad_alloc, and what
+    /// copying throws. Then there is no such capture, the others are as they were, and at most a frame of the
+    /// pool has ended.
     void capture(std::uint64_t frame) {
         cut_type cut(core_);
         const parts_type& parts = cut.parts();
@@ -162,14 +164,15 @@ public:
     }
 
     /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
-    /// after it, and what was created, erased or marked since then. Ends two frames of the pool. Returns the handles that were given out since then, which may have been erased meanwhile, in
-    /// the order of their indices and generations; only these can name other objects later.
-    /// Linear in what was written since that frame, in what waits in the freelist, and in threads.
-    /// Throws std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since
-    /// the latest capture (then none is kept any more), compaction_conflict like capture(); nothing has changed then but that a frame has
-    /// ended. Throws std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy()
-    /// create objects again and again: then the captures after that frame are forgotten, objects that came
-    /// after it may have been erased, and the call may be repeated.
+    /// after it, and what was created, erased or marked since then. Ends two frames of the pool. Returns the
+    /// handles that were given out since then, which may have been erased meanwhile, in the order of their
+    /// indices and generations; only these can name other objects later. Linear in what was written since
+    /// that frame, in what waits in the freelist, and in threads. Throws std::out_of_range when that frame is
+    /// not kept, std::logic_error when the pool was reset since the latest capture (then none is kept any
+    /// more), compaction_conflict like capture(); nothing has changed then but that a frame has ended. Throws
+    /// std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy() create
+    /// objects again and again: then the captures after that frame are forgotten, objects that came after it
+    /// may have been erased, and the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
@@ -205,8 +208,9 @@ public:
 
     // ---- What can be undone
 
-    /// Gives up the captures before this frame, which is the oldest now and can still be restored: what led to
-    /// it can't be undone any more. Linear in what has changed until then. Throws std::out_of_range when that frame is not kept.
+    /// Gives up the captures before this frame, which is the oldest now and can still be restored: what led
+    /// to it can't be undone any more. Linear in what has changed until then. Throws std::out_of_range when
+    /// that frame is not kept.
     void confirm(std::uint64_t frame) {
         require_kept(frame);
         while (at(0).number != frame) {
@@ -279,15 +283,20 @@ private:
         std::uint32_t next_position = 0;
 
         std::size_t bytes() const noexcept {
-            return slot_changes.capacity() * sizeof(slot_changes[0]) + place_changes.capacity() * sizeof(place_changes[0]) +
-                   order.capacity() * sizeof(order[0]) + allocator.bytes();
+            return slot_changes.capacity() * sizeof(slot_changes[0]) +
+                   place_changes.capacity() * sizeof(place_changes[0]) + order.capacity() * sizeof(order[0]) +
+                   allocator.bytes();
         }
     };
 
     capture_ring(log_type& log, core_type& core, const capture_ring_options& options)
-        : log_(log), core_(core), name_(log.pool().name()), pool_id_(log.pool().id()),
+        : log_(log),
+          core_(core),
+          name_(log.pool().name()),
+          pool_id_(log.pool().id()),
           slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
-          objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().dense_positions),
+          objects_(detail::allocation_label::of_pool(name_).part(" captured"),
+                   core.geometry().dense_positions),
           frames_(options.frames + 1) {}
 
     static const capture_ring_options& checked(const capture_ring_options& options, std::string_view name) {
@@ -319,7 +328,8 @@ private:
             const std::uint64_t newest = newest_frame().number;
             forget_all();
             detail::throw_exception(std::logic_error(prefix() + "the pool was reset after frame " +
-                                                     std::to_string(newest) + ", so no frame can be restored"));
+                                                     std::to_string(newest) +
+                                                     ", so no frame can be restored"));
         }
     }
 
@@ -327,7 +337,8 @@ private:
 
     /// Finds all slots and positions that can differ from the latest capture.
     void look_for_changes(const cut_type& cut) {
-        if (cut.rewrites() != rewrites_) { // by another ring: the slots that wait are others than its journal says
+        if (cut.rewrites() !=
+            rewrites_) { // by another ring: the slots that wait are others than its journal says
             seen_.reset();
             follows_journal_ = false;
             rewrites_ = cut.rewrites();
@@ -506,11 +517,11 @@ private:
     std::vector<kept_frame> frames_; // one more than are kept: the next one is made there
     std::size_t first_ = 0;
     std::size_t count_ = 0;
-    std::size_t fresh_ = 0;               // the most slots that a capture has seen in service
-    tag_type fresh_tag_{};                // of the pool; another one when it was reset
-    std::uint64_t rewrites_ = 0;          // of the pool, by whatever ring
-    bool follows_journal_ = true;         // the slots that wait, those of the latest capture
-    std::optional<std::uint64_t> seen_;   // the log's frame at the latest capture, if that is the pool now
+    std::size_t fresh_ = 0;             // the most slots that a capture has seen in service
+    tag_type fresh_tag_{};              // of the pool; another one when it was reset
+    std::uint64_t rewrites_ = 0;        // of the pool, by whatever ring
+    bool follows_journal_ = true;       // the slots that wait, those of the latest capture
+    std::optional<std::uint64_t> seen_; // the log's frame at the latest capture, if that is the pool now
 };
 
 } // namespace handlepool

@@ -47,8 +47,8 @@ struct world_options {
 ///
 /// ```
 ///   world ──┬── capture_ring ── change_log ── pool      first all pools,
-///           ├── handle_set, handle_map, hierarchy       then the others, in the order in which they were added
-///           └── random numbers, scores, ...
+///           ├── handle_set, handle_map, hierarchy       then the others, in the order in which they were
+///           added └── random numbers, scores, ...
 /// ```
 ///
 ///     handlepool::world game;
@@ -59,8 +59,8 @@ struct world_options {
 ///     ...
 ///     game.restore(7);
 ///
-/// What can be copied is kept as copies, each made by an assignment to the one before, so that memory which it
-/// owns is used again. Containers of handles stay attached. A class of the program's own may derive from
+/// What can be copied is kept as copies, each made by an assignment to the one before, so that memory which
+/// it owns is used again. Containers of handles stay attached. A class of the program's own may derive from
 /// world_participant.
 ///
 /// What is added must outlive the world, and is captured and restored by it alone. The world can be added to
@@ -108,14 +108,14 @@ public:
 
     // ---- Frames
 
-    /// Captures all participants under a number that is larger than those before; see capture_ring::capture().
-    /// Throws std::invalid_argument when it is not larger, and what the participants throw: then there is no
-    /// such capture, and the others are as they were.
+    /// Captures all participants under a number that is larger than those before; see
+    /// capture_ring::capture(). Throws std::invalid_argument when it is not larger, and what the participants
+    /// throw: then there is no such capture, and the others are as they were.
     void capture(std::uint64_t frame) {
         if (!numbers_.empty() && frame <= numbers_.back()) {
-            detail::throw_exception(std::invalid_argument("world: frame " + std::to_string(frame) +
-                                                          " can't be captured after frame " +
-                                                          std::to_string(numbers_.back()) + "; numbers ascend"));
+            detail::throw_exception(std::invalid_argument(
+                "world: frame " + std::to_string(frame) + " can't be captured after frame " +
+                std::to_string(numbers_.back()) + "; numbers ascend"));
         }
         numbers_.reserve(frames_ + 1);
         captured_participants done(*this);
@@ -269,11 +269,11 @@ private:
                 return i;
             }
         }
-        detail::throw_exception(std::out_of_range(
-            "world: frame " + std::to_string(frame) + " is not kept; " +
-            (numbers_.empty() ? "none is"
-                              : "the oldest is " + std::to_string(numbers_.front()) + ", the newest " +
-                                    std::to_string(numbers_.back()))));
+        detail::throw_exception(
+            std::out_of_range("world: frame " + std::to_string(frame) + " is not kept; " +
+                              (numbers_.empty() ? "none is"
+                                                : "the oldest is " + std::to_string(numbers_.front()) +
+                                                      ", the newest " + std::to_string(numbers_.back()))));
     }
 
     static constexpr std::size_t most_frames = 65'535;

@@ -373,7 +373,7 @@ private:
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};
     typename policy::template atomic<std::uint64_t> runs_{0};
-    typename policy::template atomic<std::uint64_t> turn_{0}; // runs, unless a capture was restored
+    typename policy::template atomic<std::uint64_t> turn_{0};   // runs, unless a capture was restored
     typename policy::template atomic<bool> is_followed_{false}; // here, because idle() comes first
 };
 

@@ -68,7 +68,8 @@ public:
         take_all(visit, [](atomic_byte& mark) {
             // (51) acquire: pairs with (50); of groups and regions (53) acquire: pairs with (52). What comes
             // after the exchange is left for the next time.
-            return mark.load(std::memory_order::relaxed) != 0 && mark.exchange(0, std::memory_order::acquire) != 0;
+            return mark.load(std::memory_order::relaxed) != 0 &&
+                   mark.exchange(0, std::memory_order::acquire) != 0;
         });
     }
 
@@ -102,7 +103,8 @@ private:
         });
     }
     template <class TakeOne, class Visit>
-    static void take_some(array_type& marks, std::size_t first, std::size_t count, TakeOne take_one, Visit&& visit) {
+    static void take_some(array_type& marks, std::size_t first, std::size_t count, TakeOne take_one,
+                          Visit&& visit) {
         for (std::size_t number = first, last = first + count; number != last; ++number) {
             if (take_one(marks[number])) {
                 visit(number);

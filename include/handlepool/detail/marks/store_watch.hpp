@@ -22,10 +22,10 @@ struct frame_notes {
           moved(pool.part(" sorted positions"), positions),
           rewritten(pool.part(" rewritten positions"), positions) {}
 
-    bit_set<Policy> revoked; // slots whose objects have other handles
-    bit_set<Policy> moved;   // positions to which a sort has moved objects
+    bit_set<Policy> revoked;   // slots whose objects have other handles
+    bit_set<Policy> moved;     // positions to which a sort has moved objects
     bit_set<Policy> rewritten; // positions whose objects have other contents, and perhaps are others
-    bool reset = false;      // all objects and slots were forgotten
+    bool reset = false;        // all objects and slots were forgotten
 };
 
 /// Notes that, for those who follow the pool over time. Without any of them it is off, and costs a look at a
@@ -96,7 +96,8 @@ public:
     }
 
     memory_use memory() const noexcept {
-        return notes_ ? memory_of(*revoked_, *moved_, notes_->revoked, notes_->moved, notes_->rewritten) : memory_use();
+        return notes_ ? memory_of(*revoked_, *moved_, notes_->revoked, notes_->moved, notes_->rewritten)
+                      : memory_use();
     }
 
 private:

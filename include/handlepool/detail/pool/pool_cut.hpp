@@ -17,7 +17,8 @@ namespace handlepool::detail {
 ///
 /// ```
 ///                    the gate is closed
-///  ───────▶ compaction ──▶ the state of a frame ──▶ what restores another one, end_frame() ──▶ the gate opens
+///  ───────▶ compaction ──▶ the state of a frame ──▶ what restores another one, end_frame() ──▶ the gate
+///  opens
 /// ```
 template <class T, class Config>
 class pool_cut {
@@ -31,7 +32,8 @@ public:
 
     /// Throws compaction_conflict, too_many_threads and foreign_module.
     explicit pool_cut(pool_type& pool)
-        : pool_(pool), mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
+        : pool_(pool),
+          mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
           closed_(pool.gate_.lock_or_throw()) {
         compact();
     }
@@ -57,8 +59,8 @@ public:
         }
         pool_.end_frame();
         if (!idle) {
-            throw_exception(compaction_conflict(quoted_pool(pool_.name_) +
-                                                ": captured or restored while others create or erase objects"));
+            throw_exception(compaction_conflict(
+                quoted_pool(pool_.name_) + ": captured or restored while others create or erase objects"));
         }
     }
 

@@ -25,7 +25,8 @@ class allocator_capture {
     using shards_type = shard_table<policy>;
 
 public:
-    /// `before` is the capture before this one, or null. Throws std::bad_alloc; then the journal is as it was.
+    /// `before` is the capture before this one, or null. Throws std::bad_alloc; then the journal is as it
+    /// was.
     void take(const allocator_type& allocator, const shards_type& shards, const allocator_capture* before,
               index_journal& journal) {
         claimed_.clear();
@@ -49,7 +50,8 @@ public:
     }
 
     /// The slots go out from here on as they did from there on.
-    void restore(allocator_type& allocator, shards_type& shards, const index_journal& journal) const noexcept {
+    void restore(allocator_type& allocator, shards_type& shards,
+                 const index_journal& journal) const noexcept {
         std::size_t next = 0;
         for (std::size_t i = 0, last = shards.count(); i != last; ++i) {
             const std::size_t count = i < claims_.size() ? claims_[i] : 0;
@@ -103,7 +105,8 @@ private:
         std::size_t known = 0;
         if (before != nullptr) {
             const std::uint64_t claimed = free_.claimed - before->free_.claimed;
-            known = before->free_.waiting - static_cast<std::size_t>(least<std::uint64_t>(claimed, before->free_.waiting));
+            known = before->free_.waiting -
+                    static_cast<std::size_t>(least<std::uint64_t>(claimed, before->free_.waiting));
         }
         const std::uint64_t end = journal.end();
         const bool whole = capture_exception([&] {

@@ -53,7 +53,8 @@ public:
 
     /// Throws reservation_failed.
     captured_objects(const allocation_label& what_for, std::size_t positions)
-        : places_(what_for.part(" positions"), positions, 0), looked_at_(what_for.part(" changed positions"), positions) {}
+        : places_(what_for.part(" positions"), positions, 0),
+          looked_at_(what_for.part(" changed positions"), positions) {}
 
     std::size_t size() const noexcept { return size_; }
 
@@ -120,17 +121,21 @@ public:
                 throw_exception(std::bad_alloc());
             }
         }
+        positions_.clear();
+        positions_.reserve(looked_at_.count());
+        looked_at_.for_each(
+            [this](std::size_t position) { positions_.push_back(static_cast<std::uint32_t>(position)); });
         if constexpr (!std::is_trivially_destructible_v<T>) {
-            former_.reserve(looked_at_.count());
+            former_.reserve(positions_.size());
         }
         if constexpr (!copies_in_place) {
             prepared_.clear();
-            prepared_.reserve(looked_at_.count());
-            looked_at_.for_each([&](std::size_t position) {
+            prepared_.reserve(positions_.size());
+            for (const std::uint32_t position : positions_) {
                 if (position < size_) {
                     prepared_.push_back(std::as_const(versions_).at(places_[position].version));
                 }
-            });
+            }
         }
     }
     /// The store becomes that of the latest capture. Calls `written(position)` for each position that has an
@@ -138,29 +143,27 @@ public:
     template <class Written>
     void write(Parts& parts, Written written) noexcept {
         const std::size_t size = parts.objects.size();
-        std::size_t next = 0;
-        looked_at_.for_each([&](std::size_t position) {
-            const location where{static_cast<std::uint32_t>(position)};
-            const bool is_there = position < size;
-            if (is_there) {
-                if constexpr (!std::is_trivially_destructible_v<T>) {
-                    former_.push_back(std::move(*parts.objects.at(where)));
+        std::size_t prepared = 0;
+        for (std::size_t i = 0, count = positions_.size(); i != count; ++i) {
+            if (i + copies_ahead < count) {
+                prefetch_places(parts, positions_[i + copies_ahead]);
+            }
+            const location where{positions_[i]};
+            if (raw(where) < size) {
+                take_out(parts, where);
+            }
+            if (raw(where) < size_) {
+                const place& there = places_[raw(where)];
+                parts.objects.unpoison_objects(where);
+                if constexpr (copies_in_place) {
+                    ::new (parts.objects.storage(where)) T(std::as_const(versions_).at(there.version));
+                } else {
+                    ::new (parts.objects.storage(where)) T(std::move(prepared_[prepared++]));
                 }
-                parts.objects.destroy(where);
+                parts.objects.set_owner(dense_position{raw(where)}, there.slot);
+                written(raw(where));
             }
-            if (position >= size_) {
-                return;
-            }
-            const place& there = places_[position];
-            parts.objects.unpoison_objects(where);
-            if constexpr (copies_in_place) {
-                ::new (parts.objects.storage(where)) T(std::as_const(versions_).at(there.version));
-            } else {
-                ::new (parts.objects.storage(where)) T(std::move(prepared_[next++]));
-            }
-            parts.objects.set_owner(dense_position{static_cast<std::uint32_t>(position)}, there.slot);
-            written(position);
-        });
+        }
         parts.objects.resize(static_cast<std::uint32_t>(size_));
         prepared_.clear();
     }
@@ -173,13 +176,28 @@ public:
     }
 
     memory_use memory() const noexcept {
-        return memory_of(places_, looked_at_) + memory_use{.reserved = versions_.bytes(), .resident = versions_.bytes()};
+        const std::size_t bytes = versions_.bytes() + positions_.capacity() * sizeof(std::uint32_t) +
+                                  (prepared_.capacity() + former_.capacity()) * sizeof(T);
+        return memory_of(places_, looked_at_) + memory_use{.reserved = bytes, .resident = bytes};
     }
 
 private:
     void give_back(std::uint32_t version) noexcept {
         if (version != versions_type::none) {
             versions_.give_back(version);
+        }
+    }
+    void take_out(Parts& parts, location where) noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            former_.push_back(std::move(*parts.objects.at(where)));
+        }
+        parts.objects.destroy(where);
+    }
+    void prefetch_places(const Parts& parts, std::uint32_t position) const noexcept {
+        parts.objects.prefetch_object(location{position});
+        parts.objects.prefetch_owner(dense_position{position});
+        if (position < size_) {
+            versions_.prefetch(places_[position].version);
         }
     }
     void add_change(const Parts& parts, std::size_t position, std::vector<change>& changes) noexcept {
@@ -209,8 +227,9 @@ private:
     typename policy::template array<typename policy::template plain<place>> places_;
     bit_set<policy> looked_at_;
     versions_type versions_;
-    std::vector<T> prepared_; // for write()
-    std::vector<T> former_;   // by write()
+    std::vector<std::uint32_t> positions_; // for write()
+    std::vector<T> prepared_;
+    std::vector<T> former_; // by write()
     std::size_t size_ = 0;
 };
 

@@ -40,7 +40,8 @@ public:
 
     /// Throws reservation_failed.
     captured_slots(const allocation_label& what_for, std::size_t slot_limit)
-        : words_(what_for.part(" slots"), slot_limit, 0), given_out_(what_for.part(" confirmed slots"), slot_limit, 0),
+        : words_(what_for.part(" slots"), slot_limit, 0),
+          given_out_(what_for.part(" confirmed slots"), slot_limit, 0),
           looked_at_(what_for.part(" changed slots"), slot_limit) {}
 
     /// The slot may differ from the latest capture.
@@ -108,7 +109,8 @@ public:
     bool is_confirmed(value_type handle, tag_type fresh_tag) const noexcept {
         const std::size_t slot = raw(table_type::slot_of(handle));
         const tag_type tag = layout::tag_of(handle);
-        return slot < given_out_.size() && layout::is_alive(tag) && (tag < given_out_[slot] || tag < fresh_tag);
+        return slot < given_out_.size() && layout::is_alive(tag) &&
+               (tag < given_out_[slot] || tag < fresh_tag);
     }
 
     /// Calls `visit(handle)` for each handle that a slot has given out with the words `now` and not with

@@ -37,12 +37,15 @@ public:
     object_versions(const object_versions&) = delete;
     object_versions& operator=(const object_versions&) = delete;
 
-    T& at(std::uint32_t version) noexcept { return blocks_[(version - 1) / block_size][(version - 1) % block_size]; }
+    T& at(std::uint32_t version) noexcept {
+        return blocks_[(version - 1) / block_size][(version - 1) % block_size];
+    }
     const T& at(std::uint32_t version) const noexcept {
         return blocks_[(version - 1) / block_size][(version - 1) % block_size];
     }
 
-    /// Returns the number of a copy. Throws std::bad_alloc, and what copying throws; then nothing has changed.
+    /// Returns the number of a copy. Throws std::bad_alloc, and what copying throws; then nothing has
+    /// changed.
     std::uint32_t keep(const T& object) {
         if (!given_back_.empty()) {
             const std::uint32_t version = given_back_.back();
@@ -59,10 +62,14 @@ public:
     }
     void give_back(std::uint32_t version) noexcept { given_back_.push_back(version); }
 
+    void prefetch(std::uint32_t version) const noexcept {
+        prefetch_to_read(reinterpret_cast<std::uintptr_t>(std::addressof(at(version))));
+    }
     /// Prefetches where the copy will be that is kept so many copies later.
     void prefetch_next(std::size_t later) const noexcept {
         if (later < given_back_.size()) {
-            prefetch_to_write(reinterpret_cast<std::uintptr_t>(std::addressof(at(given_back_[given_back_.size() - 1 - later]))));
+            prefetch_to_write(reinterpret_cast<std::uintptr_t>(
+                std::addressof(at(given_back_[given_back_.size() - 1 - later]))));
         }
     }
 
@@ -90,7 +97,8 @@ private:
             blocks_.reserve(2 * blocks_.size() + 1);
         }
         if (const std::size_t needed = (blocks_.size() + 1) * block_size; needed > given_back_.capacity()) {
-            given_back_.reserve((std::max)(needed, 2 * given_back_.capacity())); // give_back() needs no memory
+            given_back_.reserve(
+                (std::max)(needed, 2 * given_back_.capacity())); // give_back() needs no memory
         }
         blocks_.push_back(std::allocator<T>().allocate(block_size));
     }
