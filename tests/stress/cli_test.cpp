@@ -434,7 +434,7 @@ TEST_F(terminal, shows_which_of_all_scenarios_it_is) {
     EXPECT_EQ(all.status, 0);
     EXPECT_THAT(all.errors, AllOf(HasSubstr("\033[Kscenario 1 of 42, churn ["),
                                   HasSubstr("\033[Kscenario 8 of 42, race-erase, stable ["),
-                                  HasSubstr("\033[Kscenario 40 of 42, hand-off [")));
+                                  HasSubstr("\033[Kscenario 46 of 48, hand-off [")));
 }
 
 TEST_F(command_line, a_trace_that_cannot_be_read) {

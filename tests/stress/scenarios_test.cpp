@@ -64,8 +64,8 @@ TEST(scenarios, are_those_of_the_table) {
         names.emplace_back(each.name);
     }
     EXPECT_THAT(names, testing::ElementsAre("churn", "stale", "race-erase", "race-find", "overlap", "exhaust",
-                                            "retire", "overflow", "threads", "reentrant", "alone", "throwing",
-                                            "stopped", "hand-off"));
+                                            "retire", "overflow", "threads", "reentrant", "alone", "changes",
+                                            "rollback", "throwing", "stopped", "hand-off"));
 }
 
 struct each_scenario : testing::TestWithParam<std::tuple<std::string, placement_kind>> {
