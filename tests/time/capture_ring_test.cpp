@@ -224,6 +224,8 @@ TEST_F(capture_ring_test, a_cancelled_handle_is_reserved_again) {
     ring_.capture(1);
     pool_.cancel(reserved);
     ring_.capture(2);
+    ring_.restore(2);
+    EXPECT_EQ(pool_.state(reserved), handle_state::stale);
     EXPECT_THAT(ring_.restore(1), IsEmpty());
     EXPECT_EQ(pool_.state(reserved), handle_state::reserved);
     pool_.fulfill(reserved, 3);
@@ -325,18 +327,21 @@ TEST_F(capture_ring_test, a_sort_goes_on_where_it_was) {
         pool_.emplace(each);
     }
     pool_.compact();
-    const auto part = [&] { sort_some_by(pool_, [](int each) { return each; }, 3); };
-    part();
+    sort_some_by(pool_, [](int each) { return each; }, 3);
     ring_.capture(1);
     const std::vector<int> then = items();
-    part();
-    ring_.capture(2);
-    const std::vector<int> next = items();
+    // All are equal, so it is the order that was begun in which they come.
+    const auto go_on = [&](std::size_t budget) {
+        sort_some_by(pool_, [](int) { return 0; }, budget);
+        return items();
+    };
+    const std::vector<int> next = go_on(3);
     EXPECT_NE(then, next);
+    EXPECT_THAT(go_on(10), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9));
+    ring_.capture(2);
     ring_.restore(1);
     EXPECT_EQ(items(), then);
-    part();
-    EXPECT_EQ(items(), next);
+    EXPECT_EQ(go_on(3), next);
 }
 
 TEST_F(capture_ring_test, two_rings_take_a_pool_back_one_after_the_other) {
