@@ -376,46 +376,6 @@ TEST_F(capture_ring_test, slots_that_came_back_unused_go_out_first_again) {
     EXPECT_EQ(make(), made);
 }
 
-TEST_F(capture_ring_test, finds_the_slots_of_a_pool_that_another_ring_has_restored) {
-    pool_type numbers({.name = "numbers", .capacity = 100, .reuse_delay = 0});
-    change_log<pool_type> log(numbers);
-    capture_ring<pool_type> ring(log);
-    capture_ring<pool_type> other(log);
-    std::vector<handle_type> handles;
-    numbers.emplace_n(40, std::back_inserter(handles), 1);
-    const auto erase = [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i != last; ++i) {
-            numbers.erase(handles[i]);
-        }
-        numbers.compact();
-    };
-    other.capture(1);
-    erase(0, 10);
-    ring.capture(1);  // ten slots wait
-    other.restore(1); // none does
-    erase(26, 40);    // others do
-    for (int i = 0; i != 3; ++i) {
-        numbers.emplace(2);
-    }
-    ring.capture(2);
-    for (int i = 0; i != 5; ++i) {
-        numbers.emplace(3);
-    }
-    ring.capture(3);
-    ring.restore(2);
-    std::vector<handle_type> all;
-    for (const auto& [handle, each] : numbers.entries()) {
-        all.push_back(handle);
-    }
-    EXPECT_EQ(all.size(), 29U);
-    while (const handle_type made = numbers.try_emplace(4)) {
-        all.push_back(made);
-    }
-    EXPECT_EQ(all.size(), 100U);
-    std::ranges::sort(all, {}, &handle_type::index);
-    EXPECT_EQ(std::ranges::adjacent_find(all, {}, &handle_type::index), all.end());
-}
-
 TEST_F(capture_ring_test, each_log_is_told_of_what_a_restore_has_written) {
     change_log<pool_type> other(pool_);
     const handle_type a = pool_.emplace(1);
@@ -494,6 +454,56 @@ TEST_F(capture_ring_test, takes_no_more_memory_with_time) {
     // Versions come in blocks of 16,384 integers.
     EXPECT_EQ(play(20'000), then);
 }
+
+class ring_beside_another : public testing::TestWithParam<bool> {};
+
+TEST_P(ring_beside_another, finds_the_slots_of_a_pool_that_the_other_has_restored) {
+    using pool_type = pool<int>;
+    using handle_type = pool_type::handle_type;
+    pool_type numbers({.name = "numbers", .capacity = 100, .reuse_delay = 0});
+    change_log<pool_type> log(numbers);
+    capture_ring<pool_type> ring(log);
+    capture_ring<pool_type> other(log);
+    std::vector<handle_type> handles;
+    numbers.emplace_n(40, std::back_inserter(handles), 1);
+    const auto erase = [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i != last; ++i) {
+            numbers.erase(handles[i]);
+        }
+        numbers.compact();
+    };
+    other.capture(1);
+    erase(0, 10);
+    ring.capture(1);  // ten slots wait
+    other.restore(1); // none does
+    erase(26, 40);    // others do
+    for (int i = 0; i != 3; ++i) {
+        numbers.emplace(2);
+    }
+    ring.capture(2);
+    if (GetParam()) { // the capture before is from before the other ring's restore
+        ring.drop_newest();
+        ring.capture(2);
+    }
+    for (int i = 0; i != 5; ++i) {
+        numbers.emplace(3);
+    }
+    ring.capture(3);
+    ring.restore(2);
+    std::vector<handle_type> all;
+    for (const auto& [handle, each] : numbers.entries()) {
+        all.push_back(handle);
+    }
+    EXPECT_EQ(all.size(), 29U);
+    while (const handle_type made = numbers.try_emplace(4)) {
+        all.push_back(made);
+    }
+    EXPECT_EQ(all.size(), 100U);
+    std::ranges::sort(all, {}, &handle_type::index);
+    EXPECT_EQ(std::ranges::adjacent_find(all, {}, &handle_type::index), all.end());
+}
+
+INSTANTIATE_TEST_SUITE_P(drops, ring_beside_another, testing::Bool(), testing::PrintToStringParamName());
 
 /// Refuses its n-th copy.
 struct reluctant {

@@ -164,22 +164,23 @@ public:
     }
 
     /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
-    /// after it, and what was created, erased or marked since then. Ends two frames of the pool. Returns the
-    /// handles that were given out since then, which may have been erased meanwhile, in the order of their
-    /// indices and generations; only these can name other objects later. Linear in what was written since
-    /// that frame, in what waits in the freelist, and in threads. Throws std::out_of_range when that frame is
-    /// not kept, std::logic_error when the pool was reset since the latest capture (then none is kept any
-    /// more), compaction_conflict like capture(); nothing has changed then but that a frame has ended. Throws
-    /// std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy() create
-    /// objects again and again: then the captures after that frame are forgotten, objects that came after it
-    /// may have been erased, and the call may be repeated.
+    /// after it, and what was created, erased or marked since then. Ends two frames of the pool or more.
+    /// Returns the handles that were given out since then, which may have been erased meanwhile, in the order
+    /// of their indices and generations; only these can name other objects later. Linear in what was written
+    /// since that frame, in what waits in the freelist, and in threads. Throws std::out_of_range when that
+    /// frame is not kept, std::logic_error when the pool was reset since the latest capture (then none is
+    /// kept any more), compaction_conflict like capture(); nothing has changed then but that a frame has
+    /// ended. Throws std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy()
+    /// create objects again and again: then the captures after that frame are forgotten, objects that came
+    /// after it may have been erased, and the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
         require_not_reset(cut.parts());
         look_for_changes(cut);
         const kept_frame& newest = newest_frame();
-        const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt);
+        const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt); // unless all goes well
+        follows_journal_ = false;
         while (newest_frame().number != frame) {
             undo_newest();
         }
@@ -223,6 +224,7 @@ public:
         if (count_ > 1) {
             undo_newest();
             seen_.reset();
+            follows_journal_ = false;
         } else {
             forget_all();
         }
@@ -337,8 +339,8 @@ private:
 
     /// Finds all slots and positions that can differ from the latest capture.
     void look_for_changes(const cut_type& cut) {
-        if (cut.rewrites() !=
-            rewrites_) { // by another ring: the slots that wait are others than its journal says
+        // Another ring has restored the pool: other slots wait than the journal says.
+        if (cut.rewrites() != rewrites_) {
             seen_.reset();
             follows_journal_ = false;
             rewrites_ = cut.rewrites();
@@ -424,6 +426,7 @@ private:
         }
         count_ = 0;
         seen_.reset();
+        follows_journal_ = false;
     }
     void undo_newest() noexcept {
         slots_.undo(newest_frame().slot_changes);
