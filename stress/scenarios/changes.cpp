@@ -22,7 +22,7 @@ namespace handlepool::stress {
 
 namespace {
 
-constexpr std::size_t objects_per_thread = 200;
+constexpr std::size_t objects_of_a_thread_that_marks = 200;
 
 // Knows the pool from the records alone.
 template <class Pool>
@@ -97,12 +97,12 @@ private:
 };
 
 template <class Placement, class Policy>
-void run_until(test_run& run, double part, std::uint64_t& frames) {
+void run_followed(test_run& run, double part, std::uint64_t& frames) {
     using watched_type = watched_pool<Placement, Policy>;
     using pool_type = typename watched_type::pool_type;
     using handle_type = typename watched_type::handle_type;
     // Erased objects need their places until the frame ends.
-    const std::size_t capacity = run.threads() * 2 * objects_per_thread;
+    const std::size_t capacity = run.threads() * 2 * objects_of_a_thread_that_marks;
     watched_type pool(run, {.name = "changes", .capacity = capacity, .reuse_delay = 16});
     change_log<pool_type> log(pool.get(), {.frames = 2});
     mirror<pool_type> mirrored(run, pool.get(), log);
@@ -115,7 +115,7 @@ void run_until(test_run& run, double part, std::uint64_t& frames) {
             std::mt19937_64& random = run.random(thread);
             marked[thread].clear();
             for (int i = 0; i != 200; ++i) {
-                if (mine.size() < objects_per_thread && random() % 3 == 0) {
+                if (mine.size() < objects_of_a_thread_that_marks && random() % 3 == 0) {
                     mine.push_back(by.create());
                 } else if (!mine.empty() && random() % 2 == 0) {
                     by.erase_any_of(mine, random);
@@ -150,8 +150,8 @@ void run_until(test_run& run, double part, std::uint64_t& frames) {
 void run_changes(test_run& run) {
     with_placement(run, [&run]<class Placement>(Placement) {
         std::uint64_t frames = 0;
-        run_until<Placement, default_policy>(run, 0.5, frames);
-        run_until<Placement, support::tiny_policy<1>>(run, 1, frames);
+        run_followed<Placement, default_policy>(run, 0.5, frames);
+        run_followed<Placement, support::tiny_policy<1>>(run, 1, frames);
         run.add_fact("frames told", frames);
     });
 }

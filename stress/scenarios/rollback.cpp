@@ -23,7 +23,7 @@ namespace handlepool::stress {
 
 namespace {
 
-constexpr std::size_t objects_per_thread = 100;
+constexpr std::size_t objects_that_go_back = 100;
 constexpr std::size_t frames_kept = 6;
 
 struct numbered {
@@ -51,7 +51,7 @@ public:
 
     explicit captured_scene(test_run& run)
         : run_(run),
-          pool_({.name = "rollback", .capacity = run.threads() * 2 * objects_per_thread, .reuse_delay = 4}),
+          pool_({.name = "rollback", .capacity = run.threads() * 2 * objects_that_go_back, .reuse_delay = 4}),
           notes_(run.threads()) {
         world_.add(ring_);
         for (auto& each : notes_) {
@@ -64,7 +64,7 @@ public:
         notes_of_a_thread<handle_type>& mine = notes_[thread];
         std::mt19937_64& random = run_.random(thread);
         for (int i = 0; i != 100; ++i) {
-            if (mine.living.size() < objects_per_thread && random() % 3 == 0) {
+            if (mine.living.size() < objects_that_go_back && random() % 3 == 0) {
                 const numbered made{.number = thread << 32 | mine.created++};
                 if (const handle_type handle = pool_.try_emplace(made)) {
                     mine.living.push_back({handle, made});
@@ -156,7 +156,7 @@ private:
 };
 
 template <class Placement, class Policy>
-void run_until(test_run& run, double part, std::uint64_t& restores) {
+void run_captured(test_run& run, double part, std::uint64_t& restores) {
     using watched_type = watched_pool<Placement, Policy>;
     watched_type pool(run, {.name = "beside", .capacity = run.threads() * 200, .reuse_delay = 16});
     captured_scene<Policy> captured(run);
@@ -188,8 +188,8 @@ void run_until(test_run& run, double part, std::uint64_t& restores) {
 void run_rollback(test_run& run) {
     with_placement(run, [&run]<class Placement>(Placement) {
         std::uint64_t restores = 0;
-        run_until<Placement, default_policy>(run, 0.5, restores);
-        run_until<Placement, support::tiny_policy<1>>(run, 1, restores);
+        run_captured<Placement, default_policy>(run, 0.5, restores);
+        run_captured<Placement, support::tiny_policy<1>>(run, 1, restores);
         run.add_fact("restores", restores);
     });
 }

@@ -506,16 +506,16 @@ TEST_P(ring_beside_another, finds_the_slots_of_a_pool_that_the_other_has_restore
 INSTANTIATE_TEST_SUITE_P(drops, ring_beside_another, testing::Bool(), testing::PrintToStringParamName());
 
 /// Refuses its n-th copy.
-struct reluctant {
-    explicit reluctant(int number) : value(number) {}
-    reluctant(const reluctant& other) : value(other.value) { count(); }
-    reluctant& operator=(const reluctant& other) {
+struct reluctant_copy {
+    explicit reluctant_copy(int number) : value(number) {}
+    reluctant_copy(const reluctant_copy& other) : value(other.value) { count(); }
+    reluctant_copy& operator=(const reluctant_copy& other) {
         count();
         value = other.value;
         return *this;
     }
-    reluctant(reluctant&& other) noexcept = default;
-    ~reluctant() = default;
+    reluctant_copy(reluctant_copy&& other) noexcept = default;
+    ~reluctant_copy() = default;
     static void count() {
         if (left-- == 0) {
             throw std::runtime_error("no more copies");
@@ -528,10 +528,10 @@ struct reluctant {
 /// Calls `action` with the first copy failing, then with the second, until none does.
 void with_each_copy_failing(const std::function<void()>& action, const std::function<void()>& failed) {
     for (int copies = 0;; ++copies) {
-        reluctant::left = copies;
+        reluctant_copy::left = copies;
         const std::string message = message_of<std::runtime_error>(action);
-        const bool all = reluctant::left >= 0;
-        reluctant::left = std::numeric_limits<int>::max();
+        const bool all = reluctant_copy::left >= 0;
+        reluctant_copy::left = std::numeric_limits<int>::max();
         if (all) {
             break;
         }
@@ -541,7 +541,7 @@ void with_each_copy_failing(const std::function<void()>& action, const std::func
 }
 
 TEST(capture_of_objects_that_throw, leaves_pool_and_ring_as_they_were) {
-    using pool_type = pool<reluctant>;
+    using pool_type = pool<reluctant_copy>;
     pool_type objects({.name = "reluctant", .capacity = 100});
     change_log<pool_type> log(objects);
     capture_ring<pool_type> ring(log, {.frames = 2});
@@ -549,7 +549,7 @@ TEST(capture_of_objects_that_throw, leaves_pool_and_ring_as_they_were) {
     objects.emplace_n(20, std::back_inserter(handles), 1);
     const auto values = [&] {
         std::vector<int> all;
-        for (const reluctant& each : objects.items()) {
+        for (const reluctant_copy& each : objects.items()) {
             all.push_back(each.value);
         }
         return all;
