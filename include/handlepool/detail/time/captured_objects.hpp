@@ -11,9 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <exception>
 #include <new>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
