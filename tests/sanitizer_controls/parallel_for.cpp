@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <thread>
@@ -23,6 +24,15 @@ struct ship {
     int hull;
 };
 
+/// Waits until both threads have come here, which orders nothing. Naps: what a thread does while it spins
+/// would fill the history in which ThreadSanitizer looks for the other access.
+void meet(std::atomic<int>& arrived) {
+    arrived.fetch_add(1, std::memory_order::relaxed);
+    while (arrived.load(std::memory_order::relaxed) < 2) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -32,23 +42,23 @@ int main(int argc, char** argv) {
     ships.emplace(100);
     ships.compact();
 
-    // Two bodies in two threads, also on one core: each waits for the other, which orders nothing.
+    // Two bodies in two threads, also on one core: each waits for the other, before and after.
     const tbb::global_control two(tbb::global_control::max_allowed_parallelism, 2);
     tbb::task_arena arena(2);
-    std::atomic<int> arrived{0};
+    std::atomic<int> begun{0};
+    std::atomic<int> done{0};
     std::array<int, 2> sums{};
     arena.execute([&] {
         tbb::parallel_for(
             std::size_t{0}, ships.items().size(),
             [&](std::size_t position) {
-                arrived.fetch_add(1, std::memory_order::relaxed);
-                while (arrived.load(std::memory_order::relaxed) < 2) {
-                    std::this_thread::yield();
-                }
-                // Often: two accesses at the very same moment can escape ThreadSanitizer.
-                for (int i = 0; i < 1000; ++i) {
+                meet(begun);
+                // Often, and apart: two accesses at the very same moment can escape ThreadSanitizer.
+                for (int i = 0; i < 30; ++i) {
                     sums[planted ? 0 : position] += ships.mutable_items()[position].hull;
+                    std::this_thread::sleep_for(std::chrono::microseconds(200 + 150 * position));
                 }
+                meet(done);
             },
             tbb::simple_partitioner());
     });
