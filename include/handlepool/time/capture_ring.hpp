@@ -412,7 +412,7 @@ private:
 
     /// Nothing is before the oldest one: how it differs from that is not needed.
     void settle_oldest() noexcept {
-        objects_.forget(at(0).place_changes);
+        objects_.discard(at(0).place_changes);
         slots_.confirm(at(0).slot_changes, fresh_tag_);
         at(0).slot_changes.clear();
         journal_.forget_before(at(0).allocator.journal_begin());
@@ -424,7 +424,7 @@ private:
     }
     void forget_all() noexcept {
         for (std::size_t i = 0; i != count_; ++i) {
-            objects_.forget(at(i).place_changes);
+            objects_.discard(at(i).place_changes);
         }
         count_ = 0;
         seen_.reset();

@@ -93,17 +93,15 @@ public:
                 std::to_string(ring.capacity()) + "; it must have none, and keep more than the world's " +
                 std::to_string(frames_)));
         }
-        add_to(pools_, std::make_unique<pool_participant<Pool>>(ring));
+        add_own_to(pools_, std::make_unique<pool_participant<Pool>>(ring));
     }
     /// Adds a participant of the program's own.
-    void add(world_participant& participant) {
-        add_to(others_, std::make_unique<foreign_participant>(participant));
-    }
+    void add(world_participant& participant) { add_to(others_, participant); }
     /// Adds a container of handles, or another value that can be copied.
     template <class Value>
         requires(!std::derived_from<Value, world_participant> && std::copyable<Value>)
     void add(Value& value) {
-        add_to(others_, std::make_unique<value_participant<Value>>(value));
+        add_own_to(others_, std::make_unique<value_participant<Value>>(value));
     }
 
     // ---- Frames
@@ -167,19 +165,6 @@ private:
 
     private:
         capture_ring<Pool>& ring_;
-    };
-
-    class foreign_participant final : public world_participant {
-    public:
-        explicit foreign_participant(world_participant& other) noexcept : other_(other) {}
-
-        void capture(std::uint64_t frame) override { other_.capture(frame); }
-        void drop_newest() noexcept override { other_.drop_newest(); }
-        void restore(std::uint64_t frame) override { other_.restore(frame); }
-        void confirm(std::uint64_t frame) noexcept override { other_.confirm(frame); }
-
-    private:
-        world_participant& other_;
     };
 
     template <class Value>
@@ -248,20 +233,21 @@ private:
         world& whole_;
     };
 
-    using participants = std::vector<std::unique_ptr<world_participant>>;
+    using participants = std::vector<world_participant*>;
 
-    void add_to(participants& list, std::unique_ptr<world_participant> participant) {
+    void add_own_to(participants& list, std::unique_ptr<world_participant> participant) {
+        own_.reserve(own_.size() + 1);
+        add_to(list, *participant);
+        own_.push_back(std::move(participant));
+    }
+    void add_to(participants& list, world_participant& participant) {
         if (!numbers_.empty()) {
             detail::throw_exception(std::logic_error("world: nothing can be added after a capture"));
         }
         all_.reserve(all_.size() + 1);
-        list.push_back(std::move(participant));
-        all_.clear();
-        for (const participants* const each : {&pools_, &others_}) {
-            for (const auto& one : *each) {
-                all_.push_back(one.get());
-            }
-        }
+        list.push_back(&participant);
+        all_.assign(pools_.begin(), pools_.end());
+        all_.insert(all_.end(), others_.begin(), others_.end());
     }
     std::size_t place_of(std::uint64_t frame) const {
         for (std::size_t i = 0; i != numbers_.size(); ++i) {
@@ -280,9 +266,10 @@ private:
 
     std::size_t frames_;
     std::vector<std::uint64_t> numbers_;
+    std::vector<std::unique_ptr<world_participant>> own_;
     participants pools_;
     participants others_;
-    std::vector<world_participant*> all_; // of both, in the order in which they are captured and restored
+    participants all_; // of both, in the order in which they are captured and restored
 };
 
 } // namespace handlepool

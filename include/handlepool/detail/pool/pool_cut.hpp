@@ -16,9 +16,8 @@ namespace handlepool::detail {
 /// while this lives, and all that was created and erased is in the store. Nobody else may use the pool.
 ///
 /// ```
-///                    the gate is closed
-///  ───────▶ compaction ──▶ the state of a frame ──▶ what restores another one, end_frame() ──▶ the gate
-///  opens
+///                        the gate is closed
+///  ──▶ compaction ──▶ the state of a frame ──▶ what restores another one ──▶ end_frame() ──▶
 /// ```
 template <class T, class Config>
 class pool_cut {

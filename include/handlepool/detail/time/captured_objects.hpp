@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -68,19 +67,13 @@ public:
     }
 
     /// Copies what may differ from the latest capture, and writes it to `changes`, which is empty. Throws
-    /// std::bad_alloc, and what copying throws; then nothing has changed.
+    /// std::bad_alloc, and what copying throws; then discard() gives up what it has written.
     void compare(const Parts& parts, std::vector<change>& changes) {
-        const std::exception_ptr error = capture_exception([&] {
-            changes.reserve(looked_at_.count());
-            looked_at_.for_each([&](std::size_t position) { add_change(parts, position, changes); });
-            copy(parts, changes);
-        });
-        if (error) {
-            discard(changes);
-            std::rethrow_exception(error);
-        }
+        changes.reserve(looked_at_.count());
+        looked_at_.for_each([&](std::size_t position) { add_change(parts, position, changes); });
+        copy(parts, changes);
     }
-    /// Instead of commit().
+    /// Instead of commit(); or after it, when nobody undoes the changes any more.
     void discard(std::vector<change>& changes) noexcept {
         for (const change& each : changes) {
             give_back(each.other.version);
@@ -109,9 +102,6 @@ public:
         changes.clear();
         size_ = size;
     }
-    /// Nobody undoes these changes.
-    void forget(std::vector<change>& changes) noexcept { discard(changes); }
-
     /// Copies what write() will need, where that may fail. Throws std::bad_alloc, and what copying throws.
     void prepare(Parts& parts) {
         if constexpr (!memory_by_touch) {

@@ -73,8 +73,7 @@ public:
         }
     }
 
-    /// Copies that are kept, and bytes of all, given back or not.
-    std::size_t count() const noexcept { return made_ - given_back_.size(); }
+    /// Bytes of all copies, given back or not.
     std::size_t bytes() const noexcept {
         return blocks_.size() * block_size * sizeof(T) + given_back_.capacity() * sizeof(std::uint32_t);
     }
