@@ -442,7 +442,9 @@ TEST_F(capture_ring_test, takes_no_more_memory_with_time) {
             }
             if (i % 7 == 3) { // two captures are undone
                 for (const std::uint64_t next : {frame + 1, frame + 2}) {
-                    ++*log_.edit(handles[(frame + 1) % 9]);
+                    for (const handle_type each : handles) {
+                        ++*log_.edit(each);
+                    }
                     ring_.capture(next);
                 }
                 ring_.restore(frame);
