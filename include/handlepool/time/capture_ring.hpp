@@ -37,6 +37,12 @@ struct capture_ring_options {
     /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them. To go back n
     /// frames from the newest, n + 1 of them are needed.
     std::size_t frames = 8;
+
+    /// Whether handles that a restore undoes stay stale for ever, as an editor needs whose windows and
+    /// scripts hold them: no other object gets one of them. Their slots go on with generations above those,
+    /// also for what other rings restore, so the next handles are not those that came the first time. Costs
+    /// a hook that is called for each object that ends.
+    bool undone_stay_stale = false;
 };
 
 /// Takes a pool back to what it was some frames ago: for predictions that were wrong, for replays, and for
@@ -72,7 +78,7 @@ struct capture_ring_options {
 ///
 /// What was given out after the frame that is restored is undone: later, another object may have the same
 /// handle. So holders that are not restored themselves drop the handles that restore() returns, or wait with
-/// what must last until is_confirmed().
+/// what must last until is_confirmed(); or all such handles stay stale, which is an option.
 ///
 /// Others who follow the pool see a restore as a frame: objects that are undone are erased and compacted,
 /// which calls on_destroy() hooks and so takes them out of attached containers; on_birth() hooks are called
@@ -113,7 +119,8 @@ public:
     using log_type = change_log<Pool>;
 
     /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep,
-    /// reservation_failed and std::bad_alloc.
+    /// reservation_failed and std::bad_alloc. If handles that are undone are to stay stale, it is subject to
+    /// the same rules as on_destroy() of the pool, and throws what that throws.
     explicit capture_ring(log_type& log, capture_ring_options options = {})
         : capture_ring(log, detail::pool_access::pool_of(log.pool()), checked(options, log.pool().name())) {}
 
@@ -171,15 +178,18 @@ public:
     /// of their indices and generations; only these can name other objects later. Linear in what was written
     /// since that frame, in what waits in the freelist, and in threads. Throws std::out_of_range when that
     /// frame is not kept, std::logic_error when the pool was reset since the latest capture (then none is
-    /// kept any more), compaction_conflict like capture(); nothing has changed then but that a frame has
-    /// ended. Throws std::bad_alloc and what copying throws, and compaction_conflict if hooks of on_destroy()
-    /// create objects again and again: then the captures after that frame are forgotten, objects that came
-    /// after it may have been erased, and the call may be repeated.
+    /// kept any more), std::overflow_error when handles are to stay stale and a slot has used up its
+    /// generations since that frame, and compaction_conflict like capture(); nothing has changed then but
+    /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last two also because
+    /// of hooks of on_destroy() that create objects again and again, or use generations up: then the captures
+    /// after that frame are forgotten, objects that came after it may have been erased, and the call may be
+    /// repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
         require_not_reset(cut.parts());
         look_for_changes(cut);
+        require_generations(cut.parts(), frame);
         const kept_frame& newest = newest_frame();
         const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt); // unless all goes well
         follows_journal_ = false;
@@ -187,6 +197,7 @@ public:
             undo_newest();
         }
         end_undone_objects(cut, newest, seen);
+        require_generations(cut.parts(), frame); // which hooks may have used up
 
         slots_.find_reserved(fresh_tag_);
         std::vector<handle_type> undone = undone_handles(cut.parts());
@@ -301,7 +312,12 @@ private:
           slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
           objects_(detail::allocation_label::of_pool(name_).part(" captured"),
                    core.geometry().dense_positions),
-          frames_(options.frames + 1) {}
+          frames_(options.frames + 1),
+          undone_stay_stale_(options.undone_stay_stale) {
+        if (undone_stay_stale_) {
+            core.make_floors();
+        }
+    }
 
     static const capture_ring_options& checked(const capture_ring_options& options, std::string_view name) {
         if (options.frames == 0 || options.frames > most_frames) {
@@ -334,6 +350,23 @@ private:
             detail::throw_exception(std::logic_error(prefix() + "the pool was reset after frame " +
                                                      std::to_string(newest) +
                                                      ", so no frame can be restored"));
+        }
+    }
+
+    /// If handles are to stay stale that a restore of this frame undoes.
+    void require_generations(const parts_type& parts, std::uint64_t frame) const {
+        if (!undone_stay_stale_) {
+            return;
+        }
+        std::optional<detail::slot_index> used_up = slots_.find_used_up(parts.table, fresh_tag_, {});
+        for (std::size_t i = count_; at(i - 1).number != frame && !used_up; --i) {
+            used_up = slots_.find_used_up(parts.table, fresh_tag_, at(i - 1).slot_changes);
+        }
+        if (used_up) {
+            detail::throw_exception(std::overflow_error(
+                prefix() + "frame " + std::to_string(frame) + " can't be restored: slot " +
+                std::to_string(detail::raw(*used_up)) +
+                " has used up its generations since, and its handles could not stay stale"));
         }
     }
 
@@ -466,7 +499,7 @@ private:
     std::vector<handle_type> undone_handles(const parts_type& parts) const {
         std::vector<handle_type> undone;
         slots_.for_each_looked_at([&](detail::slot_index slot) {
-            slots_.for_each_undone(slot, parts.table.words_of(slot), fresh_tag_, [&undone](auto handle) {
+            slots_.for_each_undone(parts.table, slot, fresh_tag_, [&undone](auto handle) {
                 undone.push_back(handle_type::from_value(handle));
             });
         });
@@ -500,8 +533,9 @@ private:
         objects_.write(parts, [&parts](std::size_t position) {
             parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
         });
-        slots_.for_each_looked_at(
-            [&](detail::slot_index slot) { parts.table.restore(slot, slots_.captured(slot)); });
+        slots_.for_each_looked_at([&](detail::slot_index slot) {
+            slots_.restore(parts.table, slot, fresh_tag_, undone_stay_stale_);
+        });
         then.allocator.restore(parts.allocator, parts.shards, journal_);
         cut.set_turn(then.turn);
         cut.count_rewrite();
@@ -520,6 +554,7 @@ private:
     objects_type objects_;
     detail::index_journal journal_;
     std::vector<kept_frame> frames_; // one more than are kept: the next one is made there
+    bool undone_stay_stale_;
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::size_t fresh_ = 0;             // the most slots that a capture has seen in service

@@ -383,6 +383,21 @@ public:
         });
     }
 
+    /// From here on, slots may have floors: whatever handle ends, the next one of its slot is above the
+    /// floor. Throws like add_destroy_hook(), and reservation_failed.
+    void make_floors() {
+        while_closed([&](parts_type& parts) {
+            if (!floors_.connected()) {
+                parts.table.make_floors(allocation_label::of_pool(name_).part(" floors of slots"));
+                floors_ = compactor_.add_destroy_hook(
+                    [&table = parts.table](value_type handle, pointer) {
+                        table.lift_to_floor(table.slot_of(handle));
+                    },
+                    hook_order::late);
+            }
+        });
+    }
+
     /// For exclusive_core, which opens the gate again: closes it like compact(), or unless that would take
     /// longer, in nanoseconds; within none, like try_compact().
     /// The first one also throws too_many_threads and foreign_module, like access().
@@ -507,7 +522,8 @@ private:
 
     /// Above all generations that were handed out, for an object or in advance.
     std::uint32_t next_generation() const noexcept {
-        std::uint32_t highest = layout::generation_of(parts_.fresh_tag);
+        std::uint32_t highest =
+            layout::generation_of(greatest<tag_type>(parts_.fresh_tag, parts_.table.highest_floor()));
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
             highest =
                 greatest<std::uint32_t>(highest, layout::generation_of(reservations_.unused_tag(slot, tag)));
@@ -549,6 +565,7 @@ private:
     mutable access_gate<shard_type> gate_; // as a mutex would be
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint64_t rewrites_ = 0; // see pool_cut
+    scoped_hook floors_;         // lifts tags to them
     std::uint32_t in_use_ = in_use_mark;
     // In a checked build, the index of the thread that has exclusive access.
     std::uint32_t exclusive_thread_ = nobody;

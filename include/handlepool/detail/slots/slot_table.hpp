@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace handlepool::detail {
 
@@ -34,6 +36,9 @@ struct slot_words {
 /// While a slot has no object, its location may hold a *reservation*: half the tag that the object to come
 /// will have. No slot has the same one twice, so of all threads that exchange it for something else exactly
 /// one wins, however late the others are. The tag stays the even one before, and nothing resolves.
+///
+/// When a slot is taken back in time, so is its tag. It may have a *floor* then, above all handles that it
+/// has given out meanwhile: where the tag moves on to another handle, it moves above the floor.
 template <class Config>
 class slot_table {
 public:
@@ -124,20 +129,21 @@ public:
         return last;
     }
 
-    /// Gives the object of the handle another handle, whose tag is the next living one, and returns it; zero
-    /// when the object does not live, or no generation is left. Of all calls of this and kill() with one
-    /// handle exactly one succeeds. Wait-free.
+    /// Gives the object of the handle another handle, whose tag is the next living one above the slot's
+    /// floor, and returns it; zero when the object does not live, or no generation is left. Of all calls of
+    /// this and kill() with one handle exactly one succeeds. Wait-free.
     value_type revoke(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
         if (!could_live(handle) || layout::generation_of(tag) >= layout::last_generation) {
             return 0;
         }
         const slot_index slot = slot_of(handle);
+        const tag_type next = greatest<tag_type>(revoked(tag), floor(slot) + 1);
         // (37) seq_cst: precedes (54), see (56); and acquire: pairs with (1), like (3). A read-modify-write:
         // what the publishing store carries, a load of the new tag gets by the release sequence.
-        return slots_[raw(slot)].tag.compare_exchange_strong(tag, revoked(tag), std::memory_order::seq_cst,
+        return slots_[raw(slot)].tag.compare_exchange_strong(tag, next, std::memory_order::seq_cst,
                                                              std::memory_order::relaxed)
-                   ? handle_of(slot, revoked(layout::tag_of(handle)))
+                   ? handle_of(slot, next)
                    : 0;
     }
 
@@ -184,7 +190,8 @@ public:
     void burn(value_type handle) noexcept {
         entry& named = slots_[layout::index_of(handle)];
         named.where.store(cancelled, std::memory_order::relaxed);
-        named.tag.store(erased(layout::tag_of(handle)), std::memory_order::relaxed); // carried by (32)
+        named.tag.store(greatest(erased(layout::tag_of(handle)), floor(slot_of(handle))),
+                        std::memory_order::relaxed); // carried by (32)
     }
 
     /// Like publish(), for a slot that was reserved, of which others may ask the state concurrently.
@@ -263,12 +270,45 @@ public:
         slots_[raw(slot)].tag.store(words.tag, std::memory_order::relaxed);
     }
 
+    // Floors, none at first.
+
+    /// Makes room for the floors. While nobody else uses the pool. Throws reservation_failed.
+    void make_floors(const allocation_label& what_for) {
+        if (!floors_) {
+            floors_.emplace(what_for, size(), 0);
+        }
+    }
+    /// From here on the slot gives out no handle with a tag below this one, which is even. While nobody else
+    /// uses the pool.
+    void raise_floor(slot_index slot, tag_type tag) noexcept {
+        (*floors_)[raw(slot)] = greatest<tag_type>(floor(slot), tag);
+        highest_floor_ = greatest(highest_floor(), tag);
+    }
+    tag_type floor(slot_index slot) const noexcept {
+        return highest_floor() == 0 ? tag_type{} : tag_type{(*floors_)[raw(slot)]};
+    }
+    /// Zero when no slot has a floor.
+    tag_type highest_floor() const noexcept { return highest_floor_; }
+    /// Moves the tag on to the slot's floor, unless it is above. Only for the slot's owner, when its object
+    /// has ended.
+    void lift_to_floor(slot_index slot) noexcept {
+        if (tag_relaxed(slot) < floor(slot)) {
+            slots_[raw(slot)].tag.store(floor(slot), std::memory_order::relaxed); // the slot is freed later
+        }
+    }
+
     void prefetch_slot(slot_index slot) const noexcept { prefetch(slots_.data(), raw(slot)); }
 
     /// Forgets everything. Only while nobody else uses the table.
-    void reset() noexcept { slots_.discard(); }
+    void reset() noexcept {
+        slots_.discard();
+        if (floors_) {
+            floors_->discard();
+            highest_floor_ = 0;
+        }
+    }
 
-    memory_use memory() const noexcept { return memory_of(slots_); }
+    memory_use memory() const noexcept { return floors_ ? memory_of(slots_, *floors_) : memory_of(slots_); }
 
 private:
     using entry = slot_entry<Config>;
@@ -276,6 +316,8 @@ private:
     bool could_live(value_type handle) const noexcept { return lookup().could_live(handle); }
 
     typename policy::template array<entry> slots_;
+    std::optional<typename policy::template array<typename policy::template plain<tag_type>>> floors_;
+    typename policy::template plain<tag_type> highest_floor_{0};
 };
 
 } // namespace handlepool::detail

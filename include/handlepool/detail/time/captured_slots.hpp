@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
@@ -9,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace handlepool::detail {
@@ -113,17 +116,50 @@ public:
                (tag < given_out_[slot] || tag < fresh_tag);
     }
 
-    /// Calls `visit(handle)` for each handle that a slot has given out with the words `now` and not with
-    /// those of the latest capture.
+    /// Calls `visit(handle)` for each handle that a slot has given out and had not at the latest capture; of
+    /// those below its floor, an earlier restore has told.
     template <class Visit>
-    void for_each_undone(slot_index slot, const words_type& now, tag_type fresh_tag, Visit visit) const {
-        for (tag_type tag = end_of_given_out(captured(slot), fresh_tag),
-                      end = end_of_given_out(now, fresh_tag);
+    void for_each_undone(const table_type& table, slot_index slot, tag_type fresh_tag, Visit visit) const {
+        for (tag_type tag = greatest(end_of_given_out(captured(slot), fresh_tag), table.floor(slot)),
+                      end = end_of_given_out(table.words_of(slot), fresh_tag);
              tag < end; ++tag) {
             if (layout::is_alive(tag)) {
                 visit(table_type::handle_of(slot, tag));
             }
         }
+    }
+
+    /// Takes the slot back to the latest capture. Where it has no handle that is valid or reserved, it goes
+    /// on above its floor, which is above all handles that it has given out if they are to stay stale.
+    void restore(table_type& table, slot_index slot, tag_type fresh_tag,
+                 bool undone_stay_stale) const noexcept {
+        words_type words = captured(slot);
+        const tag_type end = end_of_given_out(table.words_of(slot), fresh_tag);
+        if (undone_stay_stale && end_of_given_out(words, fresh_tag) < end) {
+            table.raise_floor(slot, floor_of(end));
+        }
+        if (!layout::is_alive(words.tag) && !is_reserved(words, fresh_tag)) {
+            words.tag = greatest(words.tag, table.floor(slot));
+        }
+        table.restore(slot, words);
+    }
+    /// Returns a slot that has no generation left for such a floor, if there is one, whether it is to become
+    /// what it was at the latest capture or before one of these changes.
+    std::optional<slot_index> find_used_up(const table_type& table, tag_type fresh_tag,
+                                           std::span<const change> changes) const noexcept {
+        std::optional<slot_index> found;
+        const auto look = [&](slot_index slot, const words_type& then) {
+            const tag_type end = end_of_given_out(table.words_of(slot), fresh_tag);
+            if (end_of_given_out(then, fresh_tag) < end &&
+                layout::generation_of(floor_of(end)) > layout::last_generation) {
+                found = slot;
+            }
+        };
+        for_each_looked_at([&](slot_index slot) { look(slot, captured(slot)); });
+        for (const change& each : changes) {
+            look(each.slot, each.before);
+        }
+        return found;
     }
 
     memory_use memory() const noexcept {
@@ -144,6 +180,8 @@ private:
         const tag_type tag = tag_or_fresh(words, fresh_tag);
         return tag + (layout::is_alive(tag) || is_reserved(words, fresh_tag) ? 2 : 0);
     }
+    /// The tag of a slot without an object from which on no handle has been given out.
+    static tag_type floor_of(tag_type end_of_given_out) noexcept { return end_of_given_out & ~tag_type{1}; }
 
     template <class Value>
     using array = typename policy::template array<typename policy::template plain<Value>>;
