@@ -2,7 +2,9 @@
 
 // A log of changes whose allocations fail: it is not attached, or loses a frame and knows the next one.
 
+#include <handlepool/columns.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/stable_pool.hpp>
 #include <handlepool/time/change_log.hpp>
 
@@ -28,7 +30,7 @@ TEST_P(change_log_memory, a_log_that_can_not_be_made_leaves_the_pool_as_it_was) 
     for (std::size_t allocation = 0;; ++allocation) {
         std::unique_ptr<change_log<pool<int>>> log;
         memory_shortage short_of(GetParam(), allocation);
-        if (!short_of.hits([&] { log = std::make_unique<change_log<pool<int>>>(numbers); })) {
+        if (!short_of.hits([&] { log = std::make_unique<change_log<pool<int>>>(numbers, keep_destroyed); })) {
             break;
         }
         ++failures;
@@ -38,8 +40,32 @@ TEST_P(change_log_memory, a_log_that_can_not_be_made_leaves_the_pool_as_it_was) 
     EXPECT_GT(failures, 3U);
 }
 
-template <class Pool>
-void lose_frames(shortage kind) {
+template <bool Keeps, class Pool>
+change_log<Pool> log_of(Pool& pool, change_log_options options) {
+    if constexpr (Keeps) {
+        return change_log<Pool>(pool, keep_destroyed, options);
+    } else {
+        return change_log<Pool>(pool, options);
+    }
+}
+
+/// How many values of 1 a log has of a frame.
+template <bool Keeps, class Log>
+std::size_t values_of([[maybe_unused]] const Log& log, [[maybe_unused]] std::uint64_t frame) {
+    std::size_t count = 0;
+    if constexpr (Keeps) {
+        if (const auto entries = log.destroyed_entries(frame)) {
+            for (const auto& [handle, object] : *entries) {
+                count += object == 1 ? 1U : 0U;
+            }
+        }
+    }
+    return count;
+}
+
+/// Returns how many allocations a frame has, in which objects end whose values are kept if `Keeps`.
+template <bool Keeps, class Pool>
+std::size_t lose_frames(shortage kind) {
     std::size_t lost = 0;
     for (std::size_t allocation = 0;; ++allocation) {
         Pool numbers({.name = "numbers", .capacity = 400, .reuse_delay = 0});
@@ -47,7 +73,7 @@ void lose_frames(shortage kind) {
         std::vector<handle_type> handles;
         numbers.emplace_n(100, std::back_inserter(handles), 1);
         numbers.compact();
-        change_log<Pool> log(numbers, {.frames = 4, .check_marks = false}); // which allocates too
+        auto log = log_of<Keeps>(numbers, {.frames = 4, .check_marks = false}); // which allocates too
         for (std::size_t i = 0; i != 30; ++i) {
             numbers.erase(std::exchange(handles[3 * i], numbers.emplace(2)));
             handles[3 * i + 1] = numbers.revoke(handles[3 * i + 1]);
@@ -64,7 +90,9 @@ void lose_frames(shortage kind) {
             EXPECT_FALSE(log.changes_since(seen));
             EXPECT_FALSE(log.upload_ranges(seen));
             EXPECT_EQ(log.oldest(), 1U);
+            EXPECT_EQ(values_of<Keeps>(log, 1), 0U);
         } else {
+            EXPECT_EQ(values_of<Keeps>(log, 1), Keeps ? 30U : 0U);
             EXPECT_EQ(log.changes_since(seen)->front().destroyed.size(), 30U);
             EXPECT_EQ(log.changes_since(seen)->front().renamed.size(), 30U);
         }
@@ -79,7 +107,10 @@ void lose_frames(shortage kind) {
         handles[4] = numbers.revoke(handles[4]);
         numbers.compact();
         const auto records = log.changes_since(1);
-        ASSERT_TRUE(records);
+        if (!records) {
+            ADD_FAILURE() << "the next frame is lost";
+            return lost;
+        }
         EXPECT_EQ(records->front().destroyed.size(), 1U);
         EXPECT_EQ(records->front().destroyed[0].handle, handles[1]);
         EXPECT_EQ(records->front().renamed.size(), 1U);
@@ -87,16 +118,44 @@ void lose_frames(shortage kind) {
         EXPECT_EQ(records->front().edited.size(), 0U);
         EXPECT_EQ(records->front().never_seen, 0U);
         EXPECT_EQ(records->front().size, 99U);
+        EXPECT_EQ(values_of<Keeps>(log, 2), Keeps ? 1U : 0U);
         if (!short_of.came()) {
-            break;
+            return lost;
         }
     }
-    EXPECT_GT(lost, 2U); // a list for each of what comes
 }
 
 TEST_P(change_log_memory, a_frame_is_lost_and_the_next_is_right) {
-    lose_frames<pool<int>>(GetParam());
-    lose_frames<stable_pool<int>>(GetParam());
+    EXPECT_GT((lose_frames<false, pool<int>>(GetParam())), 2U); // a list for each of what comes
+    EXPECT_GT((lose_frames<false, stable_pool<int>>(GetParam())), 2U);
+    EXPECT_GT((lose_frames<true, pool<int>>(GetParam())), 4U); // also the values, and their order
+    EXPECT_GT((lose_frames<true, stable_pool<int>>(GetParam())), 4U);
+}
+
+/// After some frames, those that come need no more memory.
+template <class Pool, class... More>
+void use_memory_again(const More&... more) {
+    Pool objects({.name = "objects", .capacity = 100, .reuse_delay = 0}, more...);
+    change_log log(objects, keep_destroyed, {.frames = 2, .check_marks = false});
+    std::vector<typename Pool::handle_type> handles(10);
+    const auto replace_all = [&] {
+        for (auto& each : handles) {
+            objects.erase(std::exchange(each, objects.emplace()));
+        }
+        objects.compact();
+    };
+    for (int i = 0; i != 8; ++i) {
+        replace_all();
+    }
+    expect_no_allocation(replace_all);
+    EXPECT_EQ(log.destroyed_entries(9)->size(), 10U);
+}
+
+TEST(change_log_values, use_their_memory_again) {
+    use_memory_again<pool<int>>();
+    use_memory_again<stable_pool<int>>();
+    use_memory_again<pool<columns<int, char>>>();
+    use_memory_again<raw_pool<>>(raw_type{.size = 12, .alignment = 64});
 }
 
 INSTANTIATE_TEST_SUITE_P(memory, change_log_memory, both_shortages, name_of_shortage);

@@ -149,6 +149,7 @@ protected:
         by_position(expected.edited, &record_type::placed::position);
         EXPECT_EQ(record.born, expected.born);
         EXPECT_EQ(record.destroyed, expected.destroyed);
+        check_values(record);
         EXPECT_EQ(record.moved, expected.moved);
         EXPECT_EQ(record.edited, expected.edited);
         EXPECT_EQ(record.size, expected.size);
@@ -185,6 +186,24 @@ protected:
         edited_.clear();
         reset_ = false;
     }
+    /// Those of destroyed objects are what an early hook has seen of them.
+    void check_values(const record_type& record) {
+        const auto entries = log_.destroyed_entries(frames_);
+        ASSERT_TRUE(entries);
+        ASSERT_EQ(entries->size(), record.destroyed.size());
+        std::map<handle_type, std::uint64_t> ids; // by the handles that were told
+        for (const auto& [id, before] : known_) {
+            ids[before.handle] = id;
+        }
+        for (std::size_t i = 0; i != entries->size(); ++i) {
+            const auto& [handle, object] = (*entries)[i];
+            EXPECT_EQ(handle, record.destroyed[i].handle);
+            EXPECT_EQ(object.id, ids.at(handle));
+            EXPECT_EQ(object.value, last_values_.at(object.id));
+        }
+        last_values_.clear();
+    }
+
     // ---- Operations, of the pool and of a view
 
     void create_one() { remember(pool_.emplace(followed_object{next_id_++, 0})); }
@@ -411,8 +430,12 @@ protected:
     random_source random_;
     pool_type pool_{Case::options()};
     std::size_t ended_ = 0;
-    scoped_hook deaths_ = pool_.on_destroy([this](handle_type, followed_object&) { ++ended_; });
-    log_type log_{pool_, {.frames = 3}};
+    std::map<std::uint64_t, std::uint64_t> last_values_; // of what has ended in the frame, by id
+    scoped_hook deaths_ = pool_.on_destroy([this](handle_type, followed_object& object) {
+        ++ended_;
+        last_values_[object.id] = object.value;
+    });
+    log_type log_{pool_, keep_destroyed, {.frames = 3}};
     std::vector<std::unique_ptr<log_type>> logs_;
     thread_executor threads_{2};
     std::vector<handle_type> living_;

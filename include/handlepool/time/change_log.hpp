@@ -9,12 +9,17 @@
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/pool/projected_view.hpp>
 #include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/time/destroyed_values.hpp>
 #include <handlepool/detail/time/frame_recorder.hpp>
 #include <handlepool/detail/time/mark_check.hpp>
+#include <handlepool/detail/time/value_list.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/pool_base.hpp>
+#include <handlepool/raw_type.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/time/frame_record.hpp>
 
@@ -41,6 +46,13 @@ struct change_log_options {
     /// not every change is to be told.
     bool check_marks = true;
 };
+
+/// Makes a change_log keep the values of destroyed objects, too: `change_log log(ships, keep_destroyed)`.
+struct keep_destroyed_t {
+    /// Of a number, so that {} is no such argument.
+    explicit constexpr keep_destroyed_t(int) noexcept {}
+};
+inline constexpr keep_destroyed_t keep_destroyed{0};
 
 /// Positions from `first` to before `last`.
 struct position_range {
@@ -77,12 +89,38 @@ struct position_range {
 ///
 /// A reader that finds a gap begins anew: for_each_known() gives the objects that the records have told of.
 ///
+/// With `keep_destroyed` the log also has the values of the objects that a record tells the end of, for an
+/// undo, for others who had their last state, for what comes of them:
+///
+///     handlepool::change_log log(ships, handlepool::keep_destroyed);
+///     ...
+///     if (const auto ended = log.destroyed_entries(log.frame())) {
+///         for (const auto [handle, ship] : *ended) ...
+///     }
+///
+/// A value is a copy, which the log's hook of on_destroy() makes after all early ones: so it has what was
+/// written after the object was erased, and what is done with the object itself does not concern it. Of which
+/// objects there is one:
+///
+/// | ended by | value |
+/// | --- | --- |
+/// | erase, erase_if, clear, reset | what the object was when the frame destroyed it |
+/// | extract, drain | the same, before its sink has it |
+/// | exclusive access | what the object was when the call destroyed it |
+/// | an object that is in no record, because it was born in the same frame | none |
+/// | a restore by a capture_ring | of what is undone, as of any erased object; of what is only written to,
+/// none |
+///
+/// The memory of the values is used again. They end in the compacting thread when the log has not kept their
+/// frame any more, or with the log; so destructors run for an object and for each copy of it.
+///
 /// The log and the pool may be destroyed in either order; when the pool has gone, frame(), oldest(),
 /// changes_since() and upload_ranges() are left. A pool may have any number of logs, each with marks of its
 /// own. Its compactions call a log for each object that they destroy, in the compacting thread, as they do
 /// for attached containers; those of a stable pool also look at a word for each of its groups. A pool without
 /// a log pays a look at a flag when it is sorted, for a revoke and for a compaction. If there is no memory
-/// for a record, its frame is lost, and readers find a gap; a program without exceptions ends.
+/// for a record, or a value can't be copied, its frame is lost, and readers find a gap; a program without
+/// exceptions ends.
 ///
 /// Threads: edit(), mark() and mark_at() may be called by any thread within the frame contract: no compaction
 /// runs meanwhile, as with pointers to objects. All else may be called by any number of threads between two
@@ -95,6 +133,8 @@ class change_log {
     using parts_type = typename core_type::parts_type;
     using policy = typename core_type::policy;
     using set_type = detail::bit_set<policy>;
+    using element_type = typename Pool::handle_type::element_type;
+    static constexpr bool can_keep_destroyed = detail::can_be_kept<element_type>;
 
 public:
     using handle_type = typename Pool::handle_type;
@@ -104,18 +144,15 @@ public:
     /// Follows the pool from here on; its frame is 0 now. Subject to the same rules as on_destroy() of the
     /// pool. Linear in the objects. Throws what that throws, std::invalid_argument for a number of frames
     /// that no log can keep, reservation_failed and std::bad_alloc; then nothing has changed.
-    explicit change_log(Pool& pool, change_log_options options = {}) : pool_(pool), name_(pool.name()) {
-        if (options.frames == 0 || options.frames > most_frames) {
-            detail::throw_exception(std::invalid_argument("change_log of " + detail::quoted_pool(name_) +
-                                                          ": frames is " + std::to_string(options.frames) +
-                                                          ", and must be 1 to 65536"));
-        }
-        core_type& core = detail::pool_access::pool_of(pool);
-        deaths_ = core.add_destroy_hook([this](auto handle, auto) { end(handle); }, hook_order::late);
-        frames_ = core.add_frame_hook(
-            [this](const auto& notes, const parts_type& parts) { end_frame(notes, parts); },
-            [&](const parts_type& parts) { begin(parts, options); });
-    }
+    explicit change_log(Pool& pool, change_log_options options = {}) : change_log(pool, options, false) {}
+
+    /// The same, and keeps the values of destroyed objects, which must be copy constructible; in a row, each
+    /// element. Also throws std::invalid_argument for a raw_pool of a type with functions: only objects that
+    /// consist of bytes can be copied.
+    change_log(Pool& pool, keep_destroyed_t, change_log_options options = {})
+        requires detail::can_be_kept<typename Pool::handle_type::element_type>
+        : change_log(pool, options, true) {}
+
     /// Not while the pool is compacted.
     ~change_log() = default;
 
@@ -178,6 +215,25 @@ public:
         return seen < oldest_ ? std::nullopt : std::optional(records);
     }
 
+    /// The objects in `destroyed` of this frame's record, in its order, with the values that they had: a
+    /// random-access range of pool_entry, like entries() of a const pool. Nothing if the frame is no longer
+    /// kept. They stay until the next compaction. Constant. Throws std::logic_error when the log was made
+    /// without keep_destroyed, and std::out_of_range for a frame that has not ended yet.
+    auto destroyed_entries(std::uint64_t frame) const
+        requires can_keep_destroyed
+    {
+        require_ended(frame);
+        if (!values_) {
+            detail::throw_exception(std::logic_error(
+                prefix() + "values of destroyed objects are kept by a log that is made with keep_destroyed"));
+        }
+        const kept_frame& of_frame = kept(frame);
+        const detail::projected_view entries(
+            detail::destroyed_projection<typename Pool::const_entry_type, typename record_type::placed,
+                                         element_type>(of_frame.record.destroyed, of_frame.values));
+        return frame <= oldest_ ? std::nullopt : std::optional(entries);
+    }
+
     /// The positions of the store that were written after frame `seen`: where objects were born, to which
     /// objects have moved, and where they were marked as edited; in ascending order. Ranges with no more than
     /// `max_gap` positions between them are one. Nothing if some of the frames are no longer kept: then all
@@ -237,11 +293,16 @@ public:
     /// Whether the pool still exists.
     bool attached() const noexcept { return frames_.connected(); }
 
-    /// Bytes of memory that the log has reserved and uses, without those of the lists. Linear in the frames.
+    /// Bytes of memory that the log has reserved and uses, also for values of destroyed objects, without what
+    /// these own, and without those of the lists. Linear in the frames.
     memory_use memory() const noexcept {
         memory_use sum = recorder_->memory();
+        if (values_) {
+            sum = sum + values_->memory();
+        }
         for (const auto& each : ring_) {
-            sum = sum + each->written.memory();
+            const std::size_t bytes = each->values.bytes();
+            sum = sum + each->written.memory() + memory_use{.reserved = bytes, .resident = bytes};
         }
         return sum;
     }
@@ -249,23 +310,50 @@ public:
 private:
     /// What is kept of a frame.
     struct kept_frame {
-        kept_frame(const detail::allocation_label& what_for, std::size_t positions)
-            : written(what_for, positions) {}
+        kept_frame(const detail::allocation_label& what_for, std::size_t positions,
+                   const detail::object_type<element_type>& type)
+            : written(what_for, positions), values(type) {}
 
         record_type record;
         set_type written;
+        detail::kept_values<element_type> values; // if they are asked for
     };
     using recorder_type = detail::frame_recorder<parts_type, handle_type>;
-    using check_type = detail::mark_check<typename handle_type::element_type>;
+    using values_type = detail::destroyed_values<element_type, policy>;
+    using check_type = detail::mark_check<element_type>;
+
+    change_log(Pool& pool, const change_log_options& options, bool keeps_destroyed)
+        : pool_(pool), name_(pool.name()) {
+        if (options.frames == 0 || options.frames > most_frames) {
+            detail::throw_exception(std::invalid_argument(
+                prefix() + "frames is " + std::to_string(options.frames) + ", and must be 1 to 65536"));
+        }
+        if constexpr (std::is_void_v<element_type>) {
+            const raw_type& type = pool.object_type_description();
+            if (keeps_destroyed && (type.relocate != nullptr || type.destroy != nullptr)) {
+                detail::throw_exception(std::invalid_argument(
+                    prefix() + "keep_destroyed is for objects that consist of bytes, and their type has a "
+                               "function to relocate or destroy them"));
+            }
+        }
+        core_type& core = detail::pool_access::pool_of(pool);
+        deaths_ = core.add_destroy_hook([this](auto handle, auto object) { end(handle, object); },
+                                        hook_order::late);
+        frames_ = core.add_frame_hook(
+            [this](const auto& notes, const parts_type& parts) { end_frame(notes, parts); },
+            [&](const parts_type& parts) { begin(parts, options, keeps_destroyed); });
+    }
+
+    std::string prefix() const { return "change_log of " + detail::quoted_pool(name_) + ": "; }
 
     kept_frame& kept(std::uint64_t frame) noexcept { return *ring_[frame % ring_.size()]; }
     const kept_frame& kept(std::uint64_t frame) const noexcept { return *ring_[frame % ring_.size()]; }
 
     void require_ended(std::uint64_t seen) const {
         if (seen > frame_) {
-            detail::throw_exception(std::out_of_range(
-                "change_log of " + detail::quoted_pool(name_) + ": frame " + std::to_string(seen) +
-                " has not ended; the last one that has is " + std::to_string(frame_)));
+            detail::throw_exception(std::out_of_range(prefix() + "frame " + std::to_string(seen) +
+                                                      " has not ended; the last one that has is " +
+                                                      std::to_string(frame_)));
         }
     }
 
@@ -275,21 +363,32 @@ private:
 
     // ---- What the pool calls, while its gate is closed
 
-    void begin(const parts_type& parts, const change_log_options& options) {
+    void begin(const parts_type& parts, const change_log_options& options, bool keeps_destroyed) {
         const auto what_for = detail::allocation_label::of_pool(name_);
         ring_.reserve(options.frames);
         for (std::size_t i = 0; i != options.frames; ++i) {
             ring_.push_back(std::make_unique<kept_frame>(what_for.part(" written positions"),
-                                                         recorder_type::most_positions(parts)));
+                                                         recorder_type::most_positions(parts),
+                                                         parts.objects.type()));
         }
         parts_ = &parts;
         checks_marks_ = options.check_marks;
+        if (keeps_destroyed) {
+            values_.emplace(what_for.part(" change log"), parts.geometry.slot_limit, parts.objects.type());
+        }
         recorder_.emplace(what_for.part(" change log"), parts);
     }
-    void end(typename core_type::value_type handle) noexcept {
-        if (recorder_) { // not before begin()
-            recorder_->end(*parts_, handle);
+    void end(typename core_type::value_type handle, pointer object) noexcept {
+        if (!recorder_) { // before begin()
+            return;
         }
+        if constexpr (can_keep_destroyed) {
+            const detail::slot_index slot = parts_->table.slot_of(handle);
+            if (values_ && recorder_->is_told(slot)) {
+                values_->add(slot, object);
+            }
+        }
+        recorder_->end(*parts_, handle);
     }
     void end_frame(const typename recorder_type::notes_type& notes, const parts_type& parts) noexcept {
         ++frame_;
@@ -297,13 +396,22 @@ private:
         now.written.clear();
         clear(now.record);
         now.record.frame = frame_;
-        const bool is_kept = recorder_->end_frame(parts, notes, now.record, now.written);
+        const bool has_values = !values_ || values_->prepare(now.values);
+        const bool is_kept = recorder_->end_frame(parts, notes, has_values, now.record, now.written);
         const std::uint64_t before_kept = frame_ - detail::least<std::uint64_t>(frame_, ring_.size());
         oldest_ = is_kept ? detail::greatest(oldest_, before_kept) : frame_;
         if constexpr (check_type::looks) {
             if (checks_marks_) {
                 check_marks(parts, now.written);
             }
+        }
+        if (values_) {
+            if (is_kept) {
+                values_->give(now.record, now.values);
+            } else {
+                now.values.clear();
+            }
+            values_->begin_frame();
         }
     }
     void check_marks(const parts_type& parts, const set_type& written) noexcept {
@@ -337,6 +445,7 @@ private:
     std::string name_; // for messages, also when the pool has gone
     const parts_type* parts_ = nullptr;
     std::optional<recorder_type> recorder_;
+    std::optional<values_type> values_; // if they are asked for
     [[no_unique_address]] check_type marks_;
     bool checks_marks_ = false;
     std::vector<std::unique_ptr<kept_frame>> ring_; // frame f at f % size

@@ -57,6 +57,7 @@ struct frame_record {
     /// Objects that came into the store, with the handles that they have now.
     std::vector<placed> born;
     /// Objects that were in the store and are no more, with the handles that they had and where they were.
+    /// The values that they had are not here: see change_log::destroyed_entries().
     std::vector<placed> destroyed;
     std::vector<moved_object> moved;
     std::vector<renamed_object> renamed;

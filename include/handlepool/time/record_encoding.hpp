@@ -33,6 +33,10 @@
 ///
 /// Each list is in ascending order of positions, `moved` of those before, and has none twice. Handles are of
 /// that layout, and of a generation that lives; user bits are zero.
+///
+/// The values of destroyed objects are not in it: they have versions, padding and pointers of their own, of
+/// which only the program knows. It writes them behind the record, in the order that `destroyed` and
+/// change_log::destroyed_entries() have.
 namespace handlepool {
 
 /// Bytes that are no record. The message says where, what is wrong, and what is allowed.

@@ -80,6 +80,12 @@ public:
     /// Any thread that is ordered with the compactions; wait-free. The object of the slot was written.
     void mark(slot_index slot) noexcept { edits_.mark(raw(slot)); }
 
+    /// Whether the object that the slot has now was told of in an earlier frame: then the record of this one
+    /// has it in `destroyed`, if it ends.
+    bool is_told(slot_index slot) const noexcept {
+        return told_.contains(raw(slot)) && !ended_.contains(raw(slot));
+    }
+
     /// An object with this handle ends.
     void end(const parts_type& parts, value_type handle) noexcept {
         const slot_index slot = parts.table.slot_of(handle);
@@ -95,20 +101,21 @@ public:
     }
 
     /// Writes what the frame did to an empty record, and to an empty set which positions were written; then
-    /// begins the next frame. Returns false if there was no memory for the record: it is empty then, and what
-    /// it should have told is taken for told.
-    bool end_frame(const parts_type& parts, const notes_type& notes, record_type& record,
-                   set_type& written) noexcept {
+    /// begins the next frame. Returns false if the record can't be complete, or there was no memory for it:
+    /// it is empty then, and what it should have told is taken for told.
+    bool end_frame(const parts_type& parts, const notes_type& notes, bool can_be_complete,
+                   record_type& record, set_type& written) noexcept {
         look_for_candidates(parts, notes);
         look_for_edits(parts, notes);
-        const bool has_memory = capture_exception([&] { reserve(notes, record); }) == nullptr;
-        if (has_memory) {
+        const bool is_complete =
+            can_be_complete && capture_exception([&] { reserve(notes, record); }) == nullptr;
+        if (is_complete) {
             write(parts, notes, record, written);
         } else {
             take_over(parts);
         }
         begin_frame(parts);
-        return has_memory;
+        return is_complete;
     }
 
     /// Of the store, when the last frame ended.
@@ -236,10 +243,6 @@ private:
                 edited_.insert(position);
             }
         });
-    }
-    /// Whether the object that the slot has now was told of in an earlier frame.
-    bool is_told(slot_index slot) const noexcept {
-        return told_.contains(raw(slot)) && !ended_.contains(raw(slot));
     }
 
     /// Room in each list for all that may be written to it. Throws std::bad_alloc.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace handlepool::detail {
@@ -41,7 +42,9 @@ struct bytes_of_object<columns<Cs...>> {
                 sum = sum * 31 + bytes_of_object<C>::hash(&element);
             }
         };
-        (add(row->template get<Cs>()), ...);
+        [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+            (add(row->template get<Is>()), ...);
+        }(std::index_sequence_for<Cs...>());
         return sum;
     }
 };
