@@ -43,7 +43,7 @@ struct bytes_of_object<columns<Cs...>> {
             }
         };
         [&]<std::size_t... Is>(std::index_sequence<Is...>) {
-            (add(row->template get<Is>()), ...);
+            (add(row->template get<Is>()), ...); // by index: two columns may have one type
         }(std::index_sequence_for<Cs...>());
         return sum;
     }
