@@ -16,7 +16,11 @@ struct raw_type {
     void (*relocate)(void* to, void* from, void* context) noexcept = nullptr;
     /// Ends the life of an object. Null: there is nothing to do.
     void (*destroy)(void* object, void* context) noexcept = nullptr;
-    /// Passed to both functions.
+    /// Copies the object at `from` to the memory at `to`. May throw; then no object is there. Only captures
+    /// copy objects. Null: its bytes are copied, if nothing is to be done to move an object or to end it;
+    /// else objects can't be captured.
+    void (*copy)(void* to, const void* from, void* context) = nullptr;
+    /// Passed to these functions.
     void* context = nullptr;
 };
 

@@ -4,9 +4,11 @@
 // showed that was made the slow way, each handle ever made is in the state that it was in, and the same calls
 // lead to the same pictures again.
 
+#include <handlepool/columns.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/handle_set.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 #include <handlepool/time/capture_ring.hpp>
@@ -55,11 +57,139 @@ struct captured_blocks : default_policy {
     static constexpr std::size_t freelist_block = 8;
 };
 
-template <class Object, class Traits, bool KeepOrder, std::size_t ReuseDelay, std::size_t LogFrames>
+// ---- The kinds of pools: how objects are made, changed and read
+
+template <class Object>
+struct typed_objects {
+    template <class Traits>
+    using pool_type = pool<Object, Traits>;
+    template <class Traits>
+    static pool_type<Traits> empty(const pool_options& options) {
+        return pool_type<Traits>(options);
+    }
+
+    template <class Pool>
+    static auto make(Pool& pool, std::uint64_t id) {
+        return pool.try_emplace(id);
+    }
+    template <class Pool>
+    static void make_several(Pool& pool, std::size_t count, std::uint64_t& id,
+                             std::vector<typename Pool::handle_type>& made) {
+        pool.try_emplace_n(count, std::back_inserter(made), [&id](std::size_t) { return Object(id++); });
+    }
+    template <class Pool>
+    static bool fulfill(Pool& pool, typename Pool::handle_type handle, std::uint64_t id) {
+        return pool.try_fulfill(handle, id);
+    }
+    static void change(Object* object, std::uint64_t by) { object->change(by); }
+    static auto contents(const Object& object) { return object.contents(); }
+    static const void* address(const Object& object) { return &object; }
+    static std::uint64_t key(const Object& object) { return object.id; }
+};
+
+/// Rows of elements that can be assigned, one that can't, and an empty one.
+struct rows {
+    struct label {
+        explicit label(std::uint64_t number) : text(20 + number % 20, 'a') {}
+        std::string text;
+    };
+    struct nothing {};
+    using row_type = columns<std::uint64_t, owning_thing, label, nothing>;
+
+    template <class Traits>
+    using pool_type = pool<row_type, Traits>;
+    template <class Traits>
+    static pool_type<Traits> empty(const pool_options& options) {
+        return pool_type<Traits>(options);
+    }
+
+    template <class Pool>
+    static auto make(Pool& pool, std::uint64_t id) {
+        return pool.try_emplace(id, id, id);
+    }
+    template <class Pool>
+    static void make_several(Pool& pool, std::size_t count, std::uint64_t& id,
+                             std::vector<typename Pool::handle_type>& made) {
+        pool.try_emplace_n(count, std::back_inserter(made), [&id](std::size_t) {
+            ++id;
+            return std::tuple(id, id, id);
+        });
+    }
+    template <class Pool>
+    static bool fulfill(Pool& pool, typename Pool::handle_type handle, std::uint64_t id) {
+        return pool.try_fulfill(handle, id, id, id);
+    }
+    template <class Pointer>
+    static void change(const Pointer& found, std::uint64_t by) {
+        found->template get<0>() += by;
+        found->template get<1>().change(by);
+    }
+    template <class Row>
+    static auto contents(const Row& seen) {
+        return std::tuple(seen.template get<0>(), seen.template get<1>().contents(),
+                          seen.template get<2>().text);
+    }
+    template <class Row>
+    static const void* address(const Row& seen) {
+        return &seen.template get<1>();
+    }
+    template <class Row>
+    static std::uint64_t key(const Row& seen) {
+        return seen.template get<1>().id;
+    }
+};
+
+/// Objects whose type is known at run time: bytes, or with functions of their own.
+template <class Object>
+struct raw_objects {
+    template <class Traits>
+    using pool_type = raw_pool<Traits>;
+    template <class Traits>
+    static pool_type<Traits> empty(const pool_options& options) {
+        raw_type type{.size = sizeof(Object), .alignment = alignof(Object)};
+        if constexpr (!std::is_trivially_copyable_v<Object>) {
+            type.relocate = [](void* to, void* from, void*) noexcept {
+                ::new (to) Object(std::move(*static_cast<Object*>(from)));
+                static_cast<Object*>(from)->~Object();
+            };
+            type.destroy = [](void* object, void*) noexcept { static_cast<Object*>(object)->~Object(); };
+            type.copy = [](void* to, const void* from, void*) {
+                ::new (to) Object(*static_cast<const Object*>(from));
+            };
+        }
+        return pool_type<Traits>(options, type);
+    }
+
+    static auto maker(std::uint64_t id) {
+        return [id](void* memory) { ::new (memory) Object(id); };
+    }
+    template <class Pool>
+    static auto make(Pool& pool, std::uint64_t id) {
+        return pool.try_emplace(maker(id));
+    }
+    template <class Pool>
+    static void make_several(Pool& pool, std::size_t count, std::uint64_t& id,
+                             std::vector<typename Pool::handle_type>& made) {
+        for (; count != 0; --count) {
+            made.push_back(make(pool, id++));
+        }
+    }
+    template <class Pool>
+    static bool fulfill(Pool& pool, typename Pool::handle_type handle, std::uint64_t id) {
+        return pool.try_fulfill(handle, maker(id));
+    }
+    static void change(void* object, std::uint64_t by) { static_cast<Object*>(object)->change(by); }
+    static auto contents(const void* object) { return static_cast<const Object*>(object)->contents(); }
+    static const void* address(const void* object) { return object; }
+    static std::uint64_t key(const void* object) { return static_cast<const Object*>(object)->id; }
+};
+
+template <class Kind, class Traits, bool KeepOrder, std::size_t ReuseDelay, std::size_t LogFrames>
 struct captured_case {
-    using object = Object;
+    using kind = Kind;
     using traits = Traits;
     static constexpr std::size_t log_frames = LogFrames;
+    static constexpr bool is_dense = std::is_same_v<typename Traits::placement, dense_placement>;
     static pool_options options() {
         return {.name = "captured",
                 .capacity = 300,
@@ -72,21 +202,21 @@ struct captured_case {
 template <class Case>
 class capture_oracle : public testing::Test {
 protected:
-    using object = typename Case::object;
-    using pool_type = pool<object, typename Case::traits>;
+    using kind = typename Case::kind;
+    using pool_type = typename kind::template pool_type<typename Case::traits>;
     using handle_type = typename pool_type::handle_type;
     using log_type = change_log<pool_type>;
     static constexpr std::size_t kept = 5;
 
     capture_oracle() {
         members_.attach(pool_);
-        std::thread([this] { pool_.erase(pool_.emplace(0U)); }).join(); // its shard is there from here on
+        std::thread([this] { pool_.erase(kind::make(pool_, 0)); }).join(); // its shard is there from here on
     }
 
     /// All that a user can see of the pool, and of the users' own state.
     struct picture {
-        using contents = decltype(std::declval<object&>().contents());
-        std::vector<std::pair<handle_type, contents>> store; // in the order of positions
+        using contents = decltype(kind::contents(std::declval<typename pool_type::const_reference>()));
+        std::vector<std::tuple<handle_type, contents, const void*>> store; // in the order of positions
         std::vector<handle_type> living;
         std::vector<handle_type> reserved;
         std::set<handle_type> given_out;
@@ -97,7 +227,7 @@ protected:
         picture seen = world_;
         seen.store.clear();
         for (const auto& [handle, each] : std::as_const(pool_).entries()) {
-            seen.store.emplace_back(handle, each.contents());
+            seen.store.emplace_back(handle, kind::contents(each), kind::address(each));
         }
         return seen;
     }
@@ -106,8 +236,8 @@ protected:
         EXPECT_EQ(pool_.size(), then.store.size());
         EXPECT_EQ(pool_.stats().slots_reserved, then.reserved.size());
         std::set<handle_type> alive;
-        for (const auto& [handle, each] : then.store) {
-            alive.insert(handle);
+        for (const auto& each : then.store) {
+            alive.insert(std::get<0>(each));
         }
         const std::set<handle_type> reserved(then.reserved.begin(), then.reserved.end());
         for (const handle_type each : ever_) {
@@ -130,12 +260,11 @@ protected:
             case 2:
             case 3:
             case 4:
-                remember(pool_.try_emplace(world_.next_id++));
+                remember(kind::make(pool_, world_.next_id++));
                 break;
             case 5: {
                 std::vector<handle_type> made;
-                pool_.try_emplace_n(1 + below(20), std::back_inserter(made),
-                                    [&](std::size_t) { return object(world_.next_id++); });
+                kind::make_several(pool_, 1 + below(20), world_.next_id, made);
                 for (const handle_type each : made) {
                     remember(each);
                 }
@@ -152,7 +281,7 @@ protected:
                     const handle_type handle = take(world_.reserved, below(world_.reserved.size()));
                     if (below(2) == 0) {
                         EXPECT_TRUE(pool_.cancel(handle));
-                    } else if (pool_.try_fulfill(handle, world_.next_id++)) {
+                    } else if (kind::fulfill(pool_, handle, world_.next_id++)) {
                         world_.living.push_back(handle);
                     } else {
                         world_.reserved.push_back(handle);
@@ -169,7 +298,7 @@ protected:
                 break;
             case 12:
                 if (!world_.living.empty()) {
-                    pool_.extract(take(world_.living, below(world_.living.size())), [](object&&) {});
+                    pool_.extract(take(world_.living, below(world_.living.size())), [](auto&&) {});
                 }
                 break;
             case 13:
@@ -187,23 +316,24 @@ protected:
             case 16:
             case 17:
                 if (!world_.living.empty()) {
-                    if (object* const found = log_.edit(world_.living[below(world_.living.size())])) {
-                        found->change(below(100));
+                    if (const auto found = log_.edit(world_.living[below(world_.living.size())])) {
+                        kind::change(found, below(100));
                     }
                 }
                 break;
-            case 18: {
-                const std::uint64_t salt = random();
-                const auto key = [salt](const object& each) {
-                    return (each.id ^ salt) * 0x9e3779b97f4a7c15U;
-                };
-                if (below(2) == 0) {
-                    sort_some_by(pool_, key, below(60));
-                } else if (below(3) == 0) {
-                    sort_by(pool_, key);
+            case 18:
+                if constexpr (Case::is_dense) {
+                    const std::uint64_t salt = random();
+                    const auto key = [salt](const auto& each) {
+                        return (kind::key(each) ^ salt) * 0x9e3779b97f4a7c15U;
+                    };
+                    if (below(2) == 0) {
+                        sort_some_by(pool_, key, below(60));
+                    } else if (below(3) == 0) {
+                        sort_by(pool_, key);
+                    }
                 }
                 break;
-            }
             case 19:
                 if (below(12) == 0) {
                     pool_.clear();
@@ -215,7 +345,7 @@ protected:
                     auto alone = pool_.exclusive_access();
                     for (std::uint64_t i = below(30); i != 0; --i) {
                         if (below(2) == 0) {
-                            remember(alone.try_emplace(world_.next_id++));
+                            remember(kind::make(alone, world_.next_id++));
                         } else if (!world_.living.empty()) {
                             alone.erase(take(world_.living, below(world_.living.size())));
                         }
@@ -232,7 +362,7 @@ protected:
                 // Another thread, with a claim and queues of its own.
                 std::thread([&] {
                     for (std::uint64_t i = below(6); i != 0; --i) {
-                        remember(pool_.try_emplace(world_.next_id++));
+                        remember(kind::make(pool_, world_.next_id++));
                     }
                     if (!world_.living.empty()) {
                         pool_.erase(take(world_.living, below(world_.living.size())));
@@ -320,9 +450,11 @@ protected:
         }
         seen_ = follower_.frame();
         std::map<handle_type, std::size_t> expected;
-        std::size_t position = 0;
-        for (const auto& [handle, each] : std::as_const(pool_).entries()) {
-            expected[handle] = position++;
+        for (const handle_type each : pool_.handles()) {
+            expected[each] = log_.position_of(each).value();
+            if constexpr (Case::is_dense) {
+                EXPECT_EQ(expected[each], expected.size() - 1);
+            }
         }
         EXPECT_EQ(known_, expected);
         for (const handle_type each : members_) {
@@ -337,11 +469,11 @@ protected:
     }
 
     random_source random_;
-    pool_type pool_{Case::options()};
+    pool_type pool_ = kind::template empty<typename Case::traits>(Case::options());
     log_type log_{pool_, {.frames = Case::log_frames}};
     capture_ring<pool_type> ring_{log_, {.frames = kept}};
     log_type follower_{pool_, {.frames = 1000, .check_marks = false}};
-    handle_set<object, typename Case::traits::layout> members_;
+    handle_set<typename handle_type::element_type, typename Case::traits::layout> members_;
     thread_executor threads_{2};
     picture world_;
     std::set<handle_type> ever_;
@@ -356,11 +488,15 @@ struct few_generations : default_traits {
     using layout = handle_layout<24, 4, 4, 0>;
 };
 
-using captured_cases =
-    testing::Types<captured_case<plain_thing, default_traits, false, 0, 8>,
-                   captured_case<plain_thing, with_policy<captured_blocks>, false, 0, 1>,
-                   captured_case<owning_thing, with_policy<captured_blocks>, true, 3, 64>,
-                   captured_case<owning_thing, with_policy<captured_blocks, few_generations>, false, 2, 64>>;
+using captured_cases = testing::Types<
+    captured_case<typed_objects<plain_thing>, default_traits, false, 0, 8>,
+    captured_case<typed_objects<plain_thing>, with_policy<captured_blocks>, false, 0, 1>,
+    captured_case<typed_objects<owning_thing>, with_policy<captured_blocks>, true, 3, 64>,
+    captured_case<typed_objects<owning_thing>, with_policy<captured_blocks, few_generations>, false, 2, 64>,
+    captured_case<rows, with_policy<captured_blocks>, false, 0, 8>,
+    captured_case<rows, with_policy<captured_blocks>, true, 2, 64>,
+    captured_case<raw_objects<plain_thing>, with_policy<captured_blocks>, false, 0, 8>,
+    captured_case<raw_objects<owning_thing>, with_policy<captured_blocks>, true, 0, 8>>;
 TYPED_TEST_SUITE(capture_oracle, captured_cases);
 
 TYPED_TEST(capture_oracle, a_restored_pool_is_what_it_was_and_goes_on_as_it_did) {

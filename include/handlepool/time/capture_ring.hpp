@@ -6,6 +6,7 @@
 #include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/text/message.hpp>
@@ -91,15 +92,16 @@ struct capture_ring_options {
 /// pool may have several rings; one that finds the pool restored by another looks at all of it.
 ///
 /// Objects are copied by their copy constructor and, in a capture, by copy assignment where there is one,
-/// which must leave them equal. Destructors of what a restore replaces may use the pool; they run when it is
+/// which must leave them equal; in rows each element, and objects of run-time types by their raw_type's
+/// `copy`. Destructors of what a restore replaces may use the pool; they run when it is
 /// whole.
 ///
 /// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
 /// other threads must neither create nor erase. All else may be called by any number of threads between
 /// these two.
 ///
-/// @tparam Pool type of the pool, of objects that can be copied, and not of a stable pool; its freelist is a
-///     capturable_freelist
+/// @tparam Pool type of the pool, of objects or rows that can be copied, or of objects of run-time types,
+///     whose raw_type says how; not of a stable pool; its freelist is a capturable_freelist
 template <class Pool>
 class capture_ring {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
@@ -110,7 +112,9 @@ class capture_ring {
     using object_type = typename Pool::handle_type::element_type;
 
     static_assert(!parts_type::placement::stable, "a capture_ring is for pools with a dense store");
-    static_assert(std::is_copy_constructible_v<object_type>, "objects are captured by copies");
+    static_assert(
+        detail::object_type<object_type>::may_copy,
+        "objects are captured by copies, which need a copy constructor, in rows one of each column");
     static_assert(capturable_freelist<typename config::freelist>,
                   "the pool's freelist can't be taken back: see the concept capturable_freelist");
 
@@ -118,11 +122,13 @@ public:
     using handle_type = typename Pool::handle_type;
     using log_type = change_log<Pool>;
 
-    /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep,
-    /// reservation_failed and std::bad_alloc. If handles that are undone are to stay stale, it is subject to
-    /// the same rules as on_destroy() of the pool, and throws what that throws.
+    /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep, and for
+    /// a raw_type whose objects can't be copied; reservation_failed and std::bad_alloc. If handles that are
+    /// undone are to stay stale, it is subject to the same rules as on_destroy() of the pool, and throws what
+    /// that throws.
     explicit capture_ring(log_type& log, capture_ring_options options = {})
-        : capture_ring(log, detail::pool_access::pool_of(log.pool()), checked(options, log.pool().name())) {}
+        : capture_ring(log, checked(detail::pool_access::pool_of(log.pool())),
+                       checked(options, log.pool().name())) {}
 
     /// Not while the pool is captured or restored.
     ~capture_ring() = default;
@@ -311,7 +317,7 @@ private:
           pool_id_(log.pool().id()),
           slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
           objects_(detail::allocation_label::of_pool(name_).part(" captured"),
-                   core.geometry().dense_positions),
+                   core.geometry().dense_positions, core.type()),
           frames_(options.frames + 1),
           undone_stay_stale_(options.undone_stay_stale) {
         if (undone_stay_stale_) {
@@ -319,6 +325,16 @@ private:
         }
     }
 
+
+    static core_type& checked(core_type& core) {
+        if (!core.type().can_copy()) {
+            detail::throw_exception(std::invalid_argument(
+                "capture_ring of " + detail::quoted_pool(core.name()) +
+                ": objects are captured by copies, and their raw_type has a function that " +
+                (core.type().has_destructor() ? "destroys" : "relocates") + ", but none that copies"));
+        }
+        return core;
+    }
     static const capture_ring_options& checked(const capture_ring_options& options, std::string_view name) {
         if (options.frames == 0 || options.frames > most_frames) {
             detail::throw_exception(std::invalid_argument("capture_ring of " + detail::quoted_pool(name) +

@@ -23,10 +23,14 @@
 
 namespace handlepool::detail {
 
-/// Rows are destroyed and moved column by column. Size and alignment are those of a row that was taken out of
-/// its columns, whose elements then lie one after the other, as in a structure.
+/// Rows are destroyed, moved and copied column by column. Size and alignment are those of a row that was
+/// taken out of its columns, whose elements then lie one after the other, as in a structure.
 template <class... Cs>
 struct object_type<columns<Cs...>> {
+    static constexpr bool may_copy = (object_type<Cs>::may_copy && ...);
+    static constexpr bool copies_nothrow = (object_type<Cs>::copies_nothrow && ...);
+    static constexpr bool moves_nothrow = (object_type<Cs>::moves_nothrow && ...);
+
     static constexpr bool has_destructor() noexcept { return (object_type<Cs>::has_destructor() || ...); }
 
     static constexpr std::size_t alignment() noexcept {
@@ -41,8 +45,67 @@ struct object_type<columns<Cs...>> {
     static void* element(void* row) noexcept {
         return static_cast<std::byte*>(row) + offset_of(Index);
     }
+    template <std::size_t Index>
+    static const void* element(const void* row) noexcept {
+        return static_cast<const std::byte*>(row) + offset_of(Index);
+    }
+
+    // What is done with such a row.
+
+    static void destroy(void* row) noexcept {
+        for_each_column(
+            [&]<std::size_t Index>() { of_column<last - Index>::destroy(element<last - Index>(row)); });
+    }
+    static constexpr bool can_copy() noexcept { return may_copy; }
+    static void copy(void* to, const void* from) noexcept(copies_nothrow) {
+        copy_elements(to, [from]<std::size_t Index>() { return element<Index>(from); });
+    }
+    /// Copies a row whose elements `element_at.operator()<Index>()` finds. When one throws, those before it
+    /// are destroyed, the last one first.
+    template <class ElementAt>
+    static void copy_elements(void* to, ElementAt element_at) noexcept(copies_nothrow) {
+        unfinished_copy made{to};
+        for_each_column([&]<std::size_t Index>() {
+            of_column<Index>::copy(element<Index>(to), element_at.template operator()<Index>());
+            ++made.count;
+        });
+        made.count = 0;
+    }
+    /// Assigns such elements to those of a row.
+    template <class ElementAt>
+    static void assign_elements(void* to, void* spare, ElementAt element_at) {
+        for_each_column([&]<std::size_t Index>() {
+            of_column<Index>::assign(element<Index>(to), element_at.template operator()<Index>(),
+                                     element<Index>(spare));
+        });
+    }
 
 private:
+    static constexpr std::size_t last = sizeof...(Cs) - 1;
+    template <std::size_t Index>
+    using of_column = object_type<type_at<Index, Cs...>>;
+
+    /// Calls `visit.operator()<Index>()` for each column, in their order.
+    template <class Visit>
+    static void for_each_column(Visit visit) {
+        [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+            (visit.template operator()<Is>(), ...);
+        }(std::index_sequence_for<Cs...>());
+    }
+
+    struct unfinished_copy {
+        ~unfinished_copy() {
+            for_each_column([this]<std::size_t Index>() {
+                if (last - Index < count) {
+                    of_column<last - Index>::destroy(element<last - Index>(row));
+                }
+            });
+        }
+
+        void* row;
+        std::size_t count = 0;
+    };
+
     /// Offset of a column's element; that of the next row after the last column.
     static constexpr std::size_t offset_of(std::size_t column) noexcept {
         constexpr std::size_t sizes[] = {sizeof(Cs)..., 0};
@@ -137,7 +200,7 @@ public:
         ((starts_[Is] = static_cast<std::byte*>(column<Is>().storage(location{}))), ...);
     }
 
-    static constexpr object_type<columns<Cs...>> type() noexcept { return {}; }
+    static constexpr const object_type<columns<Cs...>>& type() noexcept { return of_rows; }
 
     object_addresses<columns<Cs...>> places() const noexcept {
         return object_addresses<columns<Cs...>>(starts_);
@@ -159,6 +222,15 @@ public:
     }
     void put_in(void* from, location to) noexcept {
         (column<Is>().put_in(type().template element<Is>(from), to), ...);
+    }
+    void copy_out(location from, void* to) const {
+        type().copy_elements(to, [&]<std::size_t Index>() { return column<Index>().storage(from); });
+    }
+    void assign_out(location from, void* to, void* spare) const {
+        type().assign_elements(to, spare, [&]<std::size_t Index>() { return column<Index>().storage(from); });
+    }
+    void copy_in(const void* from, location to) noexcept {
+        (column<Is>().copy_in(type().template element<Is>(from), to), ...);
     }
 
     void poison_objects(location first, std::size_t count = 1) noexcept {
@@ -194,6 +266,8 @@ public:
     memory_use memory() const noexcept { return memory_of(column<Is>()...); }
 
 private:
+    static constexpr object_type<columns<Cs...>> of_rows{};
+
     template <std::size_t Index>
     using column_type = column_array<Index, type_at<Index, Cs...>, Policy>;
 

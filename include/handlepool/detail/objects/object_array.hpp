@@ -83,6 +83,15 @@ public:
         type_.relocate(storage(to), from);
     }
 
+    /// Copies the object at a location to raw memory, or to an object there, as object_type does.
+    void copy_out(location from, void* to) const { type_.copy(to, storage(from)); }
+    void assign_out(location from, void* to, void* spare) const { type_.assign(to, storage(from), spare); }
+    /// Copies an object to a location that holds none, where copying can't fail.
+    void copy_in(const void* from, location to) noexcept {
+        unpoison_objects(to);
+        type_.copy(storage(to), from);
+    }
+
     /// Tells AddressSanitizer that the memory of these objects must not be used, or may be.
     void poison_objects(location first, std::size_t count = 1) noexcept {
         poison(storage(first), count, type_.stride());

@@ -59,7 +59,10 @@ public:
     }
 
     // What is done with one object.
+    using array::assign_out;
     using array::at;
+    using array::copy_in;
+    using array::copy_out;
     using array::destroy;
     using array::location_of;
     using array::make_ready;

@@ -6,14 +6,14 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/objects/object_buffer.hpp>
+#include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/time/object_versions.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace handlepool::detail {
@@ -35,7 +35,7 @@ class captured_objects {
     static constexpr std::size_t copies_ahead = 8;
 
     // Copied straight to their places: nothing can fail on the way.
-    static constexpr bool copies_in_place = std::is_nothrow_copy_constructible_v<T>;
+    static constexpr bool copies_in_place = object_type<T>::copies_nothrow;
 
 public:
     /// What stands at a position.
@@ -50,9 +50,13 @@ public:
     };
 
     /// Throws reservation_failed.
-    captured_objects(const allocation_label& what_for, std::size_t positions)
+    captured_objects(const allocation_label& what_for, std::size_t positions, const object_type<T>& type)
         : places_(what_for.part(" positions"), positions, 0),
-          looked_at_(what_for.part(" changed positions"), positions) {}
+          looked_at_(what_for.part(" changed positions"), positions),
+          type_(type),
+          versions_(type),
+          prepared_(type),
+          former_(type) {}
 
     std::size_t size() const noexcept { return size_; }
 
@@ -114,7 +118,7 @@ public:
         positions_.reserve(looked_at_.count());
         looked_at_.for_each(
             [this](std::size_t position) { positions_.push_back(static_cast<std::uint32_t>(position)); });
-        if constexpr (!std::is_trivially_destructible_v<T>) {
+        if (type_.has_destructor()) {
             former_.reserve(positions_.size());
         }
         if constexpr (!copies_in_place) {
@@ -122,7 +126,8 @@ public:
             prepared_.reserve(positions_.size());
             for (const std::uint32_t position : positions_) {
                 if (position < size_) {
-                    prepared_.push_back(std::as_const(versions_).at(places_[position].version));
+                    type_.copy(prepared_.next(), versions_.at(places_[position].version));
+                    prepared_.add();
                 }
             }
         }
@@ -143,22 +148,21 @@ public:
             }
             if (raw(where) < size_) {
                 const place& there = places_[raw(where)];
-                parts.objects.unpoison_objects(where);
                 if constexpr (copies_in_place) {
-                    ::new (parts.objects.storage(where)) T(std::as_const(versions_).at(there.version));
+                    parts.objects.copy_in(versions_.at(there.version), where);
                 } else {
-                    ::new (parts.objects.storage(where)) T(std::move(prepared_[prepared++]));
+                    parts.objects.put_in(prepared_.at(prepared++), where);
                 }
                 parts.objects.set_owner(dense_position{raw(where)}, there.slot);
                 written(raw(where));
             }
         }
         parts.objects.resize(static_cast<std::uint32_t>(size_));
-        prepared_.clear();
+        prepared_.forget();
     }
     /// Destroys what write() has replaced, when the pool is whole again: destructors may use it.
     void destroy_former() noexcept {
-        std::vector<T> former;
+        object_buffer<T> former(type_);
         former.swap(former_);
         former.clear();
         former_.swap(former); // with its memory
@@ -166,7 +170,7 @@ public:
 
     memory_use memory() const noexcept {
         const std::size_t bytes = versions_.bytes() + positions_.capacity() * sizeof(std::uint32_t) +
-                                  (prepared_.capacity() + former_.capacity()) * sizeof(T);
+                                  prepared_.bytes() + former_.bytes();
         return memory_of(places_, looked_at_) + memory_use{.reserved = bytes, .resident = bytes};
     }
 
@@ -177,10 +181,10 @@ private:
         }
     }
     void take_out(Parts& parts, location where) noexcept {
-        if constexpr (!std::is_trivially_destructible_v<T>) {
-            former_.push_back(std::move(*parts.objects.at(where)));
+        if (type_.has_destructor()) {
+            parts.objects.take_out(where, former_.next());
+            former_.add();
         }
-        parts.objects.destroy(where);
     }
     void prefetch_places(const Parts& parts, std::uint32_t position) const noexcept {
         parts.objects.prefetch_object(location{position});
@@ -207,7 +211,7 @@ private:
             }
             change& each = changes[i];
             if (each.position < size) {
-                each.other.version = versions_.keep(*parts.objects.at(location{each.position}));
+                each.other.version = versions_.keep(parts.objects, location{each.position});
                 each.other.slot = parts.objects.owner(dense_position{each.position});
             }
         }
@@ -215,10 +219,11 @@ private:
 
     typename policy::template array<typename policy::template plain<place>> places_;
     bit_set<policy> looked_at_;
+    [[no_unique_address]] object_type<T> type_;
     versions_type versions_;
     std::vector<std::uint32_t> positions_; // for write()
-    std::vector<T> prepared_;
-    std::vector<T> former_; // by write()
+    object_buffer<T> prepared_;
+    object_buffer<T> former_; // by write()
     std::size_t size_ = 0;
 };
 
