@@ -325,7 +325,6 @@ private:
         }
     }
 
-
     static core_type& checked(core_type& core) {
         if (!core.type().can_copy()) {
             detail::throw_exception(std::invalid_argument(
