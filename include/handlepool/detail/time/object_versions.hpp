@@ -3,13 +3,12 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/objects/object_blocks.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 namespace handlepool::detail {
@@ -22,22 +21,19 @@ class object_versions {
 public:
     static constexpr std::uint32_t none = 0;
 
-    explicit object_versions(const object_type<T>& type) noexcept : type_(type) {}
+    explicit object_versions(const object_type<T>& type) noexcept : memory_(type) {}
     ~object_versions() {
-        if (type_.has_destructor()) {
+        if (memory_.type().has_destructor()) {
             for (std::uint32_t i = 1; i <= made_; ++i) {
-                type_.destroy(memory(i));
+                memory_.type().destroy(memory_[i]);
             }
-        }
-        for (std::byte* const block : blocks_) {
-            ::operator delete(block, alignment());
         }
     }
 
     object_versions(const object_versions&) = delete;
     object_versions& operator=(const object_versions&) = delete;
 
-    const void* at(std::uint32_t version) const noexcept { return memory(version); }
+    const void* at(std::uint32_t version) const noexcept { return memory_[version]; }
 
     /// Returns the number of a copy of the object at a location. Throws std::bad_alloc, and what copying
     /// throws; then nothing has changed.
@@ -45,62 +41,46 @@ public:
     std::uint32_t keep(const Objects& objects, location where) {
         if (!given_back_.empty()) {
             const std::uint32_t version = given_back_.back();
-            objects.assign_out(where, memory(version), memory(none));
+            objects.assign_out(where, memory_[version], memory_[none]);
             given_back_.pop_back();
             return version;
         }
-        while (made_ + std::size_t{1} >= blocks_.size() * block_size()) {
+        while (made_ + std::size_t{1} >= memory_.size()) {
             add_block();
         }
-        objects.copy_out(where, memory(made_ + 1));
+        objects.copy_out(where, memory_[made_ + 1]);
         ++made_;
         return made_;
     }
     void give_back(std::uint32_t version) noexcept { given_back_.push_back(version); }
 
     void prefetch(std::uint32_t version) const noexcept {
-        prefetch_to_read(reinterpret_cast<std::uintptr_t>(memory(version)));
+        prefetch_to_read(reinterpret_cast<std::uintptr_t>(memory_[version]));
     }
     /// Prefetches where the copy will be that is kept so many copies later.
     void prefetch_next(std::size_t later) const noexcept {
         if (later < given_back_.size()) {
             prefetch_to_write(
-                reinterpret_cast<std::uintptr_t>(memory(given_back_[given_back_.size() - 1 - later])));
+                reinterpret_cast<std::uintptr_t>(memory_[given_back_[given_back_.size() - 1 - later]]));
         }
     }
 
     /// Bytes of all copies, given back or not.
     std::size_t bytes() const noexcept {
-        return blocks_.size() * block_size() * type_.stride() +
-               given_back_.capacity() * sizeof(std::uint32_t);
+        return memory_.bytes() + given_back_.capacity() * sizeof(std::uint32_t);
     }
 
 private:
-    // A constant, unless the type is known at run time only.
-    std::size_t block_size() const noexcept {
-        return std::bit_ceil((std::max<std::size_t>)(65536 / type_.stride(), 1));
-    }
-    std::align_val_t alignment() const noexcept { return std::align_val_t{type_.alignment()}; }
-
-    /// The memory of a version; that of `none` is spare.
-    std::byte* memory(std::uint32_t version) const noexcept {
-        return blocks_[version / block_size()] + version % block_size() * type_.stride();
-    }
-
     void add_block() {
-        if (blocks_.size() == blocks_.capacity()) {
-            blocks_.reserve(2 * blocks_.size() + 1);
-        }
-        if (const std::size_t needed = (blocks_.size() + 1) * block_size(); needed > given_back_.capacity()) {
+        if (const std::size_t needed = memory_.size() + memory_.block_size();
+            needed > given_back_.capacity()) {
             given_back_.reserve(
                 (std::max)(needed, 2 * given_back_.capacity())); // give_back() needs no memory
         }
-        blocks_.push_back(
-            static_cast<std::byte*>(::operator new(block_size() * type_.stride(), alignment())));
+        memory_.grow();
     }
 
-    [[no_unique_address]] object_type<T> type_;
-    std::vector<std::byte*> blocks_;
+    object_blocks<T> memory_; // by version; that of `none` is spare
     std::vector<std::uint32_t> given_back_;
     std::uint32_t made_ = 0;
 };
