@@ -24,6 +24,7 @@ handlepool_declare(rapidcheck rapidcheck "librapidcheck-dev" CONFIG)
 handlepool_declare(benchmark benchmark::benchmark "libbenchmark-dev" 1.7 CONFIG)
 handlepool_declare(plf_colony handlepool_plf_colony "libplf-colony-dev")
 handlepool_declare(Lua handlepool_lua "liblua5.4-dev" 5.4)
+handlepool_declare(Vulkan Vulkan::Vulkan "libvulkan-dev")
 handlepool_declare(Python handlepool_python "python3")
 handlepool_declare(ZSTD PkgConfig::ZSTD "libzstd-dev pkg-config" 1.5)
 # No package, but what the C interface can't do without: it turns exceptions into errors.

@@ -14,7 +14,7 @@ set(handlepool_boost_needs Boost)
 set(handlepool_c_needs ${handlepool_service_needs} exceptions)
 set(handlepool_all_components service tbb fmt boost properties c)
 # Each example builds on its own; this is what all of them need.
-set(handlepool_examples_needs ${handlepool_tbb_needs} exceptions Boost Lua Python CLI11)
+set(handlepool_examples_needs ${handlepool_tbb_needs} exceptions Boost Lua Vulkan Python CLI11)
 
 set(handlepool_left_out)
 
