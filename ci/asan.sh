@@ -22,7 +22,7 @@ require_compiler "$compiler"
 require_number SECONDS "$seconds"
 refuse_arguments "${@:3}"
 
-ci/tools/install.sh "$compiler" chromium
+ci/tools/install.sh "$compiler" chromium lavapipe
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 unset LSAN_OPTIONS # no suppression of a caller's

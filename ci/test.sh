@@ -19,7 +19,7 @@ preset=${1:-dev}
 [[ $preset == dev || $preset == release ]] || refuse "PRESET is '$preset', and must be dev or release"
 
 compiler=${CXX:-clang++-19}
-tools=(chromium gdb lldb-19 numpy)
+tools=(chromium gdb lavapipe lldb-19 numpy)
 if [ "$compiler" = clang++-19 ]; then
     tools+=(clang++-19)
 fi

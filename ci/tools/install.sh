@@ -4,10 +4,11 @@
 #
 # Installs what building handlepool needs on Debian 12, as root; does nothing when it is there.
 #
-#   TOOL   what some checks need beside it: chromium, gdb, lldb-19, numpy (the tests), clang++-14, clang++-19, libc++-19,
-#          -m32 (of g++), musl (for C), clang-format-19, debootstrap, doxygen, dpkg-source, matplotlib (pictures), peers (the
-#          containers of others that ci/peers.sh compares with), arm64 (a cross compiler and qemu), windows (a cross compiler
-#          and wine), abi, packages (what ci/abi.sh and ci/packages.sh need); g++ is always installed
+#   TOOL   what some checks need beside it: chromium, gdb, lavapipe (a Vulkan device without hardware), lldb-19, numpy (the
+#          tests), clang++-14, clang++-19, libc++-19, -m32 (of g++), musl (for C), clang-format-19, debootstrap, doxygen,
+#          dpkg-source, matplotlib (pictures), peers (the containers of others that ci/peers.sh compares with), arm64 (a cross
+#          compiler and qemu), windows (a cross compiler and wine), abi, packages (what ci/abi.sh and ci/packages.sh need);
+#          g++ is always installed
 #   --all  all tools
 #   --harness  no tool, and of what building needs only the part that handlepool-stress does
 #
@@ -24,10 +25,10 @@ if [ "${1:-}" = --harness ]; then
 else
     packages+=(
         ccache patch libbenchmark-dev libboost-context1.81-dev libgmock-dev libgtest-dev liblua5.4-dev libplf-colony-dev
-        librapidcheck-dev python3 relacy-dev
+        librapidcheck-dev libvulkan-dev python3 relacy-dev
     )
 fi
-[ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lldb-19 matplotlib musl numpy packages peers windows
+[ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lavapipe lldb-19 matplotlib musl numpy packages peers windows
 for tool in "$@"; do
     case "$tool" in
         g++) ;;
@@ -43,6 +44,7 @@ for tool in "$@"; do
         debootstrap) packages+=(debootstrap debian-archive-keyring) ;;
         doxygen) packages+=(doxygen) ;;
         gdb) packages+=(gdb python3) ;; # the tests of its printers
+        lavapipe) packages+=(mesa-vulkan-drivers) ;; # to which an example uploads
         lldb-19) packages+=(lldb-19 python3-lldb-19 python3) ;; # those of its formatters
         matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
         numpy) packages+=(python3-numpy) ;;

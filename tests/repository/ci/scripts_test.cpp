@@ -139,6 +139,16 @@ TEST_F(scripts, those_that_run_the_tests_install_a_browser) {
     }
 }
 
+TEST_F(scripts, those_that_run_the_example_for_vulkan_install_a_driver_that_needs_no_hardware) {
+    EXPECT_EQ(run("test.sh").status, 0);
+    EXPECT_THAT(calls(),
+                ContainsRegex("apt-get install [^\n]* libvulkan-dev [^\n]*mesa-vulkan-drivers[^\n]*\n"));
+    std::filesystem::remove(directory / "calls");
+    run("asan.sh"); // ends where it wants to run what was not built
+    EXPECT_THAT(calls(),
+                ContainsRegex("apt-get install [^\n]* libvulkan-dev [^\n]*mesa-vulkan-drivers[^\n]*\n"));
+}
+
 TEST_F(scripts, demo_runs_in_a_path_with_spaces_from_where_it_was_called) {
     const run_result result = run("demo.sh", {"replay", "my trace.zst"});
     EXPECT_EQ(result.status, 0) << result.errors;
@@ -206,8 +216,8 @@ TEST_F(scripts, install_knows_its_tools) {
     EXPECT_EQ(run("tools/install.sh", {"--all"}).status, 0);
     for (const char* const package :
          {"chromium-headless-shell", "clang-14", "clang-19", "libc++-19-dev", "lib32stdc++-12-dev",
-          "clang-format-19", "doxygen", "dpkg-dev", "gdb", "lldb-19", "python3-matplotlib", "python3-numpy",
-          "librust-sharded-slab-dev"}) {
+          "clang-format-19", "doxygen", "dpkg-dev", "gdb", "lldb-19", "mesa-vulkan-drivers",
+          "python3-matplotlib", "python3-numpy", "librust-sharded-slab-dev"}) {
         EXPECT_THAT(calls(), HasSubstr(std::string(" ") + package));
     }
 }
