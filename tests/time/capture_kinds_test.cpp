@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-// Captures of pools of rows, and of objects whose type is known at run time only: what is copied, what fails
-// half-way, and what is refused.
+// Captures of pools of rows, of objects whose type is known at run time only, and of objects that stay where
+// they are: what is copied, what fails half-way, what is refused, and what comes next.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/raw_pool.hpp>
+#include <handlepool/recycling_pool.hpp>
+#include <handlepool/stable_pool.hpp>
 #include <handlepool/time/capture_ring.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/message_of.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -18,6 +22,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -248,6 +253,276 @@ TEST(captures_of_raw_objects, are_refused_for_types_that_can_not_be_copied) {
         message_of<std::invalid_argument>([&] { capture_ring<raw_pool<>> ring(other_log); }),
         "capture_ring of pool 'others': objects are captured by copies, and their raw_type has a function "
         "that relocates, but none that copies");
+}
+
+// ---- Objects that stay where they are
+
+struct groups_of_four : default_policy {
+    static constexpr std::size_t claim_size = 4;
+    static constexpr std::size_t nursery_chunk = 4;
+    static constexpr std::size_t claim_groups = 2;
+};
+
+class captures_of_stable_pools : public testing::Test {
+protected:
+    using pool_type = stable_pool<int, with_policy<groups_of_four>>;
+    using handle_type = pool_type::handle_type;
+
+    std::vector<int> items() const {
+        std::vector<int> all;
+        for (const int each : pool_) {
+            all.push_back(each);
+        }
+        return all;
+    }
+    /// Makes objects, and tells where they are.
+    std::vector<const int*> made(int count) {
+        std::vector<const int*> places;
+        for (int i = 0; i != count; ++i) {
+            places.push_back(pool_.find(pool_.emplace(100 + i)));
+        }
+        return places;
+    }
+
+    pool_type pool_{{.name = "numbers", .capacity = 200}};
+    change_log<pool_type> log_{pool_};
+    capture_ring<pool_type> ring_{log_, {.frames = 3}};
+};
+
+TEST_F(captures_of_stable_pools, each_object_stands_where_it_was) {
+    std::vector<handle_type> handles;
+    std::vector<const int*> places;
+    for (int i = 0; i != 10; ++i) {
+        handles.push_back(pool_.emplace(i));
+        places.push_back(pool_.find(handles.back()));
+    }
+    ring_.capture(1);
+    pool_.erase(handles[2]);
+    pool_.erase(handles[7]);
+    *log_.edit(handles[4]) = 40;
+    pool_.compact();
+    std::vector<handle_type> others;
+    pool_.emplace_n(5, std::back_inserter(others), 50); // in their places, too
+    ring_.capture(2);
+    ring_.restore(1);
+    EXPECT_THAT(items(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+    for (std::size_t i = 0; i != handles.size(); ++i) {
+        EXPECT_EQ(pool_.find(handles[i]), places[i]);
+        EXPECT_EQ(pool_.handle_of(*places[i]), handles[i]);
+    }
+    for (const handle_type each : others) {
+        EXPECT_FALSE(pool_.contains(each));
+    }
+}
+
+TEST_F(captures_of_stable_pools, the_next_objects_get_the_same_places) {
+    std::vector<handle_type> handles;
+    pool_.emplace_n(30, std::back_inserter(handles), 1);
+    pool_.compact();
+    for (const std::size_t hole : {1U, 2U, 9U, 14U, 22U}) {
+        pool_.erase(handles[hole]);
+    }
+    ring_.capture(1);
+    const std::vector<const int*> first = made(20);
+    std::vector<const int*> of_another;
+    const auto make_elsewhere = [&] { std::thread([&] { of_another = made(7); }).join(); };
+    make_elsewhere();
+    const std::vector<const int*> first_of_another = of_another;
+    ring_.capture(2);
+    pool_.erase(handles[5]);
+    ring_.capture(3);
+    const std::vector<const int*> then = made(9);
+    ring_.restore(1);
+    EXPECT_EQ(made(20), first);
+    make_elsewhere();
+    EXPECT_EQ(of_another, first_of_another);
+    ring_.capture(2);
+    pool_.erase(handles[5]);
+    ring_.capture(3);
+    EXPECT_EQ(made(9), then);
+}
+
+TEST_F(captures_of_stable_pools, a_thread_takes_the_place_next_in_the_group_that_it_had) {
+    pool_.emplace(1);
+    ring_.capture(1); // three places of a group, and slots, are left to this thread
+    const std::vector<const int*> first = made(3);
+    ring_.capture(2);
+    std::thread([&] { made(2); }).join(); // has a shard for the first time
+    ring_.restore(1);
+    EXPECT_EQ(made(3), first);
+    std::vector<const int*> all(first);
+    std::thread([&] {
+        const std::vector<const int*> others = made(30);
+        all.insert(all.end(), others.begin(), others.end());
+    }).join();
+    const std::vector<const int*> mine = made(30);
+    all.insert(all.end(), mine.begin(), mine.end());
+    std::ranges::sort(all);
+    EXPECT_EQ(std::ranges::adjacent_find(all), all.end()); // none was given twice
+    EXPECT_EQ(pool_.size(), 64U);
+    pool_.compact();
+    EXPECT_EQ(items().size(), 64U);
+}
+
+TEST_F(captures_of_stable_pools, exclusive_access_goes_on_as_it_did) {
+    std::vector<handle_type> handles;
+    pool_.emplace_n(20, std::back_inserter(handles), 1);
+    ring_.capture(1);
+    const auto play = [&] {
+        std::vector<const int*> places;
+        auto alone = pool_.exclusive_access();
+        alone.erase(handles[3]);
+        alone.erase(handles[12]);
+        for (int i = 0; i != 8; ++i) {
+            places.push_back(alone.find(alone.emplace(i)));
+        }
+        return places;
+    };
+    const std::vector<const int*> first = play();
+    const std::vector<int> then = items();
+    ring_.restore(1);
+    EXPECT_EQ(play(), first);
+    EXPECT_EQ(items(), then);
+}
+
+TEST_F(captures_of_stable_pools, a_pool_of_which_memory_was_given_back_is_what_it_was) {
+    std::vector<handle_type> handles;
+    pool_.emplace_n(150, std::back_inserter(handles), 7);
+    ring_.capture(1);
+    const std::vector<int> then = items();
+    for (const handle_type each : handles) {
+        pool_.erase(each);
+    }
+    pool_.compact();
+    pool_.shrink_to_fit();
+    ring_.restore(1);
+    EXPECT_EQ(items(), then);
+    EXPECT_EQ(pool_.size(), 150U);
+}
+
+TEST(captures_of_stable_objects, leave_no_memory_that_can_not_be_given_back) {
+    stable_pool<int> numbers({.name = "numbers", .capacity = 1'000'000});
+    change_log<stable_pool<int>> log(numbers, {.check_marks = false});
+    capture_ring<stable_pool<int>> ring(log);
+    numbers.emplace(1);
+    ring.capture(1);
+    std::vector<handle<int>> handles;
+    numbers.emplace_n(999'999, std::back_inserter(handles), 2);
+    ring.restore(1);
+    numbers.shrink_to_fit();
+    EXPECT_LT(numbers.stats().bytes_resident_in_objects, 1'000'000U);
+    EXPECT_EQ(numbers.size(), 1U);
+}
+
+TEST(captures_of_stable_objects, leave_pool_and_ring_as_they_were_when_a_copy_fails) {
+    {
+        using pool_type = stable_pool<counted_copy, with_policy<groups_of_four>>;
+        pool_type objects({.name = "objects", .capacity = 100});
+        change_log<pool_type> log(objects);
+        capture_ring<pool_type> ring(log, {.frames = 2});
+        std::vector<pool_type::handle_type> handles;
+        objects.emplace_n(8, std::back_inserter(handles), 1);
+        const auto values = [&] {
+            std::vector<int> all;
+            for (const counted_copy& each : objects) {
+                all.push_back(each.value);
+            }
+            return all;
+        };
+        EXPECT_EQ(failures_of([&] { ring.capture(1); }, [&] { EXPECT_EQ(ring.size(), 0U); }), 8);
+        log.edit(handles[0])->value = 2;
+        objects.erase(handles[1]);
+        const auto made = objects.emplace(3);
+        EXPECT_EQ(failures_of([&] { ring.capture(2); }, [&] { EXPECT_EQ(ring.newest(), 1U); }), 2);
+        EXPECT_EQ(failures_of([&] { ring.restore(1); }, [&] { EXPECT_EQ(ring.newest(), 1U); }), 8);
+        EXPECT_EQ(values(), std::vector<int>(8, 1));
+        EXPECT_EQ(objects.emplace(3), made);
+    }
+    EXPECT_EQ(counted_copy::living, 0);
+}
+
+// ---- Objects that are kept when they have ended
+
+/// Counts its clears beside what counted_copy counts.
+struct cleared_copy : counted_copy {
+    using counted_copy::counted_copy;
+    cleared_copy() : counted_copy(0) {}
+    cleared_copy(const cleared_copy&) = default;
+    cleared_copy(cleared_copy&&) noexcept = default;
+    cleared_copy& operator=(const cleared_copy&) = default;
+    cleared_copy& operator=(int number) {
+        value = number;
+        return *this;
+    }
+    ~cleared_copy() = default;
+    void clear() noexcept {
+        ++clears;
+        value = 0;
+    }
+    static inline int clears = 0;
+};
+
+class captures_of_recycling_pools : public testing::Test {
+protected:
+    using pool_type = recycling_pool<cleared_copy, with_policy<groups_of_four>>;
+    using handle_type = pool_type::handle_type;
+
+    pool_type pool_{{.name = "objects", .capacity = 100}};
+    change_log<pool_type> log_{pool_};
+    capture_ring<pool_type> ring_{log_, {.frames = 3}};
+};
+
+TEST_F(captures_of_recycling_pools, an_object_that_comes_back_replaces_the_one_that_was_kept) {
+    const handle_type a = pool_.emplace(1);
+    const handle_type b = pool_.emplace(2);
+    const cleared_copy* const place = pool_.find(b);
+    ring_.capture(1);
+    pool_.erase(b);
+    ring_.capture(2); // b is cleared, and kept
+    const int before = counted_copy::living;
+    ring_.restore(1);
+    EXPECT_EQ(counted_copy::living, before);
+    EXPECT_EQ(pool_.find(b), place);
+    EXPECT_EQ(pool_[a].value, 1);
+    EXPECT_EQ(pool_[b].value, 2);
+    pool_.erase(b);
+    pool_.compact();
+    handle_type next = pool_.emplace();
+    while (pool_.find(next) != place) {
+        pool_.compact();
+        next = pool_.emplace();
+    }
+    EXPECT_EQ(pool_[next].value, 0); // cleared again
+}
+
+TEST_F(captures_of_recycling_pools, what_is_replaced_is_cleared_before_it_is_destroyed) {
+    const handle_type a = pool_.emplace(1);
+    ring_.capture(1);
+    log_.edit(a)->value = 2;
+    ring_.capture(2);
+    const int clears = cleared_copy::clears;
+    const int living = counted_copy::living;
+    ring_.restore(1);
+    EXPECT_EQ(cleared_copy::clears, clears + 1);
+    EXPECT_EQ(counted_copy::living, living);
+    EXPECT_EQ(pool_[a].value, 1);
+}
+
+TEST_F(captures_of_recycling_pools, what_is_undone_is_kept_where_its_group_was_in_use) {
+    pool_.emplace(1);
+    ring_.capture(1); // three places of its group are left
+    std::vector<handle_type> handles;
+    pool_.emplace_n(60, std::back_inserter(handles), 2);
+    ring_.capture(2);
+    ring_.restore(1);
+    EXPECT_EQ(counted_copy::living, 1 + 3 + 61); // the object, those kept in its group, and versions
+    EXPECT_EQ(pool_.size(), 1U);
+    ring_.restore(1);
+    EXPECT_EQ(counted_copy::living, 1 + 3 + 61);
+}
+
+TEST(captures_of_kept_objects, end_with_ring_and_pool) {
+    EXPECT_EQ(counted_copy::living, 0);
 }
 
 } // namespace

@@ -66,11 +66,11 @@ struct capture_ring_options {
 ///
 /// After a restore the pool has the objects that it had, with the same handles, contents, positions and
 /// order. Each handle that was valid then is valid, those that were reserved are reserved, and each other one
-/// is stale. The next handles are those that came the first time, as long as the same calls come from the
-/// same threads in the same order. The more threads have used the pool since it was made, the fewer slots
-/// each of them claims at once: so none uses it for the first time between a capture and its restore, and two
-/// machines that are to give the same handles have as many. Frame numbers are the user's own, and only
-/// ascend.
+/// is stale. The next handles are those that came the first time, and the next objects stand where they did,
+/// as long as the same calls come from the same threads in the same order. The more threads have used the
+/// pool since it was made, the fewer slots each of them claims at once: so none uses it for the first time
+/// between a capture and its restore, and two machines that are to give the same handles have as many. Frame
+/// numbers are the user's own, and only ascend.
 ///
 /// A capture copies what was written since the one before, as the log knows it: what is changed without a
 /// mark of the log is not taken back, and a checked build ends with a message that names it. Any number of
@@ -93,15 +93,20 @@ struct capture_ring_options {
 ///
 /// Objects are copied by their copy constructor and, in a capture, by copy assignment where there is one,
 /// which must leave them equal; in rows each element, and objects of run-time types by their raw_type's
-/// `copy`. Destructors of what a restore replaces may use the pool; they run when it is
-/// whole.
+/// `copy`. Destructors of what a restore replaces may use the pool; they run when it is whole.
+///
+/// In a stable pool each object stands again at the address that it had. Where an object's contents go back,
+/// or its life, a copy is moved there: what is replaced ends, also if it is the same object to its handle. In
+/// a recycling_pool that is cleared first, and so is what is undone, which is kept as always. What is kept is
+/// no part of a capture: it stays, but its destructor runs within restore() where an object comes back, and
+/// in groups of 64 places that had never been used at that time.
 ///
 /// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
 /// other threads must neither create nor erase. All else may be called by any number of threads between
 /// these two.
 ///
-/// @tparam Pool type of the pool, of objects or rows that can be copied, or of objects of run-time types,
-///     whose raw_type says how; not of a stable pool; its freelist is a capturable_freelist
+/// @tparam Pool type of the pool, in any placement: of objects or rows that can be copied, or of objects of
+///     run-time types, whose raw_type says how; its freelist is a capturable_freelist
 template <class Pool>
 class capture_ring {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
@@ -111,10 +116,13 @@ class capture_ring {
     using tag_type = typename layout::tag_type;
     using object_type = typename Pool::handle_type::element_type;
 
-    static_assert(!parts_type::placement::stable, "a capture_ring is for pools with a dense store");
     static_assert(
         detail::object_type<object_type>::may_copy,
         "objects are captured by copies, which need a copy constructor, in rows one of each column");
+    static_assert(
+        detail::object_type<object_type>::moves_nothrow,
+        "a restore moves copies to their places and can't fail half-way: objects must be nothrow move "
+        "constructible");
     static_assert(capturable_freelist<typename config::freelist>,
                   "the pool's freelist can't be taken back: see the concept capturable_freelist");
 
@@ -141,11 +149,11 @@ public:
     /// Compacts the pool, which ends a frame of it, and keeps what it is then under a number of the user's,
     /// larger than those before. The oldest capture is given up when there are more than the options say.
     /// Linear in what was written since the capture before, in threads, and in indices that have come to
-    /// wait; while a sort goes on over frames, also in handle indices. After a gap in the log, linear in the
-    /// pool. Throws compaction_conflict like pool::compact(), and also if hooks or other threads keep
-    /// creating or erasing; std::invalid_argument for a number that is not larger; std::bad_alloc, and what
-    /// copying throws. Then there is no such capture, the others are as they were, and at most a frame of the
-    /// pool has ended.
+    /// wait; in a stable pool in its groups of 64 places; while a sort goes on over frames, also in handle
+    /// indices. After a gap in the log, linear in the pool. Throws compaction_conflict like pool::compact(),
+    /// and also if hooks or other threads keep creating or erasing; std::invalid_argument for a number that
+    /// is not larger; std::bad_alloc, and what copying throws. Then there is no such capture, the others are
+    /// as they were, and at most a frame of the pool has ended.
     void capture(std::uint64_t frame) {
         cut_type cut(core_);
         const parts_type& parts = cut.parts();
@@ -162,11 +170,11 @@ public:
         kept_frame& next = at(count_);
         const std::exception_ptr error = detail::capture_exception([&] { compare(cut, next); });
         if (error) {
-            objects_.discard(next.place_changes);
+            objects_.discard(next.objects);
             std::rethrow_exception(error);
         }
         next.number = frame;
-        objects_.commit(next.place_changes, next.size);
+        objects_.commit(next.objects);
         slots_.commit(next.slot_changes);
         ++count_;
         seen_ = log_.frame();
@@ -182,14 +190,14 @@ public:
     /// after it, and what was created, erased or marked since then. Ends two frames of the pool or more.
     /// Returns the handles that were given out since then, which may have been erased meanwhile, in the order
     /// of their indices and generations; only these can name other objects later. Linear in what was written
-    /// since that frame, in what waits in the freelist, and in threads. Throws std::out_of_range when that
-    /// frame is not kept, std::logic_error when the pool was reset since the latest capture (then none is
-    /// kept any more), std::overflow_error when handles are to stay stale and a slot has used up its
-    /// generations since that frame, and compaction_conflict like capture(); nothing has changed then but
-    /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last two also because
-    /// of hooks of on_destroy() that create objects again and again, or use generations up: then the captures
-    /// after that frame are forgotten, objects that came after it may have been erased, and the call may be
-    /// repeated.
+    /// since that frame, in what waits in the freelist, in threads, and in a stable pool in groups. Throws
+    /// std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since the
+    /// latest capture (then none is kept any more), std::overflow_error when handles are to stay stale and a
+    /// slot has used up its generations since that frame, and compaction_conflict like capture(); nothing has
+    /// changed then but that a frame has ended. Throws std::bad_alloc and what copying throws, and the last
+    /// two also because of hooks of on_destroy() that create objects again and again, or use generations up:
+    /// then the captures after that frame are forgotten, objects that came after it may have been erased, and
+    /// the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
@@ -294,9 +302,8 @@ private:
     struct kept_frame {
         std::uint64_t number = 0;
         std::vector<typename slots_type::change> slot_changes;
-        std::vector<typename objects_type::change> place_changes;
+        typename objects_type::capture objects;
         detail::allocator_capture<config> allocator;
-        std::size_t size = 0;
         std::size_t reserved = 0;
         std::uint64_t turn = 0;
         std::vector<std::uint32_t> order; // numbers of a sort that has begun
@@ -304,9 +311,8 @@ private:
         std::uint32_t next_position = 0;
 
         std::size_t bytes() const noexcept {
-            return slot_changes.capacity() * sizeof(slot_changes[0]) +
-                   place_changes.capacity() * sizeof(place_changes[0]) + order.capacity() * sizeof(order[0]) +
-                   allocator.bytes();
+            return slot_changes.capacity() * sizeof(slot_changes[0]) + objects.bytes() +
+                   order.capacity() * sizeof(order[0]) + allocator.bytes();
         }
     };
 
@@ -316,8 +322,7 @@ private:
           name_(log.pool().name()),
           pool_id_(log.pool().id()),
           slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
-          objects_(detail::allocation_label::of_pool(name_).part(" captured"),
-                   core.geometry().dense_positions, core.type()),
+          objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry(), core.type()),
           frames_(options.frames + 1),
           undone_stay_stale_(options.undone_stay_stale) {
         if (undone_stay_stale_) {
@@ -402,17 +407,16 @@ private:
     /// The same since a capture that the log has seen at some frame of its own.
     void look_for_changes_since(const parts_type& parts, const kept_frame* since,
                                 std::optional<std::uint64_t> seen) {
-        const std::size_t size = parts.objects.size();
         const bool is_known =
             since != nullptr && seen && log_.for_each_upload_range(*seen, 0, [this](position_range written) {
                 objects_.look_at(written.first, written.last);
             });
         if (!is_known) {
-            objects_.look_at(0, detail::greatest(size, objects_.size()));
+            objects_.look_at_all(parts);
             slots_.look_at_all(detail::greatest(parts.allocator.list().fresh(), fresh_));
             return;
         }
-        objects_.look_at(size, since->size);
+        objects_.look_for_changes(parts);
         since->allocator.for_each_gone(parts.allocator, journal_,
                                        [this](detail::slot_index slot) { slots_.look_at(slot); });
         slots_.look_at_reserved();
@@ -433,8 +437,6 @@ private:
     void compare(const cut_type& cut, kept_frame& next) {
         const parts_type& parts = cut.parts();
         next.slot_changes.clear();
-        next.place_changes.clear();
-        next.size = parts.objects.size();
         next.reserved = cut.reserved();
         next.turn = cut.turn();
         const detail::scratch_array<std::uint32_t>& order = parts.order.numbers();
@@ -445,7 +447,7 @@ private:
         next.ordered = parts.order.size();
         next.next_position = parts.order.next_position();
         slots_.compare(parts.table, fresh_tag_, next.slot_changes);
-        objects_.compare(parts, next.place_changes);
+        objects_.compare(parts, next.objects);
         const auto* const before = count_ == 0 ? nullptr : &newest_frame().allocator;
         journal_.truncate(before == nullptr ? journal_.end() : before->journal_end());
         next.allocator.take(parts.allocator, parts.shards, follows_journal_ ? before : nullptr, journal_);
@@ -460,7 +462,7 @@ private:
 
     /// Nothing is before the oldest one: how it differs from that is not needed.
     void settle_oldest() noexcept {
-        objects_.discard(at(0).place_changes);
+        objects_.discard(at(0).objects);
         slots_.confirm(at(0).slot_changes, fresh_tag_);
         at(0).slot_changes.clear();
         journal_.forget_before(at(0).allocator.journal_begin());
@@ -472,7 +474,7 @@ private:
     }
     void forget_all() noexcept {
         for (std::size_t i = 0; i != count_; ++i) {
-            objects_.discard(at(i).place_changes);
+            objects_.discard(at(i).objects);
         }
         count_ = 0;
         seen_.reset();
@@ -480,7 +482,7 @@ private:
     }
     void undo_newest() noexcept {
         slots_.undo(newest_frame().slot_changes);
-        objects_.undo(at(count_ - 1).place_changes, at(count_ - 2).size);
+        objects_.undo(at(count_ - 1).objects, at(count_ - 2).objects);
         --count_;
     }
 
@@ -540,12 +542,12 @@ private:
     void rewrite(cut_type& cut, std::size_t revived, detail::scratch_array<std::uint32_t>&& order) noexcept {
         parts_type& parts = cut.parts();
         const kept_frame& then = newest_frame();
-        cut.count_objects(revived, parts.objects.size() + revived - then.size);
+        cut.count_objects(revived, parts.promoted() + revived - then.objects.objects());
         const std::size_t reserved = cut.reserved();
         cut.count_reserved(then.reserved - detail::least(then.reserved, reserved),
                            reserved - detail::least(then.reserved, reserved));
 
-        objects_.write(parts, [&parts](std::size_t position) {
+        objects_.write(parts, then.objects, [&parts](std::size_t position) {
             parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
         });
         slots_.for_each_looked_at([&](detail::slot_index slot) {

@@ -67,10 +67,14 @@ struct placement_parts<Config, dense_placement> {
         return Iterator(parts.objects.at(location{}) + parts.objects.size());
     }
 
-    /// Positions of the store.
+    /// Positions of the store; and the most that it can have.
     template <class Parts>
     static std::size_t positions(const Parts& parts) noexcept {
         return parts.objects.size();
+    }
+    template <class Parts>
+    static std::size_t most_positions(const Parts& parts) noexcept {
+        return parts.objects.capacity();
     }
     /// The slot of the object there.
     template <class Parts>

@@ -100,10 +100,14 @@ struct placement_parts<Config, stable_placement> {
         return Iterator();
     }
 
-    /// Positions of the store: its places.
+    /// Positions of the store, which are its places; and the most that it can have.
     template <class Parts>
     static std::size_t positions(const Parts& parts) noexcept {
         return parts.newborns.groups() * places::group_size;
+    }
+    template <class Parts>
+    static std::size_t most_positions(const Parts& parts) noexcept {
+        return parts.objects.locations();
     }
     /// The slot of the object there; none in a hole, or where an object is not promoted yet.
     template <class Parts>

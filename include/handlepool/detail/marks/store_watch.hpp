@@ -38,7 +38,7 @@ public:
         return on_.load(std::memory_order::seq_cst);
     }
 
-    /// Begins to watch a pool of so many slots and positions of a dense store. While the gate is closed.
+    /// Begins to watch a pool of so many slots and positions. While the gate is closed.
     /// Throws reservation_failed.
     void turn_on(const allocation_label& pool, std::size_t slot_count, std::size_t positions) {
         if (!notes_) {

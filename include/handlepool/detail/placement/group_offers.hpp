@@ -140,6 +140,38 @@ public:
         positions_.chunks.given_back().rewind();
     }
 
+    // For captures, while nobody else uses it.
+
+    /// Which places a group offers, and who has it: if none of these, a shard has it or nobody ever had.
+    struct state {
+        std::uint64_t taken = 0;
+        bool is_owned = false;
+        bool is_touched = false;
+        bool is_offered = false;
+
+        friend bool operator==(const state&, const state&) = default;
+    };
+    state state_of(std::uint32_t group) const noexcept {
+        const std::size_t word = group / groups_a_word;
+        const std::uint64_t bit = bit_of_group(group);
+        return {.taken = taken_[group].load(std::memory_order::relaxed),
+                .is_owned = (owned_[word] & bit) != 0,
+                .is_touched = (touched_[word] & bit) != 0,
+                .is_offered = (positions_.chunks.given_back().bits_of(word) & bit) != 0};
+    }
+    void restore(std::uint32_t group, const state& then) noexcept {
+        const std::size_t word = group / groups_a_word;
+        const std::uint64_t bit = bit_of_group(group);
+        taken_[group].store(then.taken, std::memory_order::relaxed);
+        owned_[word] = (owned_[word] & ~bit) | (then.is_owned ? bit : 0);
+        touched_[word] = (touched_[word] & ~bit) | (then.is_touched ? bit : 0);
+        auto& offered = positions_.chunks.given_back();
+        offered.claim_word(word, bit);
+        if (then.is_offered) {
+            offered.give_back_word(word, bit);
+        }
+    }
+
     /// Forgets everything. Only while nobody else uses it.
     void reset() noexcept {
         taken_.discard();

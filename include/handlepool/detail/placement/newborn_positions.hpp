@@ -8,10 +8,12 @@
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/memory_use.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace handlepool::detail {
 
@@ -38,6 +40,18 @@ public:
         next_ = 0;
         end_ = static_cast<std::uint32_t>(claim(groups_, std::size_t{beside_one_} + 1));
         return !empty();
+    }
+
+    // For captures, while nobody else looks.
+
+    std::span<const std::uint32_t> left() const noexcept { return {groups_ + next_, end_ - next_}; }
+    std::uint32_t wanted_beside_one() const noexcept { return beside_one_; }
+    /// Makes it hold these, which left() gave.
+    void restore(std::span<const std::uint32_t> left, std::uint32_t beside_one) noexcept {
+        std::copy(left.begin(), left.end(), groups_);
+        next_ = 0;
+        end_ = static_cast<std::uint32_t>(left.size());
+        beside_one_ = beside_one;
     }
 
     /// Forgets them. Only while nobody else looks.

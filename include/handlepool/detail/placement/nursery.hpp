@@ -277,6 +277,24 @@ public:
     template <class Objects>
     static constexpr void destroy_kept(const Objects&) noexcept {}
 
+    // ---- For captures, while nobody else uses the pool and nothing waits for a compaction
+
+    /// Positions that a shard has still to take in its chunk: while there are any, it uses none that it has
+    /// vacated.
+    static std::uint32_t left_in_chunk(const chain& shard) noexcept {
+        return shard.positions.put_end - shard.positions.put;
+    }
+    /// Lets it have so many in its chunk, if it has one. What it has vacated was passed.
+    void set_left_in_chunk(chain& shard, std::uint32_t left) noexcept {
+        chunk_chain<policy>& own = shard.positions;
+        shard.vacant = link::none;
+        if (own.put_end != 0) {
+            positions_.chunks.follow(own); // to its last chunk
+            own.put = own.put_end - left;
+            own.get = std::uint32_t{own.put};
+        }
+    }
+
     /// Forgets everything. Only while nobody else uses it; the shards' chains must be made anew.
     void reset() noexcept {
         positions_.reset();

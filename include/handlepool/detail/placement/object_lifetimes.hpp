@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 /// How objects begin and end in the places of a pool.
@@ -36,6 +37,13 @@ struct destroyed_objects {
     }
     template <class Objects>
     static constexpr void destroy_kept(const Objects&, std::size_t, std::uint64_t) noexcept {}
+
+    // For captures: the places of a group where an object is constructed, given those where one lives; one
+    // more; and what happens to one before its destructor is called.
+    static constexpr std::uint64_t constructed(std::size_t, std::uint64_t living) noexcept { return living; }
+    static constexpr void note_constructed(std::uint32_t) noexcept {}
+    template <class T>
+    static constexpr void clear_object(void*) noexcept {}
 
     static constexpr void reset() noexcept {}
     static constexpr memory_use memory() noexcept { return {}; }
@@ -85,6 +93,18 @@ public:
         if (kept != 0) {
             constructed_[group].fetch_and(~kept, std::memory_order::relaxed);
         }
+    }
+
+    // For captures, see destroyed_objects.
+    std::uint64_t constructed(std::size_t group, std::uint64_t) const noexcept {
+        return constructed_[group].load(std::memory_order::relaxed);
+    }
+    void note_constructed(std::uint32_t place) noexcept {
+        constructed_[bits::group_of(place)].fetch_or(bits::of(place), std::memory_order::relaxed);
+    }
+    template <class T>
+    static void clear_object(void* object) noexcept {
+        recycler<T>::clear(*std::launder(static_cast<T*>(object)));
     }
 
     void reset() noexcept { constructed_.discard(); }

@@ -101,6 +101,12 @@ public:
         return true;
     }
 
+    /// For captures: a group has other objects. Only while nobody else uses it.
+    void restore(std::size_t group, std::uint64_t promoted) noexcept {
+        add_to_count(std::popcount(promoted) - std::popcount((*this)[group]));
+        promoted_[group] = promoted;
+    }
+
     /// Forgets everything. Only while nobody else uses it.
     void reset() noexcept {
         promoted_.discard();

@@ -375,7 +375,7 @@ public:
     scoped_hook add_frame_hook(Hook hook, Begin begin) {
         return while_closed([&](parts_type& parts) {
             parts.watch.turn_on(allocation_label::of_pool(name_).part(" watch"), parts.geometry.slot_limit,
-                                parts.geometry.dense_positions);
+                                parts_type::placement::most_positions(parts));
             compactor_.set_followed(true);
             scoped_hook added = frames_.add(std::move(hook), hook_order::early);
             begin(parts);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 namespace handlepool::detail {
@@ -251,6 +252,45 @@ public:
         const std::size_t unused =
             free_.returned().waiting(); // before those in service: never more than they
         return chunks_in_service() - unused;
+    }
+
+    // For captures, while nobody else uses the chunks.
+
+    /// Calls `visit(chunk)` for those of a chain, from that of its consumer on.
+    template <class Visit>
+    void for_each_chunk(const chain& queue, Visit visit) const {
+        for (link next = queue.get_end == 0 ? first_of(queue) : link_to(queue.get_chunk);
+             next != link::none;) {
+            const std::uint32_t chunk = target_of(next);
+            next = link_after(chunk); // before `visit` changes it
+            visit(chunk);
+        }
+    }
+    /// Takes the chunks of a chain out of it.
+    void unlink(chain& queue) noexcept {
+        for_each_chunk(queue, [this](std::uint32_t chunk) {
+            link_of(chunk).store(link::none, std::memory_order::relaxed);
+        });
+        queue.reset();
+    }
+    /// Makes a chain without chunks one of these, where the producer and the consumer go on at these
+    /// positions.
+    void relink(chain& queue, std::span<const std::uint32_t> chunks, std::uint32_t put,
+                std::uint32_t get) noexcept {
+        for (const std::uint32_t chunk : chunks) {
+            append(queue, chunk);
+        }
+        if (!chunks.empty()) {
+            queue.put = put;
+            queue.get_chunk = chunks.front();
+            queue.get = get;
+            queue.get_end = (chunks.front() + 1) * chunk_size_;
+        }
+    }
+    /// The first chunks, so many, are those that were ever taken. Only where none is ever freed.
+    void set_chunks_in_service(std::size_t chunks) noexcept {
+        free_.list().restore({.claimed = free_.list().position().claimed, .waiting = 0, .fresh = chunks},
+                             [](std::size_t) { return std::uint32_t{0}; });
     }
 
     /// Forgets all chunks. Only while nobody else uses them; the chains must be made anew.

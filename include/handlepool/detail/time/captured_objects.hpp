@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
+#include <handlepool/detail/time/captured_store.hpp>
 #include <handlepool/detail/time/object_versions.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 namespace handlepool::detail {
 
-/// The dense store as of the latest capture: of each position the version of its object, and the slot.
-/// A capture copies the objects of the positions that were written, each once; the former version stays, as
-/// long as a capture has it:
+/// The store as of the latest capture: of each position the version of its object, and its owner as the pool
+/// keeps it. A capture copies the objects of the positions that were written, each once; the former version
+/// stays, as long as a capture has it:
 ///
 /// ```
 ///              position 7                          capture 6 copies the object: version 3 → 9
@@ -30,7 +31,9 @@ namespace handlepool::detail {
 template <class T, class Parts>
 class captured_objects {
     using policy = typename Parts::policy;
+    using placement = typename Parts::placement;
     using versions_type = object_versions<T>;
+    using store_type = captured_store<Parts>;
 
     static constexpr std::size_t copies_ahead = 8;
 
@@ -41,83 +44,98 @@ public:
     /// What stands at a position.
     struct place {
         std::uint32_t version = versions_type::none; // if there is an object
-        slot_index slot{};
+        typename store_type::owner_type owner{};
     };
     /// A position, and what stood there before; or in a capture that is being made, what stands there.
     struct change {
         std::uint32_t position = 0;
         place other;
     };
+    /// How a capture differs from the one before.
+    class capture {
+    public:
+        std::size_t objects() const noexcept { return store_.objects(); }
+        std::size_t bytes() const noexcept { return changes_.capacity() * sizeof(change) + store_.bytes(); }
+
+    private:
+        friend captured_objects;
+
+        std::vector<change> changes_;
+        typename store_type::capture store_;
+    };
 
     /// Throws reservation_failed.
-    captured_objects(const allocation_label& what_for, std::size_t positions, const object_type<T>& type)
-        : places_(what_for.part(" positions"), positions, 0),
-          looked_at_(what_for.part(" changed positions"), positions),
+    captured_objects(const allocation_label& what_for, const pool_geometry& geometry,
+                     const object_type<T>& type)
+        : store_(what_for, geometry),
+          places_(what_for.part(" positions"), store_type::most_positions(geometry), 0),
+          looked_at_(what_for.part(" changed positions"), store_type::most_positions(geometry)),
           type_(type),
           versions_(type),
           prepared_(type),
           former_(type) {}
 
-    std::size_t size() const noexcept { return size_; }
-
-    /// The position may differ from the latest capture.
+    /// Positions may differ from the latest capture: these, all, or others than the log knows.
     void look_at(std::size_t first, std::size_t last) noexcept { looked_at_.insert_range(first, last); }
+    void look_at_all(const Parts& parts) noexcept {
+        look_at(0, greatest(store_type::positions(parts), store_.positions()));
+    }
+    void look_for_changes(const Parts& parts) noexcept {
+        store_.look_for_changes(parts, [this](std::size_t first, std::size_t last) { look_at(first, last); });
+    }
     void look_at_none() noexcept { looked_at_.clear(); }
 
-    /// Calls `visit(position)` for those that may differ.
-    template <class Visit>
-    void for_each_looked_at(Visit visit) const {
-        looked_at_.for_each(visit);
-    }
-
-    /// Copies what may differ from the latest capture, and writes it to `changes`, which is empty. Throws
+    /// Copies what may differ from the latest capture, and writes it to a capture that has nothing. Throws
     /// std::bad_alloc, and what copying throws; then discard() gives up what it has written.
-    void compare(const Parts& parts, std::vector<change>& changes) {
-        changes.reserve(looked_at_.count());
-        looked_at_.for_each([&](std::size_t position) { add_change(parts, position, changes); });
-        copy(parts, changes);
+    void compare(const Parts& parts, capture& next) {
+        next.changes_.reserve(looked_at_.count());
+        const auto lives = store_type::living(parts);
+        looked_at_.for_each([&](std::size_t position) {
+            if (lives(position) || places_[position].version != versions_type::none) {
+                next.changes_.emplace_back().position = static_cast<std::uint32_t>(position);
+            }
+        });
+        copy(parts, next.changes_);
+        store_.compare(parts, next.store_);
     }
     /// Instead of commit(); or after it, when nobody undoes the changes any more.
-    void discard(std::vector<change>& changes) noexcept {
-        for (const change& each : changes) {
+    void discard(capture& unwanted) noexcept {
+        for (const change& each : unwanted.changes_) {
             give_back(each.other.version);
         }
-        changes.clear();
+        unwanted.changes_.clear();
+        store_.discard(unwanted.store_);
     }
-    /// What compare() has written is the latest capture, of a store of this size; `changes` are how it was
-    /// before.
-    void commit(std::vector<change>& changes, std::size_t size) noexcept {
-        for (change& each : changes) {
+    /// What compare() has written is the latest capture; it keeps how the one before was.
+    void commit(capture& next) noexcept {
+        for (change& each : next.changes_) {
             place& there = places_[each.position];
             const place before = there;
             there = each.other;
             each.other = before;
         }
-        size_ = size;
+        store_.commit(next.store_);
     }
-    /// The capture before these changes, of a store of this size, is the latest one.
-    void undo(std::vector<change>& changes, std::size_t size) noexcept {
-        for (const change& each : changes) {
+    /// The capture before is the latest one.
+    void undo(capture& latest, const capture& before) noexcept {
+        for (const change& each : latest.changes_) {
             place& there = places_[each.position];
             give_back(there.version);
             there = each.other;
             looked_at_.insert(each.position);
         }
-        changes.clear();
-        size_ = size;
+        latest.changes_.clear();
+        store_.undo(latest.store_, before.store_);
     }
     /// Copies what write() will need, where that may fail. Throws std::bad_alloc, and what copying throws.
     void prepare(Parts& parts) {
-        if constexpr (!memory_by_touch) {
-            const std::size_t size = parts.objects.size();
-            if (size < size_ && parts.objects.make_room(size_ - size) < size_ - size) {
-                throw_exception(std::bad_alloc());
-            }
-        }
         positions_.clear();
         positions_.reserve(looked_at_.count());
         looked_at_.for_each(
             [this](std::size_t position) { positions_.push_back(static_cast<std::uint32_t>(position)); });
+        if constexpr (!memory_by_touch) {
+            store_.make_room(parts, positions_);
+        }
         if (type_.has_destructor()) {
             former_.reserve(positions_.size());
         }
@@ -125,8 +143,8 @@ public:
             prepared_.clear();
             prepared_.reserve(positions_.size());
             for (const std::uint32_t position : positions_) {
-                if (position < size_) {
-                    type_.copy(prepared_.next(), versions_.at(places_[position].version));
+                if (const std::uint32_t version = places_[position].version; version != versions_type::none) {
+                    type_.copy(prepared_.next(), versions_.at(version));
                     prepared_.add();
                 }
             }
@@ -135,35 +153,41 @@ public:
     /// The store becomes that of the latest capture. Calls `written(position)` for each position that has an
     /// object and may have had another one, or other contents.
     template <class Written>
-    void write(Parts& parts, Written written) noexcept {
-        const std::size_t size = parts.objects.size();
+    void write(Parts& parts, const capture& latest, Written written) noexcept {
+        store_.begin_rewrite(parts, latest.store_);
+        const auto leaves = store_type::leaving(parts);
         std::size_t prepared = 0;
         for (std::size_t i = 0, count = positions_.size(); i != count; ++i) {
             if (i + copies_ahead < count) {
                 prefetch_places(parts, positions_[i + copies_ahead]);
             }
-            const location where{positions_[i]};
-            if (raw(where) < size) {
+            const std::uint32_t position = positions_[i];
+            const location where = placement::location_of(parts, position);
+            const place& there = places_[position];
+            const bool comes = there.version != versions_type::none;
+            if (leaves(position, comes)) {
                 take_out(parts, where);
             }
-            if (raw(where) < size_) {
-                const place& there = places_[raw(where)];
+            if (comes) {
                 if constexpr (copies_in_place) {
                     parts.objects.copy_in(versions_.at(there.version), where);
                 } else {
                     parts.objects.put_in(prepared_.at(prepared++), where);
                 }
-                parts.objects.set_owner(dense_position{raw(where)}, there.slot);
-                written(raw(where));
+                store_type::note_put_in(parts, position, there.owner);
+                written(position);
             }
         }
-        parts.objects.resize(static_cast<std::uint32_t>(size_));
+        store_.end_rewrite(parts, latest.store_);
         prepared_.forget();
     }
     /// Destroys what write() has replaced, when the pool is whole again: destructors may use it.
     void destroy_former() noexcept {
         object_buffer<T> former(type_);
         former.swap(former_);
+        for (std::size_t i = 0; i != former.size(); ++i) {
+            store_type::template clear_object<T>(former.at(i));
+        }
         former.clear();
         former_.swap(former); // with its memory
     }
@@ -171,7 +195,7 @@ public:
     memory_use memory() const noexcept {
         const std::size_t bytes = versions_.bytes() + positions_.capacity() * sizeof(std::uint32_t) +
                                   prepared_.bytes() + former_.bytes();
-        return memory_of(places_, looked_at_) + memory_use{.reserved = bytes, .resident = bytes};
+        return memory_of(store_, places_, looked_at_) + memory_use{.reserved = bytes, .resident = bytes};
     }
 
 private:
@@ -182,41 +206,39 @@ private:
     }
     void take_out(Parts& parts, location where) noexcept {
         if (type_.has_destructor()) {
+            parts.objects.unpoison_objects(where); // it may be kept, and not alive
             parts.objects.take_out(where, former_.next());
             former_.add();
         }
     }
     void prefetch_places(const Parts& parts, std::uint32_t position) const noexcept {
-        parts.objects.prefetch_object(location{position});
-        parts.objects.prefetch_owner(dense_position{position});
-        if (position < size_) {
-            versions_.prefetch(places_[position].version);
-        }
-    }
-    void add_change(const Parts& parts, std::size_t position, std::vector<change>& changes) noexcept {
-        if (position < parts.objects.size() || places_[position].version != versions_type::none) {
-            changes.emplace_back().position = static_cast<std::uint32_t>(position);
+        parts.objects.prefetch_object(placement::location_of(parts, position));
+        store_type::prefetch_owner(parts, position);
+        if (const std::uint32_t version = places_[position].version; version != versions_type::none) {
+            versions_.prefetch(version);
         }
     }
     /// Positions are at random: what comes some of them later is asked for.
     void copy(const Parts& parts, std::vector<change>& changes) {
-        const std::size_t size = parts.objects.size();
+        const auto lives = store_type::living(parts);
         for (std::size_t i = 0, count = changes.size(); i != count; ++i) {
             if (const std::size_t soon = i + copies_ahead; soon < count) {
-                const dense_position position{changes[soon].position};
-                parts.objects.prefetch_object(parts.objects.location_of(position));
-                parts.objects.prefetch_owner(position);
-                prefetch(places_.data(), raw(position));
+                const std::uint32_t position = changes[soon].position;
+                parts.objects.prefetch_object(placement::location_of(parts, position));
+                store_type::prefetch_owner(parts, position);
+                detail::prefetch(places_.data(), position);
                 versions_.prefetch_next(copies_ahead);
             }
             change& each = changes[i];
-            if (each.position < size) {
-                each.other.version = versions_.keep(parts.objects, location{each.position});
-                each.other.slot = parts.objects.owner(dense_position{each.position});
+            if (lives(each.position)) {
+                each.other.version =
+                    versions_.keep(parts.objects, placement::location_of(parts, each.position));
+                each.other.owner = store_type::owner(parts, each.position);
             }
         }
     }
 
+    store_type store_;
     typename policy::template array<typename policy::template plain<place>> places_;
     bit_set<policy> looked_at_;
     [[no_unique_address]] object_type<T> type_;
@@ -224,7 +246,6 @@ private:
     std::vector<std::uint32_t> positions_; // for write()
     object_buffer<T> prepared_;
     object_buffer<T> former_; // by write()
-    std::size_t size_ = 0;
 };
 
 } // namespace handlepool::detail

@@ -74,7 +74,7 @@ public:
     }
 
     static std::size_t most_positions(const parts_type& parts) noexcept {
-        return placement::stable ? parts.objects.locations() : parts.objects.capacity();
+        return placement::most_positions(parts);
     }
 
     /// Any thread that is ordered with the compactions; wait-free. The object of the slot was written.
