@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,21 +24,30 @@ namespace {
 
 class change_log_memory : public testing::TestWithParam<shortage> {};
 
-TEST_P(change_log_memory, a_log_that_can_not_be_made_leaves_the_pool_as_it_was) {
-    pool<int> numbers({.name = "numbers", .capacity = 100});
-    numbers.emplace(1);
-    std::size_t failures = 0;
+/// Returns how many allocations a log makes, with values and, of rows, with marks of columns.
+template <class Pool>
+std::size_t fail_to_make_logs(shortage kind) {
+    Pool objects({.name = "objects", .capacity = 100});
+    objects.emplace(1);
     for (std::size_t allocation = 0;; ++allocation) {
-        std::unique_ptr<change_log<pool<int>>> log;
-        memory_shortage short_of(GetParam(), allocation);
-        if (!short_of.hits([&] { log = std::make_unique<change_log<pool<int>>>(numbers, keep_destroyed); })) {
-            break;
+        std::unique_ptr<change_log<Pool>> log;
+        memory_shortage short_of(kind, allocation);
+        if (!short_of.hits([&] {
+                log = std::make_unique<change_log<Pool>>(
+                    objects, keep_destroyed,
+                    change_log_options{.mark_columns = !std::is_same_v<Pool, pool<int>>});
+            })) {
+            return allocation;
         }
-        ++failures;
-        numbers.compact();
-        EXPECT_TRUE(numbers.idle());
+        objects.compact();
+        EXPECT_TRUE(objects.idle());
     }
-    EXPECT_GT(failures, 3U);
+}
+
+TEST_P(change_log_memory, a_log_that_can_not_be_made_leaves_the_pool_as_it_was) {
+    const std::size_t allocations = fail_to_make_logs<pool<int>>(GetParam());
+    EXPECT_GT(allocations, 3U);
+    EXPECT_GT((fail_to_make_logs<pool<columns<int, char>>>(GetParam())), allocations + 2); // a set a column
 }
 
 template <bool Keeps, class Pool>
@@ -130,6 +140,31 @@ TEST_P(change_log_memory, a_frame_is_lost_and_the_next_is_right) {
     EXPECT_GT((lose_frames<false, stable_pool<int>>(GetParam())), 2U);
     EXPECT_GT((lose_frames<true, pool<int>>(GetParam())), 4U); // also the values, and their order
     EXPECT_GT((lose_frames<true, stable_pool<int>>(GetParam())), 4U);
+}
+
+TEST_P(change_log_memory, a_lost_frame_is_no_change_without_a_mark) {
+    std::size_t lost = 0;
+    with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
+        pool<columns<int, float>> rows({.name = "rows", .capacity = 400, .reuse_delay = 0});
+        std::vector<pool<columns<int, float>>::handle_type> handles;
+        rows.emplace_n(100, std::back_inserter(handles), 1, 1.0F);
+        rows.compact();
+        change_log log(rows, {.frames = 4, .mark_columns = true});
+        rows.compact(); // a checked build knows the rows now
+        for (std::size_t i = 0; i != 30; ++i) {
+            rows.erase(std::exchange(handles[3 * i], rows.emplace(2, 2.0F)));
+            *log.edit<float>(handles[3 * i + 1]) = 3;
+        }
+        short_of.begin();
+        rows.compact();
+        short_of.end();
+        lost += log.oldest() == 2 ? 1U : 0U;
+        *log.edit<float>(handles[1]) = 4;
+        rows.compact();
+        EXPECT_EQ(log.upload_ranges<float>(2)->size(), 1U);
+        EXPECT_EQ(log.upload_ranges<int>(2)->size(), 0U);
+    });
+    EXPECT_GT(lost, 2U);
 }
 
 /// After some frames, those that come need no more memory.

@@ -6,7 +6,8 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/marks/bit_set.hpp>
+#include <handlepool/detail/columns/named_columns.hpp>
+#include <handlepool/detail/marks/written_positions.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
@@ -45,6 +46,11 @@ struct change_log_options {
     /// the bytes of all objects that consist of bytes, at the end of each frame. Off, for objects of which
     /// not every change is to be told.
     bool check_marks = true;
+
+    /// Of a pool of columns, each has marks of its own: so upload_ranges() of a column gives what was written
+    /// there. Without this option, a mark of a column is one of the row. It costs a byte of address space for
+    /// each handle index and column, and a bit for each position, column and frame.
+    bool mark_columns = false;
 };
 
 /// Makes a change_log keep the values of destroyed objects, too: `change_log log(ships, keep_destroyed)`.
@@ -89,8 +95,8 @@ struct position_range {
 ///
 /// A reader that finds a gap begins anew: for_each_known() gives the objects that the records have told of.
 ///
-/// With `keep_destroyed` the log also has the values of the objects that a record tells the end of, for an
-/// undo, for others who had their last state, for what comes of them:
+/// With `keep_destroyed` the log also has the values of the objects that a record tells the end of: for an
+/// undo, for replicas that are sent the last state, for what is left of them.
 ///
 ///     handlepool::change_log log(ships, handlepool::keep_destroyed);
 ///     ...
@@ -108,19 +114,28 @@ struct position_range {
 /// | extract, drain | the same, before its sink has it |
 /// | exclusive access | what the object was when the call destroyed it |
 /// | an object that is in no record, because it was born in the same frame | none |
-/// | a restore by a capture_ring | of what is undone, as of any erased object; of what is only written to,
-/// none |
+/// | a restore by a capture_ring that undoes its birth | the same as by erase |
+/// | a restore that only writes to it: it does not end | none |
 ///
 /// The memory of the values is used again. They end in the compacting thread when the log has not kept their
 /// frame any more, or with the log; so destructors run for an object and for each copy of it.
 ///
+/// In a pool of columns, edits and marks may name the columns that are written, by index or by type, and a
+/// reader asks for one. Births and moves write all columns, and so does a mark that names none:
+///
+///     handlepool::change_log log(movers, {.mark_columns = true});
+///     log.edit<position>(mover)->x = 1;     // an element, where edit(mover) gives the row
+///     log.mark<position, velocity>(mover);
+///     movers.compact();
+///     log.upload_ranges<position>(seen);    // of that column
+///
 /// The log and the pool may be destroyed in either order; when the pool has gone, frame(), oldest(),
-/// changes_since() and upload_ranges() are left. A pool may have any number of logs, each with marks of its
-/// own. Its compactions call a log for each object that they destroy, in the compacting thread, as they do
-/// for attached containers; those of a stable pool also look at a word for each of its groups. A pool without
-/// a log pays a look at a flag when it is sorted, for a revoke and for a compaction. If there is no memory
-/// for a record, or a value can't be copied, its frame is lost, and readers find a gap; a program without
-/// exceptions ends.
+/// changes_since(), destroyed_entries() and upload_ranges() are left. A pool may have any number of logs,
+/// each with marks of its own. Its compactions call a log for each object that they destroy, in the
+/// compacting thread, as they do for attached containers; those of a stable pool also look at a word for each
+/// of its groups. A pool without a log pays a look at a flag when it is sorted, for a revoke and for a
+/// compaction. If there is no memory for a record, or a value can't be copied, its frame is lost, and readers
+/// find a gap; a program without exceptions ends.
 ///
 /// Threads: edit(), mark() and mark_at() may be called by any thread within the frame contract: no compaction
 /// runs meanwhile, as with pointers to objects. All else may be called by any number of threads between two
@@ -132,9 +147,15 @@ class change_log {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
     using parts_type = typename core_type::parts_type;
     using policy = typename core_type::policy;
-    using set_type = detail::bit_set<policy>;
+    using written_type = detail::written_positions<policy>;
     using element_type = typename Pool::handle_type::element_type;
+    using columns_type = detail::named_columns<element_type>;
     static constexpr bool can_keep_destroyed = detail::can_be_kept<element_type>;
+    template <std::size_t... Indices>
+    static constexpr bool are_columns = sizeof...(Indices) != 0 && ((Indices < columns_type::count) && ...);
+    template <class... Columns>
+    static constexpr bool name_columns =
+        sizeof...(Columns) != 0 && (columns_type::template has<Columns> && ...);
 
 public:
     using handle_type = typename Pool::handle_type;
@@ -143,7 +164,8 @@ public:
 
     /// Follows the pool from here on; its frame is 0 now. Subject to the same rules as on_destroy() of the
     /// pool. Linear in the objects. Throws what that throws, std::invalid_argument for a number of frames
-    /// that no log can keep, reservation_failed and std::bad_alloc; then nothing has changed.
+    /// that no log can keep and for `mark_columns` of a pool without columns, reservation_failed and
+    /// std::bad_alloc; then nothing has changed.
     explicit change_log(Pool& pool, change_log_options options = {}) : change_log(pool, options, false) {}
 
     /// The same, and keeps the values of destroyed objects, which must be copy constructible; in a row, each
@@ -188,11 +210,57 @@ public:
     void mark_at(std::size_t position) noexcept
         requires requires(const Pool& pool) { pool.handle_at(0); }
     {
-        if constexpr (detail::checked) {
-            detail::expects(position < parts_->objects.size(), name_,
-                            "mark_at() of a change_log was given a position that the store doesn't have");
+        recorder_->mark(slot_at(position));
+    }
+
+    /// Like edit() and mark(), of one element of a row: returns that, or null, and marks its column alone if
+    /// the option `mark_columns` says so. A column is named by its index, or by its type where no other has
+    /// the same.
+    /// Progress: wait-free, constant.
+    template <std::size_t Index>
+        requires are_columns<Index>
+    auto edit(handle_type handle) noexcept {
+        const pointer row = pool_.find(handle);
+        if (row) {
+            mark_slot(handle, Index);
         }
-        recorder_->mark(parts_->objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)}));
+        return row ? std::addressof(row->template get<Index>()) : nullptr;
+    }
+    template <class C>
+        requires name_columns<C>
+    C* edit(handle_type handle) noexcept {
+        return edit<columns_type::template index<C>>(handle);
+    }
+
+    /// Like mark(), of some columns of a row.
+    /// Progress: wait-free, linear in these columns.
+    template <std::size_t... Indices>
+        requires are_columns<Indices...>
+    bool mark(handle_type handle) noexcept {
+        const bool alive = pool_.contains(handle);
+        if (alive) {
+            (mark_slot(handle, Indices), ...);
+        }
+        return alive;
+    }
+    template <class... Columns>
+        requires name_columns<Columns...>
+    bool mark(handle_type handle) noexcept {
+        return mark<columns_type::template index<Columns>...>(handle);
+    }
+
+    /// Like mark_at(), of some columns of a row.
+    /// Progress: wait-free, linear in these columns.
+    template <std::size_t... Indices>
+        requires are_columns<Indices...>
+    void mark_at(std::size_t position) noexcept {
+        const detail::slot_index slot = slot_at(position);
+        (recorder_->mark(slot, Indices), ...);
+    }
+    template <class... Columns>
+        requires name_columns<Columns...>
+    void mark_at(std::size_t position) noexcept {
+        mark_at<columns_type::template index<Columns>...>(position);
     }
 
     // ---- Reading: any number of threads, between compactions
@@ -242,30 +310,40 @@ public:
     /// frame that has not ended yet, and std::bad_alloc.
     std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
                                                              std::size_t max_gap = 0) const {
-        std::vector<position_range> ranges;
-        const bool is_kept = for_each_upload_range(
-            seen, max_gap, [&ranges](position_range written) { ranges.push_back(written); });
-        return is_kept ? std::optional(std::move(ranges)) : std::nullopt;
+        return ranges_of(written_type::any_column, seen, max_gap);
+    }
+
+    /// The same of one column: positions whose rows were born or have moved, which writes all columns, or
+    /// were marked as edited in this column or as a whole. Without the option `mark_columns`, as for all
+    /// columns together.
+    template <std::size_t Index>
+        requires are_columns<Index>
+    std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
+                                                             std::size_t max_gap = 0) const {
+        return ranges_of(Index, seen, max_gap);
+    }
+    template <class C>
+        requires name_columns<C>
+    std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
+                                                             std::size_t max_gap = 0) const {
+        return ranges_of(columns_type::template index<C>, seen, max_gap);
     }
 
     /// The same without memory: calls `visit(range)` for each, and returns false if some of the frames are no
     /// longer kept. Throws std::out_of_range, and what `visit` throws.
     template <class Visit>
     bool for_each_upload_range(std::uint64_t seen, std::size_t max_gap, Visit visit) const {
-        require_ended(seen);
-        if (seen < oldest_) {
-            return false;
-        }
-        const std::size_t end = recorder_->positions();
-        set_type::for_each_joined_run(
-            static_cast<std::size_t>(frame_ - seen),
-            [&](std::size_t i) -> const set_type& { return kept(seen + 1 + i).written; }, max_gap,
-            [&](std::size_t first, std::size_t last) {
-                if (first < end) {
-                    visit(position_range{first, detail::least(last, end)});
-                }
-            });
-        return true;
+        return for_each_range_of(written_type::any_column, seen, max_gap, visit);
+    }
+    template <std::size_t Index, class Visit>
+        requires are_columns<Index>
+    bool for_each_upload_range(std::uint64_t seen, std::size_t max_gap, Visit visit) const {
+        return for_each_range_of(Index, seen, max_gap, visit);
+    }
+    template <class C, class Visit>
+        requires name_columns<C>
+    bool for_each_upload_range(std::uint64_t seen, std::size_t max_gap, Visit visit) const {
+        return for_each_range_of(columns_type::template index<C>, seen, max_gap, visit);
     }
 
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
@@ -310,12 +388,12 @@ public:
 private:
     /// What is kept of a frame.
     struct kept_frame {
-        kept_frame(const detail::allocation_label& what_for, std::size_t positions,
+        kept_frame(const detail::allocation_label& what_for, std::size_t positions, std::size_t columns,
                    const detail::object_type<element_type>& type)
-            : written(what_for, positions), values(type) {}
+            : written(what_for, positions, columns), values(type) {}
 
         record_type record;
-        set_type written;
+        written_type written;
         detail::kept_values<element_type> values; // if they are asked for
     };
     using recorder_type = detail::frame_recorder<parts_type, handle_type>;
@@ -327,6 +405,9 @@ private:
         if (options.frames == 0 || options.frames > most_frames) {
             detail::throw_exception(std::invalid_argument(
                 prefix() + "frames is " + std::to_string(options.frames) + ", and must be 1 to 65536"));
+        }
+        if (options.mark_columns && columns_type::count == 0) {
+            detail::throw_exception(std::invalid_argument(prefix() + "mark_columns is for pools of columns"));
         }
         if constexpr (std::is_void_v<element_type>) {
             const raw_type& type = pool.object_type_description();
@@ -357,18 +438,56 @@ private:
         }
     }
 
-    void mark_slot(handle_type handle) noexcept {
-        recorder_->mark(detail::slot_index{static_cast<std::uint32_t>(handle.index())});
+    void mark_slot(handle_type handle) noexcept { recorder_->mark(slot_of(handle)); }
+    void mark_slot(handle_type handle, std::size_t column) noexcept {
+        recorder_->mark(slot_of(handle), column);
+    }
+    static detail::slot_index slot_of(handle_type handle) noexcept {
+        return detail::slot_index{static_cast<std::uint32_t>(handle.index())};
+    }
+    detail::slot_index slot_at(std::size_t position) const noexcept {
+        if constexpr (detail::checked) {
+            detail::expects(position < parts_->objects.size(), name_,
+                            "mark_at() of a change_log was given a position that the store doesn't have");
+        }
+        return parts_->objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)});
+    }
+
+    /// What the functions for uploads do for a column, or for any.
+    template <class Visit>
+    bool for_each_range_of(std::size_t column, std::uint64_t seen, std::size_t max_gap, Visit& visit) const {
+        require_ended(seen);
+        if (seen < oldest_) {
+            return false;
+        }
+        const std::size_t end = recorder_->positions();
+        written_type::for_each_joined_run(
+            static_cast<std::size_t>(frame_ - seen),
+            [&](std::size_t i) -> const written_type& { return kept(seen + 1 + i).written; }, column, max_gap,
+            [&](std::size_t first, std::size_t last) {
+                if (first < end) {
+                    visit(position_range{first, detail::least(last, end)});
+                }
+            });
+        return true;
+    }
+    std::optional<std::vector<position_range>> ranges_of(std::size_t column, std::uint64_t seen,
+                                                         std::size_t max_gap) const {
+        std::vector<position_range> ranges;
+        const auto add = [&ranges](position_range written) { ranges.push_back(written); };
+        const bool is_kept = for_each_range_of(column, seen, max_gap, add);
+        return is_kept ? std::optional(std::move(ranges)) : std::nullopt;
     }
 
     // ---- What the pool calls, while its gate is closed
 
     void begin(const parts_type& parts, const change_log_options& options, bool keeps_destroyed) {
         const auto what_for = detail::allocation_label::of_pool(name_);
+        const std::size_t columns = options.mark_columns ? columns_type::count : 0;
         ring_.reserve(options.frames);
         for (std::size_t i = 0; i != options.frames; ++i) {
             ring_.push_back(std::make_unique<kept_frame>(what_for.part(" written positions"),
-                                                         recorder_type::most_positions(parts),
+                                                         recorder_type::most_positions(parts), columns,
                                                          parts.objects.type()));
         }
         parts_ = &parts;
@@ -376,7 +495,7 @@ private:
         if (keeps_destroyed) {
             values_.emplace(what_for.part(" change log"), parts.geometry.slot_limit, parts.objects.type());
         }
-        recorder_.emplace(what_for.part(" change log"), parts);
+        recorder_.emplace(what_for.part(" change log"), parts, columns);
     }
     void end(typename core_type::value_type handle, pointer object) noexcept {
         if (!recorder_) { // before begin()
@@ -401,7 +520,9 @@ private:
         const std::uint64_t before_kept = frame_ - detail::least<std::uint64_t>(frame_, ring_.size());
         oldest_ = is_kept ? detail::greatest(oldest_, before_kept) : frame_;
         if constexpr (check_type::looks) {
-            if (checks_marks_) {
+            if (!is_kept) {
+                marks_.forget(); // what was written is not known
+            } else if (checks_marks_) {
                 check_marks(parts, now.written);
             }
         }
@@ -414,14 +535,15 @@ private:
             values_->begin_frame();
         }
     }
-    void check_marks(const parts_type& parts, const set_type& written) noexcept {
-        const bool has_memory = detail::capture_exception([&] {
-                                    marks_.end_frame(
-                                        name_, recorder_->positions(),
-                                        [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
-                                        [&](std::size_t at) { return written.contains(at); },
-                                        [&](std::size_t at) { return recorder_->told_at(at); });
-                                }) == nullptr;
+    void check_marks(const parts_type& parts, const written_type& written) noexcept {
+        const bool has_memory =
+            detail::capture_exception([&] {
+                marks_.end_frame(
+                    name_, recorder_->positions(),
+                    [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
+                    [&](std::size_t at, std::size_t column) { return written.contains(at, column); },
+                    [&](std::size_t at) { return recorder_->told_at(at); });
+            }) == nullptr;
         if (!has_memory) {
             marks_.forget();
         }

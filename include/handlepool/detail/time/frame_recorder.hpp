@@ -9,6 +9,7 @@
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/marks/mark_set.hpp>
 #include <handlepool/detail/marks/store_watch.hpp>
+#include <handlepool/detail/marks/written_positions.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
@@ -18,7 +19,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -51,14 +54,17 @@ class frame_recorder {
     using placement = typename Parts::placement;
     using tag_type = typename layout::tag_type;
     using set_type = bit_set<policy>;
+    using marks_type = mark_set<policy>;
 
 public:
     using value_type = typename layout::value_type;
     using record_type = frame_record<Handle>;
     using notes_type = frame_notes<policy>;
+    using written_type = written_positions<policy>;
 
-    /// The objects of the store are told already. Throws reservation_failed.
-    frame_recorder(const allocation_label& what_for, const parts_type& parts)
+    /// The objects of the store are told already. So many columns have marks of their own. Throws
+    /// reservation_failed and std::bad_alloc.
+    frame_recorder(const allocation_label& what_for, const parts_type& parts, std::size_t columns)
         : owners_(what_for.part(" owners"), most_positions(parts), parts.geometry.capacity),
           promoted_(what_for.part(" promoted"), groups_of(most_positions(parts)), 0),
           edits_(what_for.part(" edits"), parts.geometry.slot_limit),
@@ -66,6 +72,11 @@ public:
           ended_(what_for.part(" ended slots"), parts.geometry.slot_limit),
           candidates_(what_for.part(" candidates"), most_positions(parts)),
           edited_(what_for.part(" edited positions"), most_positions(parts)) {
+        column_edits_.reserve(columns);
+        while (column_edits_.size() != columns) {
+            column_edits_.push_back(
+                std::make_unique<marks_type>(what_for.part(" edits of a column"), parts.geometry.slot_limit));
+        }
         const std::size_t positions = placement::positions(parts);
         candidates_.insert_range(0, positions);
         for_changed_places(parts, [](std::size_t) {});
@@ -79,6 +90,14 @@ public:
 
     /// Any thread that is ordered with the compactions; wait-free. The object of the slot was written.
     void mark(slot_index slot) noexcept { edits_.mark(raw(slot)); }
+    /// The same, of a column of the object, if that has marks of its own.
+    void mark(slot_index slot, std::size_t column) noexcept {
+        if (column_edits_.empty()) {
+            mark(slot);
+        } else {
+            column_edits_[column]->mark(raw(slot));
+        }
+    }
 
     /// Whether the object that the slot has now was told of in an earlier frame: then the record of this one
     /// has it in `destroyed`, if it ends.
@@ -100,13 +119,13 @@ public:
         }
     }
 
-    /// Writes what the frame did to an empty record, and to an empty set which positions were written; then
+    /// Writes what the frame did to an empty record, and which positions were written to an empty set; then
     /// begins the next frame. Returns false if the record can't be complete, or there was no memory for it:
     /// it is empty then, and what it should have told is taken for told.
     bool end_frame(const parts_type& parts, const notes_type& notes, bool can_be_complete,
-                   record_type& record, set_type& written) noexcept {
+                   record_type& record, written_type& written) noexcept {
         look_for_candidates(parts, notes);
-        look_for_edits(parts, notes);
+        look_for_edits(parts, notes, written);
         const bool is_complete =
             can_be_complete && capture_exception([&] { reserve(notes, record); }) == nullptr;
         if (is_complete) {
@@ -135,7 +154,11 @@ public:
     }
 
     memory_use memory() const noexcept {
-        return memory_of(owners_, edits_, ended_, candidates_, edited_, promoted_);
+        memory_use sum = memory_of(owners_, edits_, ended_, candidates_, edited_, promoted_);
+        for (const auto& each : column_edits_) {
+            sum = sum + each->memory();
+        }
+        return sum;
     }
 
 private:
@@ -228,19 +251,30 @@ private:
         }
     }
 
-    void look_for_edits(const parts_type& parts, const notes_type& notes) noexcept {
+    void look_for_edits(const parts_type& parts, const notes_type& notes, written_type& written) noexcept {
         notes.rewritten.for_each([&](std::size_t position) {
             const slot_index slot = owner_of(parts, position);
             if (slot != slot_index::none && is_told(slot)) {
                 edited_.insert(position);
+                written.insert(position);
             }
         });
-        edits_.take([&](std::size_t slot) {
+        take_marks(parts, edits_, [&](std::size_t position) { written.insert(position); });
+        for (std::size_t column = 0; column != column_edits_.size(); ++column) {
+            take_marks(parts, *column_edits_[column],
+                       [&](std::size_t position) { written.insert(position, column); });
+        }
+    }
+    /// Calls `write(position)` for each edited object.
+    template <class Write>
+    void take_marks(const parts_type& parts, marks_type& marks, Write write) noexcept {
+        marks.take([&](std::size_t slot) {
             if (is_told(slot_index{number(slot)})) { // so it is in the store
                 const std::size_t position =
                     position_at(parts, parts.table.location_of(slot_index{number(slot)}));
                 prefetch(owners_.data(), position); // for the record
                 edited_.insert(position);
+                write(position);
             }
         });
     }
@@ -256,7 +290,7 @@ private:
     }
 
     void write(const parts_type& parts, const notes_type& notes, record_type& record,
-               set_type& written) noexcept {
+               written_type& written) noexcept {
         candidates_.for_each([&](std::size_t position) {
             const value_type before = owners_[position];
             const slot_index now = owner_of(parts, position);
@@ -285,7 +319,6 @@ private:
             auto& each = record.edited.emplace_back(); // made in place: twice as fast with clang
             each.handle = Handle::from_value(owners_[position]);
             each.position = number(position);
-            written.insert(position);
         });
     }
     /// What became of the object that was at a position.
@@ -369,11 +402,12 @@ private:
 
     array<value_type> owners_;      // of each position, the handle by which its object was told of, or zero
     array<std::uint64_t> promoted_; // of a stable pool, the bits of each group when the last frame ended
-    mark_set<policy> edits_;        // slots
-    set_type told_;                 // slots
-    set_type ended_;                // slots
-    set_type candidates_;           // positions
-    set_type edited_;               // positions
+    marks_type edits_;              // slots
+    std::vector<std::unique_ptr<marks_type>> column_edits_; // slots, of each column that has its own
+    set_type told_;                                         // slots
+    set_type ended_;                                        // slots
+    set_type candidates_;                                   // positions
+    set_type edited_;                                       // positions
     std::size_t told_count_ = 0;
     std::size_t ended_count_ = 0;
     std::size_t positions_ = 0;    // when the last frame ended
