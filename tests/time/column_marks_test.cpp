@@ -7,6 +7,7 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/stable_pool.hpp>
+#include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/change_log.hpp>
 
 #include <gmock/gmock.h>
@@ -220,6 +221,20 @@ TEST_F(column_marks_test, stay_with_a_row_that_moves_under_exclusive_access) {
     EXPECT_THAT(of<int>(), ElementsAre(position_range{1, 2}));
     EXPECT_THAT(of<float>(), ElementsAre(position_range{1, 2}));
     EXPECT_THAT(of<char>(), ElementsAre(position_range{0, 2}));
+}
+
+TEST_F(column_marks_test, a_restore_writes_all_columns_of_what_it_writes_to) {
+    capture_ring<pool_type> past(log_);
+    past.capture(1);
+    *log_.edit<float>(handles_[2]) = 7;
+    past.capture(2);
+    EXPECT_THAT(of<float>(), ElementsAre(position_range{2, 3}));
+    EXPECT_THAT(of<int>(), IsEmpty());
+    past.restore(1);
+    EXPECT_EQ(pool_.items<float>()[2], 2.0F);
+    EXPECT_THAT(of<int>(), ElementsAre(position_range{2, 3}));
+    EXPECT_THAT(of<float>(), ElementsAre(position_range{2, 3}));
+    EXPECT_THAT(of<char>(), ElementsAre(position_range{2, 3}));
 }
 
 using column_marks_death_test = column_marks_test;
