@@ -36,9 +36,9 @@ public:
     /// Exchanges all that two containers have, with their attachments. Constant.
     friend void swap(Container& one, Container& other) noexcept { one.swap(other); }
 
-    /// Takes over the members of another container, with what belongs to them; its own attachment stays.
-    /// While it is attached, they must be living objects of that pool. Constant, and linear in what it had.
-    void assign(Container other) noexcept {
+    /// Exchanges all that two containers have, but each keeps its own attachment. While it has one, the
+    /// members that it gets must be living objects of that pool. Constant.
+    void swap_contents(Container& other) noexcept {
         self().swap(other);
         handle_container& base = other; // whose link it is, also where the container hides that
         std::swap(link_, base.link_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/containers/key_chains.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/handle.hpp>
@@ -11,11 +12,12 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <ranges>
 #include <span>
 #include <stdexcept>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,10 +37,11 @@ enum class duplicate_keys {
 ///     ships.compact();
 ///     auto titan = by_name.find("Titan");
 ///
-/// A std::unordered_multimap, and the objects that have a key as its members; see handle_container for which
-/// handles can be members and what threads may do. An object has one key at a time, of which the index holds
-/// a copy. Keys are destroyed after the index has changed, so their destructors may use and change it. Hash
-/// and Equal must not change it.
+/// A hash table, and the objects that have a key as its members; see handle_container for which handles can
+/// be members and what threads may do. An object has one key at a time, of which the index holds a copy.
+/// Objects with equal keys are found in the order in which they got them. Keys are destroyed after the index
+/// has changed, so their destructors may use and change it. Hash and Equal, which are made for each use, must
+/// not change it.
 /// @tparam T object type, or void for handles of raw pools; columns<...> for those of rows
 /// @tparam Hash and Equal of the keys. If both have `is_transparent`, as for std::unordered_map, keys may be
 ///         looked up by what compares with them
@@ -48,6 +51,7 @@ class handle_index : public handle_container<handle_index<T, Key, Layout, Hash, 
     using base = handle_container<handle_index, T, Layout>;
     using base::link_;
     using base::members_;
+    using entry = detail::keyed_entry<Key, handle<T, Layout>>;
 
     static constexpr bool transparent = requires {
         typename Hash::is_transparent;
@@ -66,9 +70,17 @@ public:
     explicit handle_index(duplicate_keys duplicates = duplicate_keys::refuse) noexcept
         : duplicates_(duplicates) {}
 
+    /// An index with the same handles and copies of their keys that is not attached to a pool. Throws
+    /// std::bad_alloc, and what copying a key throws.
+    handle_index(const handle_index& other)
+        requires std::copy_constructible<Key>
+        : handle_index(other.duplicates_) {
+        assign(other);
+    }
     /// Takes over keys, handles and attachment; the other index is empty and detached afterwards.
     handle_index(handle_index&& other) noexcept : handle_index(other.duplicates_) { swap(other); }
-    /// Moves like the constructor; the former attachment ends.
+    /// Copies or moves like the constructors; the former attachment ends. Throws what the copy constructor
+    /// throws; then nothing has changed.
     handle_index& operator=(handle_index other) noexcept {
         swap(other);
         return *this;
@@ -84,25 +96,40 @@ public:
     void swap(handle_index& other) noexcept {
         base::swap(other);
         std::swap(duplicates_, other.duplicates_);
-        entries_.swap(other.entries_);
+        chains_.swap(other.chains_);
         keys_.swap(other.keys_);
         refused_.swap(other.refused_);
+    }
+    /// Gets the handles of the other index and copies of their keys, its refused ones and its options, like
+    /// handle_set::assign(); keys that can be assigned are. These must not use the index meanwhile. Throws
+    /// std::bad_alloc, and what copying a key throws; then the index is empty.
+    void assign(const handle_index& other)
+        requires std::copy_constructible<Key>
+    {
+        if (this == &other) {
+            return;
+        }
+        if (const auto error = detail::capture_exception([&] { copy(other); }); error != nullptr) {
+            clear();
+            std::rethrow_exception(error);
+        }
     }
 
     // ---- Look-ups
 
-    /// The handle of an object with this key, of any of them if there are several; null if there is none.
+    /// The handle of the object that has this key, of the first that got it if there are several; null if
+    /// there is none.
     /// Between the erase of an object and the next compaction, its handle is still found. Constant, on
     /// average.
-    handle_type find(const Key& key) const { return first_of(key); }
+    handle_type find(const Key& key) const { return handle_of(key); }
     template <class Like>
         requires transparent
     handle_type find(const Like& key) const {
-        return first_of(key);
+        return handle_of(key);
     }
 
-    /// The handles of all objects with this key, a forward range that is valid until the index changes.
-    /// Constant, on average.
+    /// The handles of all objects with this key, in the order in which they got it: a forward range that is
+    /// valid until the index changes. Constant, on average.
     auto find_all(const Key& key) const { return handles_of(key); }
     template <class Like>
         requires transparent
@@ -113,7 +140,7 @@ public:
     /// The key of an object, valid until the object has another; null if it has none. Constant.
     const Key* key_of(handle_type handle) const noexcept {
         const detail::found_position position = members_.find(handle);
-        return position ? keys_[*position] : nullptr;
+        return position ? &keys_[*position]->key : nullptr;
     }
 
     // ---- Changes
@@ -126,61 +153,53 @@ public:
     /// except that a stale handle may have lost its key.
     bool insert(handle_type handle, Key key) {
         const bool can_join = this->can_join(handle);
-        if (entries_ == nullptr) {
-            entries_ = std::make_unique<entries>();
-        }
         require_findable(key);
         if (!can_join) {
             return false;
         }
-        typename entries::node_type stale; // ends last
+        std::unique_ptr<entry> stale; // ends last
         if (const detail::found_position rival = members_.find_slot(handle)) {
             stale = take(*rival);
         }
-        if (duplicates_ == duplicate_keys::refuse && entries_->contains(key)) {
+        const std::size_t hash = Hash()(key);
+        if (duplicates_ == duplicate_keys::refuse && first_of(key, hash) != nullptr) {
             return false;
         }
+        auto made = std::make_unique<entry>(std::move(key), handle.without_user(), hash);
         detail::make_room(keys_);
-        const auto entry = entries_->emplace(std::move(key), handle.without_user());
-        if (const auto error = detail::capture_exception([&] { members_.add(handle); }); error != nullptr) {
-            static_cast<void>(entries_->extract(entry));
-            std::rethrow_exception(error);
-        }
-        keys_.push_back(&entry->first);
+        chains_.reserve(keys_.size() + 1);
+        members_.add(handle);
+        chains_.append(*made);
+        keys_.push_back(std::move(made));
         return true;
     }
 
     /// Gives an object another key. Returns false if it has none, or if another object has this key and
-    /// duplicates are refused. Constant, on average, but for the objects that share the old key. Throws
-    /// std::invalid_argument for a key that does not equal itself, std::bad_alloc, and what copying, hashing
-    /// and comparing keys throws; then nothing has changed.
+    /// duplicates are refused. Constant, on average. Throws std::invalid_argument for a key that does not
+    /// equal itself, std::bad_alloc, and what copying, hashing and comparing keys throws; then nothing has
+    /// changed.
     bool rekey(handle_type handle, Key key) {
         const detail::found_position position = members_.find(handle);
         if (!position) {
             return false;
         }
         require_findable(key);
-        if (entries_->key_eq()(*keys_[*position], key)) {
+        if (Equal()(keys_[*position]->key, key)) {
             return true;
         }
-        if (duplicates_ == duplicate_keys::refuse && entries_->contains(key)) {
+        const std::size_t hash = Hash()(key);
+        if (duplicates_ == duplicate_keys::refuse && first_of(key, hash) != nullptr) {
             return false;
         }
-        const auto entry = entries_->emplace(std::move(key), handle.without_user());
-        typename entries::const_iterator before = entry;
-        const auto error = detail::capture_exception([&] { before = entry_of(*keys_[*position]); });
-        if (error != nullptr) {
-            static_cast<void>(entries_->extract(entry));
-            std::rethrow_exception(error);
-        }
-        keys_[*position] = &entry->first;
-        static_cast<void>(entries_->extract(before));
+        auto other = std::make_unique<entry>(std::move(key), handle.without_user(), hash);
+        chains_.remove(*keys_[*position]);
+        chains_.append(*other);
+        keys_[*position].swap(other); // the former one ends last
         return true;
     }
 
-    /// Removes the key of an object. Returns whether it had one. Constant, on average, but for the objects
-    /// that share the key. Throws what hashing and comparing keys throws; then nothing has changed.
-    bool erase(handle_type handle) {
+    /// Removes the key of an object. Returns whether it had one. Constant.
+    bool erase(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
         if (position) {
             static_cast<void>(take(*position));
@@ -190,13 +209,12 @@ public:
 
     /// Removes all keys. Linear in them.
     void clear() noexcept {
-        if (std::unique_ptr<entries> ended = std::exchange(entries_, nullptr)) {
-            keys_.clear();
-            members_.clear();
-            ended->clear();
-            if (entries_ == nullptr || entries_->empty()) {
-                entries_ = std::move(ended); // the buckets stay
-            }
+        std::vector<std::unique_ptr<entry>> ended = std::exchange(keys_, {});
+        chains_.clear();
+        members_.clear();
+        ended.clear();
+        if (keys_.capacity() == 0) {
+            keys_.swap(ended); // the memory stays, as a vector's does
         }
     }
 
@@ -206,17 +224,18 @@ public:
     /// that `make_key(object)` returns, as do those that they take in later, and objects that the pool
     /// destroys lose their keys. Replaces an earlier attachment; keys that were given before stay, if their
     /// objects are alive. The index and the pool may be destroyed in either order. Objects whose key another
-    /// object has, or for whose key there is no memory, are refused(). Hooks of on_birth find the keys if
-    /// they were added after the index was attached, and can set what a key is made of if they were added
-    /// before; those of on_destroy always find them. Subject to the same rules as on_destroy() of the pool;
-    /// linear in its objects and those in the index. Hashing and comparing keys must not throw while it is
-    /// attached. Throws std::invalid_argument if there are objects of another pool in the index, or reserved
-    /// handles, and what on_destroy() and on_birth() throw; then nothing has changed.
+    /// object has, and those for which `make_key` or the index throws, are refused(). Hooks of on_birth find
+    /// the keys if they were added after the index was attached, and can set what a key is made of if they
+    /// were added before; those of on_destroy always find them. Subject to the same rules as on_destroy() of
+    /// the pool; linear in its objects and those in the index. Throws std::invalid_argument if there are
+    /// objects of another pool in the index, or reserved handles, and what on_destroy() and on_birth() throw;
+    /// then nothing has changed.
     template <class Pool, class MakeKey>
         requires std::same_as<typename Pool::handle_type, handle_type>
     void attach(Pool& pool, MakeKey make_key) {
         this->require_attachable(pool);
         link_.attach(pool, *this, make_key);
+        refused_.clear();
         this->prune(pool);
         for (auto&& [handle, object] : pool.living()) {
             if (!contains(handle)) {
@@ -229,36 +248,99 @@ public:
     void attach(Pool& pool) = delete;
 
     /// The objects of the pool that got no key, because another one has it or memory was short: in the order
-    /// in which they came, until clear_refused(). If memory was too short even for this list, one is missing
-    /// here.
+    /// in which they came since attach(), until clear_refused(). If memory was too short even for this list,
+    /// one is missing here.
     std::span<const handle_type> refused() const noexcept { return refused_; }
     void clear_refused() noexcept { refused_.clear(); }
 
 private:
-    using entries = std::unordered_multimap<Key, handle_type, Hash, Equal>;
     friend class detail::pool_subscription<handle_index>;
 
     static constexpr const char* name = "handle_index";
 
-    template <class Like>
-    handle_type first_of(const Like& key) const {
-        if (entries_ == nullptr) {
-            return {};
+    /// Iterates over the objects with one key.
+    class same_key_iterator {
+    public:
+        using value_type = handle_type;
+        using difference_type = std::ptrdiff_t;
+        using reference = const handle_type&;
+        using pointer = const handle_type*;
+        using iterator_category = std::forward_iterator_tag;
+
+        same_key_iterator() noexcept = default;
+        explicit same_key_iterator(const entry* now) noexcept : now_(now) {}
+
+        reference operator*() const noexcept { return now_->handle; }
+        pointer operator->() const noexcept { return &now_->handle; }
+        same_key_iterator& operator++() {
+            now_ = find_from(now_->next, now_->key, now_->hash);
+            return *this;
         }
-        const auto found = entries_->find(key);
-        return found == entries_->end() ? handle_type() : found->second;
+        same_key_iterator operator++(int) {
+            const same_key_iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const same_key_iterator& one, const same_key_iterator& other) noexcept {
+            return one.now_ == other.now_;
+        }
+
+    private:
+        const entry* now_ = nullptr; // null at the end
+    };
+
+    /// The first entry with this key, from some entry of its chain on.
+    template <class Like>
+    static const entry* find_from(const entry* each, const Like& key, std::size_t hash) {
+        while (each != nullptr && (each->hash != hash || !Equal()(key, each->key))) {
+            each = each->next;
+        }
+        return each;
+    }
+    template <class Like>
+    const entry* first_of(const Like& key, std::size_t hash) const {
+        return find_from(chains_.first(hash), key, hash);
+    }
+    template <class Like>
+    handle_type handle_of(const Like& key) const {
+        const entry* const found = first_of(key, Hash()(key));
+        return found == nullptr ? handle_type() : found->handle;
     }
     template <class Like>
     auto handles_of(const Like& key) const {
-        std::pair<typename entries::const_iterator, typename entries::const_iterator> found;
-        if (entries_ != nullptr) {
-            found = std::as_const(*entries_).equal_range(key);
+        return std::ranges::subrange(same_key_iterator(first_of(key, Hash()(key))), same_key_iterator());
+    }
+
+    /// Becomes like the other, or anything that can be cleared.
+    void copy(const handle_index& other) {
+        chains_.reset_like(other.chains_);
+        members_.assign(other.members_);
+        keys_.reserve(other.keys_.size());
+        if (keys_.size() > other.keys_.size()) {
+            keys_.resize(other.keys_.size());
         }
-        return std::ranges::subrange(found.first, found.second) | std::views::values;
+        for (std::size_t i = 0; i != other.keys_.size(); ++i) {
+            const entry& from = *other.keys_[i];
+            if (i == keys_.size()) {
+                keys_.push_back(std::make_unique<entry>(from));
+                continue;
+            }
+            if constexpr (std::is_copy_assignable_v<Key>) {
+                keys_[i]->key = from.key;
+                keys_[i]->handle = from.handle;
+                keys_[i]->hash = from.hash;
+            } else {
+                keys_[i] = std::make_unique<entry>(from);
+            }
+        }
+        other.chains_.for_each(
+            [this](const entry& each) { chains_.append(*keys_[*members_.find(each.handle)]); });
+        refused_ = other.refused_;
+        duplicates_ = other.duplicates_;
     }
 
     template <class Pool>
-    void forget(handle_type handle, const Pool&) {
+    void forget(handle_type handle, const Pool&) noexcept {
         if (const detail::found_position position = members_.find_until(handle)) {
             static_cast<void>(take(*position));
         }
@@ -274,33 +356,24 @@ private:
     }
 
     /// A NaN, for example, would never be found again.
-    void require_findable(const Key& key) const {
-        if (!entries_->key_eq()(key, key)) {
+    static void require_findable(const Key& key) {
+        if (!Equal()(key, key)) {
             detail::throw_exception(std::invalid_argument("handle_index: a key must equal itself"));
         }
     }
 
-    /// The entry of this very key.
-    typename entries::const_iterator entry_of(const Key& key) const {
-        auto entry = std::as_const(*entries_).equal_range(key).first;
-        while (&entry->first != &key) {
-            ++entry;
-        }
-        return entry;
-    }
-
     /// Removes the key of a member, and returns it, so that it is destroyed after the index is whole.
-    typename entries::node_type take(std::size_t position) {
-        auto taken = entries_->extract(entry_of(*keys_[position]));
+    std::unique_ptr<entry> take(std::size_t position) noexcept {
+        std::unique_ptr<entry> taken = std::move(keys_[position]);
+        chains_.remove(*taken);
         members_.remove(position);
         detail::swap_and_pop(keys_, position);
         return taken;
     }
 
     duplicate_keys duplicates_;
-    // Another one while a key ends with the others. None before the first key.
-    std::unique_ptr<entries> entries_;
-    std::vector<const Key*> keys_; // of the members, in their order; they lie in the entries
+    std::vector<std::unique_ptr<entry>> keys_; // of the members, in their order
+    detail::key_chains<entry> chains_;
     std::vector<handle_type> refused_;
 };
 

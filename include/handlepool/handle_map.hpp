@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -86,6 +87,25 @@ public:
     void swap(handle_map& other) noexcept {
         base::swap(other);
         values_.swap(other.values_);
+    }
+    /// Gets the members of the other map and copies of their values, like handle_set::assign(); values that
+    /// can be assigned are. These must not use the map meanwhile. Throws std::bad_alloc, and what copying a
+    /// value throws; then the map is empty.
+    void assign(const handle_map& other)
+        requires std::copy_constructible<V>
+    {
+        const auto error = detail::capture_exception([&] {
+            members_.assign(other.members_);
+            if constexpr (std::is_copy_assignable_v<V>) {
+                values_ = other.values_;
+            } else {
+                values_ = std::vector<V>(other.values_);
+            }
+        });
+        if (error != nullptr) {
+            clear();
+            std::rethrow_exception(error);
+        }
     }
 
     // ---- Members

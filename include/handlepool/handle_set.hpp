@@ -58,6 +58,10 @@ public:
 
     /// Exchanges members and attachments. Constant.
     void swap(handle_set& other) noexcept { base::swap(other); }
+    /// Gets the members of the other set, in the same order, in the memory that it has where that suffices.
+    /// The attachment stays; while there is one, they must be living objects of that pool. Linear in the
+    /// members and the pages. Throws std::bad_alloc; then nothing has changed.
+    void assign(const handle_set& other) { members_.assign(other.members_); }
 
     // ---- Members
 

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -90,6 +91,24 @@ public:
         std::swap(when_parent_ends_, other.when_parent_ends_);
         nodes_.swap(other.nodes_);
         roots_.swap(other.roots_);
+    }
+    /// Gets the nodes of the other hierarchy in the same order, and its option, like handle_set::assign().
+    /// Throws std::bad_alloc; then the hierarchy is empty.
+    void assign(const hierarchy& other) {
+        if (this == &other) {
+            return;
+        }
+        const auto error = detail::capture_exception([&] {
+            members_.assign(other.members_);
+            roots_.reserve(other.nodes_.size());
+            nodes_ = other.nodes_;
+        });
+        if (error != nullptr) {
+            clear();
+            std::rethrow_exception(error);
+        }
+        roots_.assign(other.roots_.begin(), other.roots_.end());
+        when_parent_ends_ = other.when_parent_ends_;
     }
 
     // ---- Relations

@@ -54,10 +54,12 @@ public:
     /// A bag of its own with these properties, and nothing unused. Throws std::bad_alloc. Linear.
     explicit property_bag(property_view properties);
 
-    /// Copies use the same table of names, as does the target of a move. Copying throws std::bad_alloc.
-    property_bag(const property_bag& other) : property_bag(property_view(other)) {}
+    /// Copies have the same bytes and use the same table of names, as does the target of a move. A bag that
+    /// is assigned to keeps its memory if the other has as much. Copying throws std::bad_alloc; then nothing
+    /// has changed.
+    property_bag(const property_bag& other) : property_bag() { *this = other; }
     property_bag(property_bag&& other) noexcept { swap(other); }
-    property_bag& operator=(const property_bag& other) { return *this = property_bag(other); }
+    property_bag& operator=(const property_bag& other);
     property_bag& operator=(property_bag&& other) noexcept;
     ~property_bag() = default;
 

@@ -80,8 +80,13 @@ public:
               static_cast<std::size_t>(detail::least<std::uint64_t>(options.slot_limit, Layout::slot_count)),
               options.bytes)) {}
 
+    /// A store with the same bags, options and table of names that is not attached to a pool. Reserves as
+    /// much address space as the other. Throws reservation_failed, property_store_full and std::bad_alloc.
+    property_store(const property_store& other) : bags_(nullptr) { assign(other); }
     /// Takes over bags and attachment. A moved-from store can only be destroyed and assigned to.
     property_store(property_store&& other) noexcept : bags_(nullptr) { swap(other); }
+    /// Copies or moves like the constructors; the former attachment ends. Throws what the copy constructor
+    /// throws; then nothing has changed.
     property_store& operator=(property_store other) noexcept {
         swap(other);
         return *this;
@@ -97,6 +102,23 @@ public:
         other.link_.follow(other);
     }
     friend void swap(property_store& one, property_store& other) noexcept { one.swap(other); }
+
+    /// Exchanges bags, options and tables of names, but each store keeps its own attachment. While it has
+    /// one, the bags that it gets must be those of living objects of that pool. Constant.
+    void swap_contents(property_store& other) noexcept { bags_.swap(other.bags_); }
+    /// Gets the bags of the other store, byte by byte, its options and its table of names, in the memory that
+    /// it has where that suffices: only a store with other options reserves address space. The attachment
+    /// stays; while there is one, the bags must be those of living objects of that pool. Linear in the bags
+    /// and the slots of both. Throws reservation_failed and std::bad_alloc; then nothing has changed; and
+    /// property_store_full, then the store is empty.
+    void assign(const property_store& other) {
+        const detail::bag_store& theirs = *other.bags_;
+        if (bags_ == nullptr || bags_->slot_limit() != theirs.slot_limit() ||
+            bags_->bytes() != theirs.bytes()) {
+            bags_ = std::make_unique<detail::bag_store>(theirs.slot_limit(), theirs.bytes());
+        }
+        bags_->assign(theirs);
+    }
 
     // ---- One object's bag
 

@@ -36,6 +36,56 @@ void bag_store::clear() noexcept {
     arena_->clear();
 }
 
+void bag_store::assign(const bag_store& other) {
+    if (this == &other) {
+        return;
+    }
+    bool done = try_assign(other);
+    if (!done) { // blocks of other sizes may be in the way
+        clear();
+        done = try_assign(other);
+    }
+    if (!done) {
+        clear();
+        throw_exception(property_store_full(bytes()));
+    }
+    names_ = other.names_;
+    slots_end_.store(other.slots_end(), std::memory_order::relaxed);
+    pool_id_.store(other.pool_id_.load(std::memory_order::relaxed), std::memory_order::relaxed);
+}
+
+bool bag_store::try_assign(const bag_store& other) noexcept {
+    // First those that are in the way, so that their blocks are there for others.
+    for (std::size_t slot = 0; slot != slots_end(); ++slot) {
+        const entry mine = entry_of(slot);
+        const entry its = other.entry_of(slot);
+        if (mine.tag != 0 && (its.tag == 0 || class_of(mine).number() != other.class_of(its).number())) {
+            set_entry(slot, {});
+            release(mine);
+        }
+    }
+    for (std::size_t slot = 0; slot != other.slots_end(); ++slot) {
+        const entry its = other.entry_of(slot);
+        if (its.tag == 0) {
+            continue;
+        }
+        entry mine = entry_of(slot);
+        const block_class size = other.class_of(its);
+        if (mine.tag == 0) {
+            const std::optional<block> taken = arena_->take(size);
+            if (!taken) {
+                return false;
+            }
+            mine.bag = *taken;
+            include(slot);
+        }
+        const std::byte* const from = other.memory_of(its);
+        std::copy(from, from + size.bytes(), (*arena_)[mine.bag]);
+        set_entry(slot, {.tag = its.tag, .bag = mine.bag});
+    }
+    return true;
+}
+
 void bag_store::shrink_to_fit() {
     auto arena = std::make_unique<block_arena>(bytes());
     std::vector<block> moved; // in the order of the slots
@@ -119,7 +169,7 @@ bag_store::outcome bag_store::replace(const bag_owner& owner, block_class size, 
 }
 
 void bag_store::release(entry of) noexcept {
-    arena_->give_back(of.bag, block_class::of(bag_reader(memory_of(of)).capacity()));
+    arena_->give_back(of.bag, class_of(of));
 }
 
 bool bag_store::join_pool(std::uint32_t pool_id) noexcept {

@@ -31,6 +31,19 @@ property_bag::property_bag(property_view properties) : property_reader(propertie
     }
 }
 
+property_bag& property_bag::operator=(const property_bag& other) {
+    if (other.memory_ == nullptr) {
+        adopt(nullptr);
+    } else if (this != &other) {
+        if (memory_ == nullptr || capacity() != other.capacity()) {
+            adopt(allocate(other.capacity()));
+        }
+        std::ranges::copy(other.bytes(), memory_.get());
+    }
+    property_reader::set_names(other.names());
+    return *this;
+}
+
 property_bag& property_bag::operator=(property_bag&& other) noexcept {
     property_bag taken(std::move(other)); // also what is assigned to itself
     swap(taken);

@@ -96,6 +96,39 @@ TEST(handle_index, allows_duplicates_when_told_to) {
     EXPECT_THAT(all_of(index, "carol"), IsEmpty());
 }
 
+std::vector<player_handle> in_order(const name_index& index, const std::string& key) {
+    const auto found = index.find_all(key);
+    return std::vector(found.begin(), found.end());
+}
+
+TEST(handle_index, finds_objects_with_one_key_in_the_order_in_which_they_got_it) {
+    name_index index(duplicate_keys::allow);
+    std::vector<player_handle> anns;
+    for (std::uint64_t i = 0; i != 100; ++i) { // so many that the table grows a few times
+        index.insert(made_up<player_handle>(i, 1), i % 3 == 0 ? "ann" : std::to_string(i));
+        if (i % 3 == 0) {
+            anns.push_back(made_up<player_handle>(i, 1));
+        }
+        ASSERT_EQ(in_order(index, "ann"), anns);
+    }
+    const auto move = [&](std::size_t from) {
+        const player_handle each = anns[from];
+        anns.erase(anns.begin() + static_cast<std::ptrdiff_t>(from));
+        return each;
+    };
+    index.erase(move(0));
+    index.erase(move(5));
+    index.erase(move(anns.size() - 1));
+    EXPECT_EQ(in_order(index, "ann"), anns);
+    EXPECT_EQ(index.find("ann"), anns.front());
+    const player_handle other = move(3);
+    EXPECT_TRUE(index.rekey(other, "beth"));
+    EXPECT_TRUE(index.rekey(other, "ann"));
+    anns.push_back(other);
+    EXPECT_EQ(in_order(index, "ann"), anns) << "it got the key last";
+    EXPECT_EQ(in_order(name_index(index), "ann"), anns) << "of a copy, too";
+}
+
 TEST(handle_index, a_later_object_of_the_slot_takes_its_place) {
     name_index index;
     index.insert(made_up<player_handle>(1, 1), "ann");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -269,22 +270,32 @@ TEST(property_bag_test, the_holes_of_former_contents_are_closed_before_the_bag_g
     EXPECT_EQ(bag.at<std::string_view>("kept"_key), "kept");
 }
 
-TEST(property_bag_test, copies_are_bags_of_their_own_and_have_nothing_unused) {
+TEST(property_bag_test, copies_are_bags_of_their_own_with_the_same_bytes) {
     property_bag sheet = sheet_of_all_kinds();
+    sheet.reserve(500);
     property_bag copy = sheet;
     EXPECT_EQ(copy, sheet);
     EXPECT_NE(copy.bytes().data(), sheet.bytes().data());
-    EXPECT_LE(copy.capacity(), sheet.capacity());
+    EXPECT_TRUE(std::ranges::equal(copy.bytes(), sheet.bytes())) << "and so goes on growing alike";
     copy.set("name"_key, "Bert");
     EXPECT_EQ(sheet.at<std::string_view>("name"_key), "Anna");
     EXPECT_NE(copy, sheet);
+    const std::byte* const memory = copy.bytes().data();
     copy = sheet;
     EXPECT_EQ(copy, sheet);
+    EXPECT_EQ(copy.bytes().data(), memory) << "its memory is as large";
     const property_bag& same = copy;
     copy = same;
     EXPECT_EQ(copy, sheet);
+    sheet.shrink_to_fit();
+    copy = sheet;
+    EXPECT_TRUE(std::ranges::equal(copy.bytes(), sheet.bytes()));
+    EXPECT_EQ(property_bag(property_view(sheet)).capacity(), sheet.capacity()) << "nothing unused";
     copy = property_bag();
     EXPECT_TRUE(copy.empty());
+    const property_bag none;
+    sheet = none;
+    EXPECT_TRUE(std::ranges::equal(sheet.bytes(), none.bytes()));
 }
 
 TEST(property_bag_test, a_moved_from_bag_is_empty_and_can_be_used) {

@@ -135,11 +135,11 @@ struct states_of<handle_index<int, std::string>> {
                   return both;
               },
               true},
-             {"entries_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
              {"keys_",
               [](container& index, fleet&) {
                   return !index.empty() && index.key_of(index.handles().front()) != nullptr;
               }},
+             {"chains_", [](container& index, fleet&) { return bool(index.find(name_of_ship(0))); }},
              {"refused_", [](container& index, fleet&) { return !index.refused().empty(); }, true}});
     }
 };

@@ -70,7 +70,7 @@ class IndexView(_Members):
 
     def _children(self):
         for name, pointer in self._named():
-            key = pointer.deref()
+            key = pointer.deref()["key"]
             yield name, key.type, key.address
 
 

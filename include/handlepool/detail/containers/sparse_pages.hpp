@@ -36,6 +36,23 @@ public:
 
     void swap(sparse_pages& other) noexcept { pages_.swap(other.pages_); }
 
+    /// Becomes like the other, in the pages that exist where they suffice. Linear in the pages. Throws
+    /// std::bad_alloc; then nothing has changed.
+    void assign(const sparse_pages& other) {
+        for (std::size_t i = 0; i != other.pages_.size(); ++i) {
+            if (other.has_numbers(i)) {
+                reserve(i * page_size);
+            }
+        }
+        for (std::size_t i = 0; i != pages_.size(); ++i) {
+            if (other.has_numbers(i)) {
+                *pages_[i] = *other.pages_[i];
+            } else if (has_numbers(i)) {
+                *pages_[i] = page();
+            }
+        }
+    }
+
     /// The slot's number and its tag. Constant.
     entry operator[](std::uint64_t slot) const noexcept {
         const std::uint64_t at = slot / page_size;
@@ -109,6 +126,10 @@ private:
         entry entries[page_size];
         std::uint32_t used = 0; // numbers other than none
     };
+
+    bool has_numbers(std::size_t at) const noexcept {
+        return at < pages_.size() && pages_[at] != nullptr && pages_[at]->used != 0;
+    }
 
     std::vector<std::unique_ptr<page>> pages_;
 };

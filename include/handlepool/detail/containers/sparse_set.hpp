@@ -40,6 +40,14 @@ public:
         handles_.swap(other.handles_);
     }
 
+    /// Gets the same members in the same order, in the memory that it has where that suffices. Throws
+    /// std::bad_alloc; then nothing has changed.
+    void assign(const sparse_set& other) {
+        handles_.reserve(other.size());
+        positions_.assign(other.positions_);
+        handles_ = other.handles_;
+    }
+
     std::size_t size() const noexcept { return handles_.size(); }
     const std::vector<handle_type>& handles() const noexcept { return handles_; }
     /// The pool that they are of; nothing while there are none.

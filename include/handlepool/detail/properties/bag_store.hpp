@@ -63,6 +63,9 @@ public:
 
     std::size_t size() const noexcept { return arena_->in_use(); }
     void clear() noexcept;
+    /// Gets the bags of a store of as many slots and bytes, byte by byte, in its own memory where that
+    /// suffices. Throws property_store_full; then there are none.
+    void assign(const bag_store& other);
     void shrink_to_fit();
     memory_use memory() const noexcept;
 
@@ -129,6 +132,11 @@ private:
     template <class Fill>
     outcome replace(const bag_owner& owner, block_class size, Fill fill);
     void release(entry of) noexcept;
+    block_class class_of(entry of) const noexcept {
+        return block_class::of(bag_reader(memory_of(of)).capacity());
+    }
+    /// Returns whether there was room for the other's bags.
+    bool try_assign(const bag_store& other) noexcept;
     bool join_pool(std::uint32_t pool_id) noexcept;
     void include(std::uint64_t slot) noexcept;
     /// Throws what prevented a change, except that the owner is stale. Returns whether nothing did.
