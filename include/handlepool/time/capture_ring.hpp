@@ -33,6 +33,8 @@
 
 namespace handlepool {
 
+class world;
+
 /// What a capture_ring keeps.
 struct capture_ring_options {
     /// The latest captures that are kept, 1 to 65,536: a restore goes back to one of them. To go back n
@@ -263,14 +265,10 @@ public:
         return handle.pool_id() == pool_id_ && slots_.is_confirmed(handle.value(), fresh_tag_);
     }
 
-    /// Returns whether a frame can be restored. Linear in the captures.
+    /// Returns whether a frame can be restored: it is kept, and the pool was not reset since then. Linear in
+    /// the captures.
     bool contains(std::uint64_t frame) const noexcept {
-        for (std::size_t i = 0; i != count_; ++i) {
-            if (at(i).number == frame) {
-                return true;
-            }
-        }
-        return false;
+        return is_kept(frame) && cut_type::fresh_tag_of(core_) == fresh_tag_;
     }
     /// Captures that are kept, and the numbers of the oldest and the newest; nothing when there is none.
     std::size_t size() const noexcept { return count_; }
@@ -294,6 +292,8 @@ public:
     }
 
 private:
+    friend class world; // which asks whether others have changed the pool since it was captured
+
     using cut_type = decltype(detail::pool_cut(std::declval<core_type&>()));
     using slots_type = detail::captured_slots<config>;
     using objects_type = detail::captured_objects<object_type, parts_type>;
@@ -353,8 +353,16 @@ private:
     const kept_frame& newest_frame() const noexcept { return at(count_ - 1); }
 
     std::string prefix() const { return "capture_ring of " + detail::quoted_pool(name_) + ": "; }
+    bool is_kept(std::uint64_t frame) const noexcept {
+        for (std::size_t i = 0; i != count_; ++i) {
+            if (at(i).number == frame) {
+                return true;
+            }
+        }
+        return false;
+    }
     void require_kept(std::uint64_t frame) const {
-        if (!contains(frame)) {
+        if (!is_kept(frame)) {
             detail::throw_exception(std::out_of_range(
                 prefix() + "frame " + std::to_string(frame) + " is not kept; " +
                 (count_ == 0 ? "none is"

@@ -40,6 +40,13 @@ public:
     pool_cut(const pool_cut&) = delete;
     pool_cut& operator=(const pool_cut&) = delete;
 
+    /// Another one when the pool was reset.
+    static typename Config::layout::tag_type fresh_tag_of(const pool_type& pool) noexcept {
+        return pool.parts_.fresh_tag;
+    }
+    /// Returns whether nothing was created or erased since the last compaction.
+    static bool is_idle(const pool_type& pool) noexcept { return pool.compactor_.idle(); }
+
     parts_type& parts() noexcept { return pool_.parts_; }
     const parts_type& parts() const noexcept { return pool_.parts_; }
     std::size_t reserved() const noexcept { return pool_.reservations_.count(); }
