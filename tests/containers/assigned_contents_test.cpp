@@ -164,12 +164,13 @@ protected:
         }
         pool_.compact();
     }
-    /// With each so-many-th crate.
+    /// With each so-many-th crate, but the first; so the order of members is not that in which they came.
     Container with(std::size_t first, std::size_t step) {
         Container made = contents::empty();
         for (std::size_t i = first; i < crates_.size(); i += step) {
             contents::add(made, crates_[i], static_cast<int>(i));
         }
+        made.erase(crates_[first]);
         return made;
     }
     static void attach(Container& container, crate_pool& pool) {

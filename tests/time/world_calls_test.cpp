@@ -284,6 +284,45 @@ TEST(world_calls, restore_containers_that_hooks_have_changed_meanwhile) {
     EXPECT_EQ(names.at(kept), "kept");
 }
 
+/// Does something at its end, unless that of a copy has done it.
+struct last_words {
+    std::shared_ptr<void> at_the_end;
+};
+
+TEST(world_calls, restore_what_destructors_of_undone_objects_have_changed) {
+    pool<last_words> speakers({.name = "speakers", .capacity = 100});
+    change_log<pool<last_words>> log(speakers);
+    capture_ring<pool<last_words>> ring(log, {.frames = 9});
+    tanks_over_time tanks("tanks");
+    handle_map<tank, std::string> names;
+    names.attach(tanks.pool);
+    const tank_handle kept = tanks.pool.emplace(1);
+    names.try_emplace(kept, "kept");
+    world game;
+    game.add(names);
+    game.add(ring);
+    game.add(tanks.ring);
+    game.capture(1);
+    const auto first = tanks.all();
+    int ends = 0;
+    speakers.emplace(std::shared_ptr<void>(nullptr, [&](void*) {
+        ++ends;
+        tanks.pool.erase(kept);
+        names.try_emplace(tanks.pool.emplace(2), "made at the end");
+        tanks.pool.compact();
+    }));
+    tanks.pool.emplace(3);
+    game.restore(1);
+    EXPECT_EQ(ends, 1);
+    EXPECT_EQ(tanks.all(), first);
+    EXPECT_THAT(names.handles(), ElementsAre(kept));
+    EXPECT_EQ(names.at(kept), "kept");
+    EXPECT_THAT(speakers.items(), IsEmpty());
+    tanks.pool.erase(kept);
+    tanks.pool.compact();
+    EXPECT_TRUE(names.empty()) << "it is attached";
+}
+
 // ---- What fails
 
 TEST(world_calls, that_fail_to_restore_must_be_repeated) {
@@ -453,6 +492,35 @@ struct reluctant_value {
     int number = 0;
     static inline bool fails = false;
 };
+
+/// Knows where it belongs, as containers do.
+struct settled_value {
+    settled_value(int of, const void* at) : number(of), place(at) {}
+    void assign(const settled_value& other) { number = other.number; }
+    void swap_contents(settled_value& other) noexcept { std::swap(number, other.number); }
+
+    int number;
+    const void* place;
+};
+
+TEST(world_values, may_have_the_functions_of_containers) {
+    int here = 0;
+    int there = 0;
+    settled_value value(1, &here);
+    world game;
+    game.add(value);
+    for (std::uint64_t frame = 1; frame != 4; ++frame) {
+        value.number = static_cast<int>(frame);
+        game.capture(frame);
+    }
+    value.place = &there;
+    for (int i = 0; i != 2; ++i) {
+        value.number = 9;
+        game.restore(2);
+        EXPECT_EQ(value.number, 2);
+        EXPECT_EQ(value.place, &there);
+    }
+}
 
 TEST(world_values, may_be_explicit_and_hide_their_address) {
     guarded_value value(1);

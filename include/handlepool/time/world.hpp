@@ -54,9 +54,10 @@ struct world_options {
 /// What is added must exist as long as the world is used, and is captured and restored by it alone. The world
 /// can be added to as long as nothing is captured. One thread at a time; nobody else uses the pools
 /// meanwhile, see capture_ring. Hooks and participants that are called meanwhile get std::logic_error from
-/// each function that changes the world. Pools whose hooks change other pools are added before those, which
-/// are captured later: what hooks change afterwards, edits included, would be missing after a restore. What
-/// hooks change in pools that come later, and in the other participants, a restore undoes.
+/// each function that changes the world. Copies of values and their ends must not change participants. Pools
+/// whose hooks change other pools are added before those, which are captured later: what hooks change
+/// afterwards, edits included, would be missing after a restore. What hooks change in pools that come later,
+/// and in the other participants, a restore undoes.
 ///
 /// If one of the pools is reset(), the captures before that can't be restored any more, and the next capture
 /// gives them up.
