@@ -16,15 +16,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -291,6 +294,14 @@ TEST_F(change_log_test, readers_join_the_frames_that_they_have_not_seen) {
     EXPECT_EQ((*records)[0].edited.size(), 1U);
     EXPECT_EQ((*records)[1].destroyed.size(), 1U);
     EXPECT_EQ((*records)[1].frame, 3U);
+    using records_type = std::remove_cvref_t<decltype(*records)>;
+    static_assert(std::ranges::random_access_range<records_type> && std::ranges::view<records_type>);
+    static_assert(std::ranges::borrowed_range<records_type> && std::ranges::sized_range<records_type>);
+    static_assert(std::same_as<std::ranges::range_reference_t<records_type>, const record_type&>);
+    EXPECT_EQ(records->begin()->frame, 2U);
+    EXPECT_EQ(&records->front(), &*records->begin());
+    EXPECT_EQ(&records->back(), &(*records)[1]);
+    EXPECT_EQ(&records->end()[-1], &(*records)[1]);
     EXPECT_THAT(log_.upload_ranges(1), Optional(ElementsAre(position_range{0, 1}, position_range{2, 3})));
     EXPECT_THAT(log_.upload_ranges(0), Optional(ElementsAre(position_range{0, 3}))); // 3 is none any more
     EXPECT_EQ(std::ranges::size(*log_.changes_since(3)), 0U);

@@ -28,7 +28,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -277,9 +276,7 @@ public:
     /// ended yet.
     auto changes_since(std::uint64_t seen) const {
         require_ended(seen);
-        auto records = std::views::iota(seen + 1, frame_ + 1) |
-                       std::views::transform(
-                           [this](std::uint64_t frame) -> const record_type& { return kept(frame).record; });
+        const detail::projected_view records(record_projection{this, seen, frame_ - seen});
         return seen < oldest_ ? std::nullopt : std::optional(records);
     }
 
@@ -395,6 +392,19 @@ private:
         record_type record;
         written_type written;
         detail::kept_values<element_type> values; // if they are asked for
+    };
+    /// Looks at the records of some frames after `seen`.
+    struct record_projection {
+        using value_type = record_type;
+
+        std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
+        const record_type& operator()(std::size_t position) const noexcept {
+            return log->kept(seen + 1 + position).record;
+        }
+
+        const change_log* log = nullptr;
+        std::uint64_t seen = 0;
+        std::uint64_t count = 0;
     };
     using recorder_type = detail::frame_recorder<parts_type, handle_type>;
     using values_type = detail::destroyed_values<element_type, policy>;

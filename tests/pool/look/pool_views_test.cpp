@@ -95,6 +95,8 @@ TEST(handles, are_those_of_the_dense_store_in_its_order) {
     EXPECT_EQ(std::vector(at.pool.handles().begin(), at.pool.handles().end()), at.handles);
     EXPECT_EQ(at.pool.handles().size(), 5U);
     EXPECT_EQ(at.pool.handles()[3], at.handles[3]);
+    EXPECT_EQ(at.pool.handles().front(), at.handles[0]);
+    EXPECT_EQ(at.pool.handles().back(), at.handles[4]);
     at.pool.erase(at.handles[2]);
     EXPECT_EQ(at.pool.handles()[2], at.handles[2]) << "stale, and still there";
     EXPECT_EQ(std::ranges::count_if(at.pool.handles(), [&](auto each) { return at.pool.contains(each); }), 4);

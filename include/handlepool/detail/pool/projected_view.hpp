@@ -8,31 +8,31 @@
 
 namespace handlepool::detail {
 
-/// What operator-> of an iterator over values returns.
-template <class Value>
+/// What operator-> of an iterator over values returns, or over references to constants.
+template <class Reference>
 struct value_pointer {
-    const Value* operator->() const noexcept { return &value; }
-    Value value;
+    auto operator->() const noexcept { return &value; }
+    Reference value;
 };
 
-/// Goes over positions of a store; `Look{}(position)` says what stands there. That is a value, no
-/// reference into the store: so nothing that sorts or shuffles accepts it.
+/// Goes over positions of a store; `Look{}(position)` says what stands there. That is a value, or a reference
+/// to a constant, and none into the store: so nothing that sorts or shuffles accepts it.
 template <class Look>
 class position_iterator {
 public:
     using iterator_concept = std::random_access_iterator_tag;
     using iterator_category = std::input_iterator_tag;
     using value_type = typename Look::value_type;
-    using reference = value_type;
-    using pointer = value_pointer<value_type>;
+    using reference = std::invoke_result_t<const Look&, std::size_t>;
+    using pointer = value_pointer<reference>;
     using difference_type = std::ptrdiff_t;
 
     position_iterator() noexcept = default;
     position_iterator(Look look, std::size_t position) noexcept : look_(look), position_(position) {}
 
-    value_type operator*() const noexcept { return look_(position_); }
+    reference operator*() const noexcept { return look_(position_); }
     pointer operator->() const noexcept { return {look_(position_)}; }
-    value_type operator[](difference_type further) const noexcept { return *(*this + further); }
+    reference operator[](difference_type further) const noexcept { return *(*this + further); }
 
     position_iterator& operator+=(difference_type further) noexcept {
         position_ += static_cast<std::size_t>(further);
@@ -149,7 +149,9 @@ public:
     iterator end() const noexcept { return {look_, size()}; }
     std::size_t size() const noexcept { return look_.size(); }
     bool empty() const noexcept { return size() == 0; }
-    typename Look::value_type operator[](std::size_t position) const noexcept { return look_(position); }
+    typename iterator::reference operator[](std::size_t position) const noexcept { return look_(position); }
+    typename iterator::reference front() const noexcept { return look_(0); }
+    typename iterator::reference back() const noexcept { return look_(size() - 1); }
 
 private:
     Look look_;
@@ -226,7 +228,7 @@ using range_of_positions = std::conditional_t<Dense, projected_view<Look>, filte
 
 } // namespace handlepool::detail
 
-// What the iterators need is in the pool.
+// What the iterators need is in the pool, or in its log.
 template <class Look>
 inline constexpr bool std::ranges::enable_borrowed_range<handlepool::detail::projected_view<Look>> = true;
 template <class Look>
