@@ -11,6 +11,7 @@
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/allocator_capture.hpp>
+#include <handlepool/detail/time/captured_lives.hpp>
 #include <handlepool/detail/time/captured_objects.hpp>
 #include <handlepool/detail/time/captured_slots.hpp>
 #include <handlepool/detail/time/index_journal.hpp>
@@ -97,6 +98,12 @@ struct capture_ring_options {
 /// which must leave them equal; in rows each element, and objects of run-time types by their raw_type's
 /// `copy`. Destructors of what a restore replaces may use the pool; they run when it is whole.
 ///
+/// Objects that can't be copied, because they own a file or a socket, come back as themselves, with what they
+/// contain by then. Those that end are kept as long as a capture has them, and destroyed by the capture(),
+/// confirm() or drop_newest() that gives it up, by restore(), or with the ring. A row is such an object if
+/// one of its elements is. What extract() or drain() hands over can't come back. Such a pool is no stable
+/// one, and has one ring at a time.
+///
 /// In a stable pool each object stands again at the address that it had. Where an object's contents go back,
 /// or its life, a copy is moved there: what is replaced ends, also if it is the same object to its handle. In
 /// a recycling_pool that is cleared first, and so is what is undone, which is kept as always. What is kept is
@@ -107,8 +114,9 @@ struct capture_ring_options {
 /// other threads must neither create nor erase. All else may be called by any number of threads between
 /// these two.
 ///
-/// @tparam Pool type of the pool, in any placement: of objects or rows that can be copied, or of objects of
-///     run-time types, whose raw_type says how; its freelist is a capturable_freelist
+/// @tparam Pool type of the pool: in any placement of objects or rows that can be copied, or of objects of
+///     run-time types, whose raw_type says how; or with a dense store of others. Its freelist is a
+///     capturable_freelist
 template <class Pool>
 class capture_ring {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
@@ -118,9 +126,10 @@ class capture_ring {
     using tag_type = typename layout::tag_type;
     using object_type = typename Pool::handle_type::element_type;
 
-    static_assert(
-        detail::object_type<object_type>::may_copy,
-        "objects are captured by copies, which need a copy constructor, in rows one of each column");
+    static constexpr bool copies = detail::object_type<object_type>::may_copy;
+
+    static_assert(copies || !parts_type::placement::stable,
+                  "objects of a stable pool are captured by copies, which need a copy constructor");
     static_assert(
         detail::object_type<object_type>::moves_nothrow,
         "a restore moves copies to their places and can't fail half-way: objects must be nothrow move "
@@ -132,10 +141,10 @@ public:
     using handle_type = typename Pool::handle_type;
     using log_type = change_log<Pool>;
 
-    /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep, and for
-    /// a raw_type whose objects can't be copied; reservation_failed and std::bad_alloc. If handles that are
-    /// undone are to stay stale, it is subject to the same rules as on_destroy() of the pool, and throws what
-    /// that throws.
+    /// Without captures. Throws std::invalid_argument for a number of frames that no ring can keep, and for a
+    /// raw_type whose objects can't be copied; std::logic_error when another ring keeps objects that can't;
+    /// reservation_failed and std::bad_alloc. For such objects, and if handles that are undone are to stay
+    /// stale, it is subject to the same rules as on_destroy() of the pool, and throws what that throws.
     explicit capture_ring(log_type& log, capture_ring_options options = {})
         : capture_ring(log, checked(detail::pool_access::pool_of(log.pool())),
                        checked(options, log.pool().name())) {}
@@ -186,6 +195,7 @@ public:
         } else if (count_ == frames_.size()) {
             drop_oldest();
         }
+        objects_.destroy_former();
     }
 
     /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
@@ -194,16 +204,18 @@ public:
     /// of their indices and generations; only these can name other objects later. Linear in what was written
     /// since that frame, in what waits in the freelist, in threads, and in a stable pool in groups. Throws
     /// std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since the
-    /// latest capture (then none is kept any more), std::overflow_error when handles are to stay stale and a
-    /// slot has used up its generations since that frame, and compaction_conflict like capture(); nothing has
-    /// changed then but that a frame has ended. Throws std::bad_alloc and what copying throws, and the last
-    /// two also because of hooks of on_destroy() that create objects again and again, or use generations up:
-    /// then the captures after that frame are forgotten, objects that came after it may have been erased, and
-    /// the call may be repeated.
+    /// latest capture (then none is kept any more), or when an object that can't be copied lived then and is
+    /// not there to come back, std::overflow_error when handles are to stay stale and a slot has used up its
+    /// generations since that frame, and compaction_conflict like capture(); nothing has changed then but
+    /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last two also because
+    /// of hooks of on_destroy() that create objects again and again, or use generations up: then the captures
+    /// after that frame are forgotten, objects that came after it may have been erased, and the call may be
+    /// repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
         require_not_reset(cut.parts());
+        require_objects(frame);
         look_for_changes(cut);
         require_generations(cut.parts(), frame);
         const kept_frame& newest = newest_frame();
@@ -246,6 +258,7 @@ public:
         while (at(0).number != frame) {
             drop_oldest();
         }
+        objects_.destroy_former();
     }
 
     /// Forgets the newest capture; the pool stays as it is. The next capture is linear in the pool.
@@ -257,6 +270,7 @@ public:
         } else {
             forget_all();
         }
+        objects_.destroy_former();
     }
 
     /// Returns whether no restore gives the handle to another object any more: it was given out in the oldest
@@ -296,7 +310,8 @@ private:
 
     using cut_type = decltype(detail::pool_cut(std::declval<core_type&>()));
     using slots_type = detail::captured_slots<config>;
-    using objects_type = detail::captured_objects<object_type, parts_type>;
+    using objects_type = std::conditional_t<copies, detail::captured_objects<object_type, parts_type>,
+                                            detail::captured_lives<object_type, parts_type>>;
 
     /// A capture: how it differs from the one before, and what is not worth a difference.
     struct kept_frame {
@@ -325,13 +340,19 @@ private:
           objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry(), core.type()),
           frames_(options.frames + 1),
           undone_stay_stale_(options.undone_stay_stale) {
+        if constexpr (!copies) {
+            if (!core.while_closed([this](parts_type& parts) { return objects_.follow(parts); })) {
+                detail::throw_exception(std::logic_error(
+                    prefix() + "objects that can't be copied are kept by another ring already"));
+            }
+        }
         if (undone_stay_stale_) {
             core.make_floors();
         }
     }
 
     static core_type& checked(core_type& core) {
-        if (!core.type().can_copy()) {
+        if (copies && !core.type().can_copy()) {
             detail::throw_exception(std::invalid_argument(
                 "capture_ring of " + detail::quoted_pool(core.name()) +
                 ": objects are captured by copies, and their raw_type has a function that " +
@@ -381,6 +402,22 @@ private:
         }
     }
 
+    /// All that lived then, if they are no copies.
+    void require_objects(std::uint64_t frame) const {
+        if constexpr (!copies) {
+            std::size_t before = 0; // the latest
+            while (at(count_ - 1 - before).number != frame) {
+                ++before;
+            }
+            if (const auto lost = handle_type::from_value(objects_.find_lost(before))) {
+                detail::throw_exception(std::logic_error(
+                    prefix() + "frame " + std::to_string(frame) +
+                    " can't be restored: the object of handle " +
+                    detail::name_of_handle(lost.index(), lost.generation()) +
+                    " was handed over by extract() or drain(), or there was no memory to keep it"));
+            }
+        }
+    }
     /// If handles are to stay stale that a restore of this frame undoes.
     void require_generations(const parts_type& parts, std::uint64_t frame) const {
         if (!undone_stay_stale_) {

@@ -122,7 +122,7 @@ public:
         removals_.filled(removal_count_);
         reaped done;
         for_listed_runs(0, removal_count_, [&](std::size_t, auto record, std::size_t count) {
-            if (parts_.newborns.ends_objects(parts_.objects) || !hooks_.empty()) {
+            if (parts_.ends_objects() || !hooks_.empty()) {
                 prefetch_objects(record, count);
             }
             reap_run(record, count, frame, done);
@@ -160,6 +160,7 @@ public:
             } else {
                 parts_.newborns.end_object(parts_.objects, object);
             }
+            parts_.miss_object(handle);
         });
         reaped done;
         free_slot(handle, where, done);
@@ -275,7 +276,7 @@ private:
         hooks_.announce(handle);
         const location where = parts_.table.location_of(parts_.table.slot_of(handle));
         prefetch_owner(where);
-        if (parts_.newborns.ends_objects(parts_.objects) && is_place(where)) {
+        if (parts_.ends_objects() && is_place(where)) {
             parts_.objects.prefetch_object(where);
         }
     }
@@ -331,8 +332,8 @@ private:
                                           Ended ended) noexcept {
         for (std::size_t i = 0; i != count; ++i) {
             const value_type handle = record(i);
-            ended(i, handle, end_life(handle, frame, [this](location where) {
-                      parts_.newborns.end_object(parts_.objects, where);
+            ended(i, handle, end_life(handle, frame, [this, handle](location where) {
+                      parts_.end_object(handle, where);
                   }));
         }
     }

@@ -8,6 +8,7 @@
 #include <handlepool/detail/objects/object_store.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/parts/begun_order.hpp>
+#include <handlepool/detail/parts/object_keeper.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
@@ -32,6 +33,9 @@ struct pool_state {
     using tag_type = typename layout::tag_type;
     using pointer = typename object_store<T, policy>::pointer;
     using placement = placement_parts<Config>;
+
+    // Objects that can be copied are, before they end.
+    static constexpr bool keeps_objects = !object_type<T>::may_copy && !placement::stable;
 
     /// Slots start from `first_tag`, which is not alive.
     pool_state(const allocation_label& pool, const pool_geometry& sizes, tag_type first_tag,
@@ -130,6 +134,28 @@ struct pool_state {
         table.set_location(slot, objects.location_of(position));
     }
 
+    /// Ends an object, unless somebody keeps it. Only while the gate is closed.
+    void end_object(value_type handle, location where) noexcept {
+        if constexpr (keeps_objects) {
+            if (keeper != nullptr && keeper->keep(handle, where)) {
+                return;
+            }
+        }
+        newborns.end_object(objects, where);
+    }
+    /// The object was handed over to somebody.
+    void miss_object(value_type handle) noexcept {
+        if constexpr (keeps_objects) {
+            if (keeper != nullptr) {
+                keeper->miss(handle);
+            }
+        }
+    }
+    /// Returns whether something is done at the end of an object.
+    bool ends_objects() const noexcept {
+        return newborns.ends_objects(objects) || (keeps_objects && keeper != nullptr);
+    }
+
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
     /// uses the pool.
     void reset(bool used_up) noexcept {
@@ -163,6 +189,7 @@ struct pool_state {
     removal_queue<Config> removals;
     begun_order<policy> order;
     store_watch<policy> watch;
+    object_keeper<value_type>* keeper = nullptr;
     /// Objects erased by threads that found no shard.
     typename policy::template atomic<std::uint64_t> erased_without_shard{0};
 };

@@ -498,10 +498,10 @@ private:
         const tag_type tag = layout::tag_of(handle);
         parts.table.kill_alone(slot, tag);
         before(where);
-        end_object(where);
+        end_object(handle, where);
         store_type::remove(parts, where);
         release(parts, slot, tag);
-        if (parts.newborns.ends_objects(parts.objects)) {
+        if (parts.ends_objects()) {
             settle_step();
         }
         return true;
@@ -522,10 +522,10 @@ private:
     }
 
     /// Ends an object of the store, which counts as erased already.
-    void end_object(location where) noexcept {
-        if (parts_.newborns.ends_objects(parts_.objects)) {
+    void end_object(value_type handle, location where) noexcept {
+        if (parts_.ends_objects()) {
             const ending_step now(*this, 1);
-            parts_.newborns.end_object(parts_.objects, where);
+            parts_.end_object(handle, where);
         } else {
             parts_.objects.poison_objects(where);
         }
@@ -560,16 +560,19 @@ private:
         store_type::for_each(parts_, [this, is_watched](location where, slot_index slot) {
             if (is_watched) {
                 const tag_type tag = parts_.table.last_object(parts_.table.tag_relaxed(slot));
-                report_removal(parts_.table.handle_of(slot, tag), where);
+                const value_type handle = parts_.table.handle_of(slot, tag);
+                report_removal(handle, where);
+                parts_.end_object(handle, where);
+            } else {
+                parts_.newborns.end_object(parts_.objects, where);
             }
-            parts_.newborns.end_object(parts_.objects, where);
         });
     }
 
     /// No handle resolves when the first object ends.
     void clear_store() noexcept {
         const bool is_watched = (special_ & watches_removals) != 0;
-        if (is_watched || parts_.newborns.ends_objects(parts_.objects)) {
+        if (is_watched || parts_.ends_objects()) {
             bool last_generation = false;
             store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
                 last_generation |= parts_.table.kill_alone(count, slot_at);

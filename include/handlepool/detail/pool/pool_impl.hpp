@@ -489,7 +489,9 @@ private:
 
     /// The gate is closed.
     void reset_alone() {
+        auto* const keeper = std::exchange(parts_.keeper, nullptr); // nothing comes back
         destroy_all();
+        parts_.keeper = keeper;
         const std::uint32_t generation = next_generation();
         const bool used_up = generation + 1 > layout::last_generation;
         parts_.fresh_tag = layout::make_tag(id(), generation);
@@ -533,8 +535,7 @@ private:
 
     void destroy_all() noexcept {
         const auto& extractions = compactor_.extractions_of_threads();
-        if (parts_.newborns.ends_objects(parts_.objects) || compactor_.has_destroy_hooks() ||
-            !extractions.empty()) {
+        if (parts_.ends_objects() || compactor_.has_destroy_hooks() || !extractions.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
