@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -362,6 +363,49 @@ TEST_F(captures_of_stable_pools, a_thread_takes_the_place_next_in_the_group_that
     EXPECT_EQ(pool_.size(), 64U);
     pool_.compact();
     EXPECT_EQ(items().size(), 64U);
+}
+
+TEST_F(captures_of_stable_pools, a_group_is_whose_it_was_though_its_objects_are_the_same) {
+    std::vector<handle_type> handles;
+    pool_.emplace_n(8, std::back_inserter(handles), 1);
+    pool_.compact();
+    pool_.erase(handles[1]);
+    ring_.capture(1); // the first group has a hole, and is offered
+    pool_.erase(pool_.emplace(2));
+    ring_.capture(2); // the same hole, and this thread has the group
+    const std::vector<const int*> first = made(2);
+    ring_.restore(2);
+    EXPECT_EQ(made(2), first);
+}
+
+TEST(captures_of_stable_objects, keep_the_groups_that_a_thread_has_claimed_in_advance) {
+    stable_pool<int> numbers({.name = "numbers", .capacity = 100'000});
+    change_log<stable_pool<int>> log(numbers);
+    capture_ring<stable_pool<int>> ring(log);
+    std::vector<handle<int>> handles;
+    numbers.emplace_n(6'400, std::back_inserter(handles), 1);
+    numbers.compact();
+    for (std::size_t i = 0; i < handles.size(); i += 64) {
+        numbers.erase(handles[i]);
+    }
+    numbers.compact();
+    for (int frame = 1; frame != 9;
+         ++frame) { // each object takes the hole of a group, of which four are claimed
+        numbers.emplace(2);
+        numbers.emplace(2);
+        ring.capture(static_cast<std::uint64_t>(frame));
+        const auto play = [&] {
+            std::vector<const int*> places;
+            for (int i = 0; i != 7; ++i) {
+                places.push_back(numbers.find(numbers.emplace(3)));
+            }
+            return places;
+        };
+        const std::vector<const int*> first = play();
+        ring.restore(static_cast<std::uint64_t>(frame));
+        EXPECT_EQ(play(), first);
+        ring.restore(static_cast<std::uint64_t>(frame));
+    }
 }
 
 TEST_F(captures_of_stable_pools, exclusive_access_goes_on_as_it_did) {
