@@ -263,9 +263,13 @@ TEST(destroyed_values, end_with_their_frame_or_with_the_log) {
         objects->compact();
         objects->erase(other);
         objects->compact();
-        objects.reset(); // they stay when the pool has gone
-        EXPECT_EQ(living, 1);
-        EXPECT_EQ((*log.destroyed_entries(log.frame()))[0].object.living, &living);
+        objects->emplace(living);
+        objects->compact();
+        objects.reset();
+        EXPECT_EQ(living, 2); // the value of that frame, and a copy of what lived to the end
+        EXPECT_EQ(log.frame(), 7U);
+        EXPECT_EQ((*log.destroyed_entries(6))[0].object.living, &living);
+        EXPECT_EQ(log.destroyed_entries(7)->size(), 0U);
     }
     EXPECT_EQ(living, 0);
 }

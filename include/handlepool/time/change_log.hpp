@@ -115,6 +115,7 @@ struct position_range {
 /// | an object that is in no record, because it was born in the same frame | none |
 /// | a restore by a capture_ring that undoes its birth | the same as by erase |
 /// | a restore that only writes to it: it does not end | none |
+/// | the end of the pool, which is no frame | none; the copies that it makes end with the log |
 ///
 /// The memory of the values is used again. They end in the compacting thread when the log has not kept their
 /// frame any more, or with the log; so destructors run for an object and for each copy of it.
