@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// Two pools, all that can be attached to them, and a program's own state: random operations of every kind,
-// captures, and restores to random frames. All is what a text of it showed that was made the slow way, each
-// handle ever made is in the state that it was in, and the same calls lead to the same texts again.
+// Four pools of three kinds, all that can be attached to them, and a program's own state: random operations
+// of every kind, captures, and restores to random frames. All is what a text of it showed that was made the
+// slow way, each handle ever made is in the state that it was in, and the same calls lead to the same texts
+// again.
 
+#include <handlepool/columns.hpp>
 #include <handlepool/handle_index.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
@@ -11,6 +13,7 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/property_store.hpp>
 #include <handlepool/sort.hpp>
+#include <handlepool/stable_pool.hpp>
 #include <handlepool/time/world.hpp>
 
 #include <gtest/gtest.h>
@@ -43,6 +46,10 @@ struct played_ship {
 struct played_shot {
     handle<played_ship> from;
     std::uint64_t hits = 0;
+};
+using trail_row = columns<std::uint64_t, std::string>;
+struct played_beacon {
+    std::string text;
 };
 using ship_handle = handle<played_ship>;
 using shot_handle = handle<played_shot>;
@@ -97,6 +104,8 @@ public:
         tree_.attach(ships_);
         details_.attach(ships_);
         from_.attach(shots_);
+        marked_trails_.attach(trails_);
+        lit_.attach(beacons_, [](const played_beacon& beacon) { return beacon.text.size() % 5; });
         volleys_.attach(shots_, [](const played_shot& shot) { return shot.from; });
         world_.add(random_);
         world_.add(burning_);
@@ -105,6 +114,10 @@ public:
         world_.add(by_key_);
         world_.add(by_value_);
         world_.add(past_of_shots_);
+        world_.add(past_of_trails_);
+        world_.add(past_of_beacons_);
+        world_.add(marked_trails_);
+        world_.add(lit_);
         world_.add(tree_);
         world_.add(details_);
         world_.add(from_);
@@ -168,6 +181,21 @@ public:
                 add("of volley", other);
             }
         }
+        for (const auto& [handle, row] : trails_.entries()) {
+            const auto& [number, text] = row;
+            add("trail", handle, number, text);
+        }
+        for (const auto each : marked_trails_) {
+            add("marked", each);
+        }
+        for (const auto& [handle, beacon] : beacons_.living()) {
+            add("beacon", handle, beacon.text);
+        }
+        for (std::size_t key = 0; key != 5; ++key) {
+            for (const auto each : lit_.find_all(key)) {
+                add("lit", key, each);
+            }
+        }
         for (const std::string& each : log_book_) {
             add("log", each);
         }
@@ -182,14 +210,15 @@ public:
 
     bool are_attached() const {
         return burning_.attached() && names_.attached() && by_key_.attached() && by_value_.attached() &&
-               tree_.attached() && details_.attached() && from_.attached() && volleys_.attached();
+               tree_.attached() && details_.attached() && from_.attached() && volleys_.attached() &&
+               marked_trails_.attached() && lit_.attached();
     }
 
     // ---- What happens
 
     void play() {
         for (std::uint64_t steps = below(40); steps != 0; --steps) {
-            step(below(30));
+            step(below(32));
         }
     }
 
@@ -376,12 +405,42 @@ private:
         case 28:
             rare_step(below(12));
             break;
+        case 29:
+        case 30:
+            step_of_other_kinds();
+            break;
         default:
             log_book_.push_back(text_of(below(1000)));
             number_.number += below(1000);
             if (log_book_.size() > 8) {
                 log_book_.erase(log_book_.begin(), log_book_.begin() + 4);
                 recent_.clear();
+            }
+        }
+    }
+    void step_of_other_kinds() {
+        if (const auto made = trails_.try_emplace(below(100), text_of(below(100))); made && below(2) == 0) {
+            marked_trails_.insert(made);
+        }
+        beacons_.try_emplace(text_of(below(100)));
+        if (!trails_.empty() && !marked_trails_.empty() && below(2) == 0) {
+            const auto marked = marked_trails_.handles()[below(marked_trails_.size())];
+            if (std::string* const text = log_of_trails_.edit<1>(marked)) {
+                *text += 'y';
+            }
+            if (below(2) == 0) {
+                trails_.erase(marked);
+            }
+        }
+        if (!lit_.empty()) {
+            const auto lit = lit_.handles()[below(lit_.size())];
+            if (played_beacon* const beacon = log_of_beacons_.edit(lit)) {
+                beacon->text += 'z';
+            }
+            if (below(2) == 0) {
+                beacons_.erase(lit);
+            } else {
+                lit_.rekey(lit, below(5));
             }
         }
     }
@@ -434,6 +493,14 @@ private:
     change_log<pool<played_shot>> log_of_shots_{shots_, {.frames = 64}};
     capture_ring<pool<played_ship>> past_of_ships_{log_of_ships_, {.frames = kept + 1}};
     capture_ring<pool<played_shot>> past_of_shots_{log_of_shots_, {.frames = kept + 3}};
+    pool<trail_row> trails_{{.name = "trails", .capacity = 40}};
+    stable_pool<played_beacon> beacons_{{.name = "beacons", .capacity = 40}};
+    change_log<pool<trail_row>> log_of_trails_{trails_, {.frames = 64}};
+    change_log<stable_pool<played_beacon>> log_of_beacons_{beacons_, {.frames = 64}};
+    capture_ring<pool<trail_row>> past_of_trails_{log_of_trails_, {.frames = kept + 1}};
+    capture_ring<stable_pool<played_beacon>> past_of_beacons_{log_of_beacons_, {.frames = kept + 1}};
+    handle_set<trail_row> marked_trails_;
+    handle_index<played_beacon, std::size_t> lit_{duplicate_keys::allow};
     handle_set<played_ship> burning_;
     handle_map<played_ship, std::string> names_;
     handle_index<played_ship, std::string> by_key_{duplicate_keys::allow};
