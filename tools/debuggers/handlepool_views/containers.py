@@ -2,7 +2,7 @@
 """Containers that are keyed by handles: sets, maps, indices, hierarchies."""
 
 from .handles import Layout, short_name
-from .memory import Vector
+from .memory import Place, Vector
 
 
 class _Members:
@@ -70,7 +70,7 @@ class IndexView(_Members):
 
     def _children(self):
         for name, pointer in self._named():
-            key = pointer.deref()["key"]
+            key = Place(pointer.memory, pointer.type.argument(0), pointer.pointer())["key"]
             yield name, key.type, key.address
 
 
