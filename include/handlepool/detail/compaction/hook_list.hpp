@@ -96,7 +96,7 @@ public:
     /// Lets hooks that can do so prepare for a call that comes soon, and may not come.
     void announce(First first) const noexcept {
         for (node* each = first_; each != nullptr; each = each->next) {
-            if (each->own.is_on()) {
+            if (each->prepares && each->own.is_on()) {
                 each->announce(first);
             }
         }
@@ -117,8 +117,8 @@ private:
     using switch_type = hook_switch_of<Policy>;
 
     struct node {
-        node(switch_type& shared, hook_order when, node* behind) noexcept
-            : own(shared), order(when), next(behind) {
+        node(switch_type& shared, hook_order when, bool can_prepare, node* behind) noexcept
+            : own(shared), order(when), prepares(can_prepare), next(behind) {
             own.hold();
         }
         virtual ~node() {
@@ -132,16 +132,19 @@ private:
 
         switch_type& own;
         const hook_order order;
+        const bool prepares; // whether announce() does something
         node* next;
     };
 
     template <class Hook>
     struct node_of final : node {
+        static constexpr bool can_prepare = requires(Hook& each, First first) { each.announce(first); };
+
         node_of(switch_type& shared, Hook&& moved, hook_order when, node* behind)
-            : node(shared, when, behind), hook(std::move(moved)) {}
+            : node(shared, when, can_prepare, behind), hook(std::move(moved)) {}
         void call(First first, Second second) override { hook(first, second); }
         void announce([[maybe_unused]] First first) noexcept override {
-            if constexpr (requires { hook.announce(first); }) {
+            if constexpr (can_prepare) {
                 hook.announce(first);
             }
         }
