@@ -6,13 +6,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/declare.cmake)
 find_package(Threads REQUIRED)
 
 # What the parts need, and all that HANDLEPOOL_COMPONENTS may name.
+set(handlepool_time_needs)
 set(handlepool_service_needs fmt nlohmann_json)
 set(handlepool_properties_needs fmt nlohmann_json Boost)
 set(handlepool_tbb_needs ${handlepool_service_needs} TBB)
 set(handlepool_fmt_needs fmt)
 set(handlepool_boost_needs Boost)
 set(handlepool_c_needs ${handlepool_service_needs} exceptions)
-set(handlepool_all_components service tbb fmt boost properties c)
+set(handlepool_all_components time service tbb fmt boost properties c)
 # Each example builds on its own; this is what all of them need.
 set(handlepool_examples_needs ${handlepool_tbb_needs} exceptions Boost Lua Vulkan Python CLI11)
 

@@ -21,6 +21,7 @@ class HandlepoolConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "checked": ["auto", True, False],  # contracts; auto: in Debug builds
+        "with_time": [True, False],
         "with_service": [True, False],
         "with_properties": [True, False],
         "with_tbb": [True, False],
@@ -32,6 +33,7 @@ class HandlepoolConan(ConanFile):
         "shared": False,
         "fPIC": True,
         "checked": "auto",
+        "with_time": True,
         "with_service": True,
         "with_properties": False,
         "with_tbb": False,
@@ -48,7 +50,7 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        names = ("service", "tbb", "fmt", "boost", "properties", "c")
+        names = ("time", "service", "tbb", "fmt", "boost", "properties", "c")
         wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
         return ["service", *wanted] if {"tbb", "c"} & set(wanted) and "service" not in wanted else wanted
 
@@ -121,6 +123,7 @@ class HandlepoolConan(ConanFile):
         if self.settings.os in ("Linux", "FreeBSD"):
             pools.system_libs = ["pthread"]
         requires = {
+            "time": ["handlepool"],
             "service": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json"],
             "properties": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json", "boost::headers"],
             "tbb": ["service", "onetbb::onetbb"],
@@ -132,4 +135,4 @@ class HandlepoolConan(ConanFile):
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("service", "properties", "c") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "service", "properties", "c") else []

@@ -86,7 +86,19 @@ TEST(record_encoding, is_what_its_description_says) {
     EXPECT_THAT(encoded(record), ElementsAreArray(expected));
     bytes_of behind = {std::byte{1}};
     encode_record(record, behind); // appends
-    EXPECT_EQ(behind.size(), 1 + expected.size());
+    expected.insert(expected.begin(), std::byte{1});
+    EXPECT_THAT(behind, ElementsAreArray(expected));
+}
+
+TEST(record_encoding, appending_does_not_copy_all_again_and_again) {
+    bytes_of bytes;
+    int copies = 0;
+    for (int i = 0; i != 1000; ++i) {
+        const std::size_t before = bytes.capacity();
+        encode_record(full_record(), bytes);
+        copies += bytes.capacity() == before ? 0 : 1;
+    }
+    EXPECT_LT(copies, 30);
 }
 
 TEST(record_encoding, gives_the_record_back) {

@@ -14,6 +14,7 @@
 #include <handlepool/detail/time/captured_lives.hpp>
 #include <handlepool/detail/time/captured_objects.hpp>
 #include <handlepool/detail/time/captured_slots.hpp>
+#include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/detail/time/index_journal.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
@@ -25,7 +26,6 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -173,9 +173,7 @@ public:
             fresh_tag_ = parts.fresh_tag;
         }
         if (count_ != 0 && frame <= newest_frame().number) {
-            detail::throw_exception(std::invalid_argument(
-                prefix() + "frame " + std::to_string(frame) + " can't be captured after frame " +
-                std::to_string(newest_frame().number) + "; numbers ascend"));
+            detail::throw_not_ascending(owner_of(name_), frame, newest_frame().number);
         }
         look_for_changes(cut);
         kept_frame& next = at(count_);
@@ -360,11 +358,12 @@ private:
         }
         return core;
     }
+    static std::string owner_of(std::string_view pool) {
+        return "capture_ring of " + detail::quoted_pool(pool);
+    }
     static const capture_ring_options& checked(const capture_ring_options& options, std::string_view name) {
         if (options.frames == 0 || options.frames > most_frames) {
-            detail::throw_exception(std::invalid_argument("capture_ring of " + detail::quoted_pool(name) +
-                                                          ": frames is " + std::to_string(options.frames) +
-                                                          ", and must be 1 to 65536"));
+            detail::throw_not_so_many(owner_of(name), options.frames, most_frames);
         }
         return options;
     }
@@ -373,7 +372,7 @@ private:
     const kept_frame& at(std::size_t i) const noexcept { return frames_[(first_ + i) % frames_.size()]; }
     const kept_frame& newest_frame() const noexcept { return at(count_ - 1); }
 
-    std::string prefix() const { return "capture_ring of " + detail::quoted_pool(name_) + ": "; }
+    std::string prefix() const { return owner_of(name_) + ": "; }
     bool is_kept(std::uint64_t frame) const noexcept {
         for (std::size_t i = 0; i != count_; ++i) {
             if (at(i).number == frame) {
@@ -384,11 +383,7 @@ private:
     }
     void require_kept(std::uint64_t frame) const {
         if (!is_kept(frame)) {
-            detail::throw_exception(std::out_of_range(
-                prefix() + "frame " + std::to_string(frame) + " is not kept; " +
-                (count_ == 0 ? "none is"
-                             : "the oldest is " + std::to_string(at(0).number) + ", the newest " +
-                                   std::to_string(newest_frame().number))));
+            detail::throw_not_kept(owner_of(name_), frame, oldest(), newest());
         }
     }
     /// Forgets the captures of a pool that was reset.
@@ -396,9 +391,7 @@ private:
         if (parts.fresh_tag != fresh_tag_) {
             const std::uint64_t newest = newest_frame().number;
             forget_all();
-            detail::throw_exception(std::logic_error(prefix() + "the pool was reset after frame " +
-                                                     std::to_string(newest) +
-                                                     ", so no frame can be restored"));
+            detail::throw_was_reset(owner_of(name_), newest);
         }
     }
 
@@ -538,8 +531,7 @@ private:
     void end_undone_objects(cut_type& cut, const kept_frame& newest, std::optional<std::uint64_t> seen) {
         for (int i = 0; erase_undone_objects(cut) != 0; ++i) {
             if (i == most_rounds) {
-                detail::throw_exception(compaction_conflict(
-                    prefix() + "hooks of on_destroy() create objects again and again during restore()"));
+                detail::throw_never_undone(owner_of(name_));
             }
             cut.compact();
             look_for_changes_since(cut.parts(), &newest, seen);

@@ -16,6 +16,7 @@
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/destroyed_values.hpp>
 #include <handlepool/detail/time/frame_recorder.hpp>
+#include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/detail/time/mark_check.hpp>
 #include <handlepool/detail/time/value_list.hpp>
 #include <handlepool/memory_use.hpp>
@@ -28,7 +29,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -414,8 +414,7 @@ private:
     change_log(Pool& pool, const change_log_options& options, bool keeps_destroyed)
         : pool_(pool), name_(pool.name()) {
         if (options.frames == 0 || options.frames > most_frames) {
-            detail::throw_exception(std::invalid_argument(
-                prefix() + "frames is " + std::to_string(options.frames) + ", and must be 1 to 65536"));
+            detail::throw_not_so_many(owner(), options.frames, most_frames);
         }
         if (options.mark_columns && columns_type::count == 0) {
             detail::throw_exception(std::invalid_argument(prefix() + "mark_columns is for pools of columns"));
@@ -436,16 +435,15 @@ private:
             [&](const parts_type& parts) { begin(parts, options, keeps_destroyed); });
     }
 
-    std::string prefix() const { return "change_log of " + detail::quoted_pool(name_) + ": "; }
+    std::string prefix() const { return owner() + ": "; }
 
     kept_frame& kept(std::uint64_t frame) noexcept { return *ring_[frame % ring_.size()]; }
     const kept_frame& kept(std::uint64_t frame) const noexcept { return *ring_[frame % ring_.size()]; }
 
+    std::string owner() const { return "change_log of " + detail::quoted_pool(name_); }
     void require_ended(std::uint64_t seen) const {
         if (seen > frame_) {
-            detail::throw_exception(std::out_of_range(prefix() + "frame " + std::to_string(seen) +
-                                                      " has not ended; the last one that has is " +
-                                                      std::to_string(frame_)));
+            detail::throw_not_ended(owner(), seen, frame_);
         }
     }
 

@@ -45,21 +45,20 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Appends the record to `out`. Linear. Throws std::bad_alloc; then `out` is as it was.
+/// Appends the record to `out`. Amortized linear in the record. Throws std::bad_alloc; then `out` is as it
+/// was.
 template <class Handle>
 void encode_record(const frame_record<Handle>& record, std::vector<std::byte>& out) {
-    detail::record_writer writer(out, detail::bytes_of_record(record));
-    detail::write_record(writer, record);
+    detail::write_record(out, record);
 }
 
 /// Reads a record, which is all of `bytes`: returns true, or false and in `error` what is wrong. Then
 /// `record` is as it was. Linear. Throws std::bad_alloc.
 template <class Handle>
 bool try_decode_record(std::span<const std::byte> bytes, frame_record<Handle>& record, std::string& error) {
-    detail::record_reader reader(bytes);
+    detail::record_reader reader(bytes, error);
     frame_record<Handle> read;
     if (!detail::read_record(reader, read)) {
-        error = reader.problem();
         return false;
     }
     record = std::move(read);

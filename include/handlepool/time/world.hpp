@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/time/value_participant.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/world_participant.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -61,15 +57,11 @@ struct world_options {
 ///
 /// If one of the pools is reset(), the captures before that can't be restored any more, and the next capture
 /// gives them up.
-class world {
+class HANDLEPOOL_EXPORT world {
 public:
     /// Without participants. Throws std::invalid_argument for a number of frames that can't be kept.
-    explicit world(world_options options = {}) : capacity_(options.frames) {
-        if (capacity_ == 0 || capacity_ > most_frames) {
-            detail::throw_exception(std::invalid_argument("world: frames is " + std::to_string(capacity_) +
-                                                          ", and must be 1 to 65535"));
-        }
-    }
+    explicit world(world_options options = {});
+    ~world();
 
     world(const world&) = delete;
     world& operator=(const world&) = delete;
@@ -82,12 +74,7 @@ public:
     /// when something is captured already, and std::bad_alloc; then nothing has changed.
     template <class Pool>
     void add(capture_ring<Pool>& ring) {
-        if (ring.capacity() <= capacity_ || ring.size() != 0) {
-            detail::throw_exception(std::invalid_argument(
-                "world: a ring has " + std::to_string(ring.size()) + " captures and keeps " +
-                std::to_string(ring.capacity()) + "; it must have none, and keep more than the world's " +
-                std::to_string(capacity_)));
-        }
+        require_enough(ring.size(), ring.capacity());
         require_addable(&ring);
         auto participant = std::make_unique<ring_participant<Pool>>(ring);
         pools_.reserve(pools_.size() + 1);
@@ -96,10 +83,7 @@ public:
         pools_.push_back(pool);
     }
     /// Adds a participant of the program's own.
-    void add(world_participant& participant) {
-        require_addable(&participant);
-        insert(participant, &participant, all_.size());
-    }
+    void add(world_participant& participant);
     /// Adds a container of handles, a property_store, or another value that can be copied.
     template <class Value>
         requires(!std::derived_from<Value, world_participant> && std::is_copy_constructible_v<Value> &&
@@ -116,37 +100,7 @@ public:
     /// Throws std::invalid_argument when the number is not larger; std::logic_error when a restore has failed
     /// and not been repeated, and when objects of a pool were created or erased after its turn; and what the
     /// participants throw: then there is no such capture, and the others are as they were.
-    void capture(std::uint64_t frame) {
-        const call running(*this, "capture()");
-        if (restore_has_failed_) {
-            detail::throw_exception(std::logic_error("world: the restore of frame " +
-                                                     std::to_string(numbers_.back()) +
-                                                     " has failed, and must be repeated before a capture"));
-        }
-        if (!numbers_.empty() && frame <= numbers_.back()) {
-            detail::throw_exception(std::invalid_argument(
-                "world: frame " + std::to_string(frame) + " can't be captured after frame " +
-                std::to_string(numbers_.back()) + "; numbers ascend"));
-        }
-        numbers_.reserve(capacity_ + 1);
-        captured_participants done(*this);
-        for (world_participant* const each : all_) {
-            each->capture(frame);
-            ++done.count;
-        }
-        for (const pool_participant* const each : pools_) {
-            each->require_as_captured();
-        }
-        done.all = true;
-        numbers_.push_back(frame);
-        std::size_t oldest = numbers_.size() > capacity_ ? 1 : 0;
-        while (oldest + 1 != numbers_.size() && !in_all_pools(numbers_[oldest])) {
-            ++oldest;
-        }
-        if (oldest != 0) {
-            give_up_before(oldest);
-        }
-    }
+    void capture(std::uint64_t frame);
 
     /// Takes all participants back to a frame, and forgets the captures after it. Throws std::out_of_range
     /// when it is not kept, std::logic_error when a pool was reset since then, and what
@@ -154,44 +108,11 @@ public:
     /// capture_ring::restore() and the participants throw later: then some may have been restored, the
     /// captures after that frame are forgotten, and the call must be repeated, for this frame or an earlier
     /// one, before the next capture.
-    void restore(std::uint64_t frame) {
-        const call running(*this, "restore()");
-        const std::size_t place = place_of(frame);
-        for (pool_participant* const each : pools_) {
-            if (!each->contains(frame)) {
-                each->restore(frame); // throws, and says why
-            }
-        }
-        if (!restore_has_failed_) {
-            for (pool_participant* const each : pools_) {
-                each->forget_undone();
-            }
-        }
-        std::size_t done = 0;
-        const std::exception_ptr error = detail::capture_exception([&] {
-            for (world_participant* const each : all_) {
-                each->restore(frame);
-                ++done;
-            }
-        });
-        // The first pool keeps the later captures if it has refused to begin.
-        const bool is_refused = error != nullptr && done == 0 && !pools_.empty() &&
-                                place + 1 != numbers_.size() && pools_.front()->contains(numbers_.back());
-        if (!is_refused) {
-            numbers_.resize(place + 1);
-            restore_has_failed_ = error != nullptr;
-        }
-        if (error != nullptr) {
-            std::rethrow_exception(error);
-        }
-    }
+    void restore(std::uint64_t frame);
 
     /// Forgets the captures before this frame, which can't be undone any more; see capture_ring::confirm().
     /// Throws std::out_of_range when it is not kept.
-    void confirm(std::uint64_t frame) {
-        const call running(*this, "confirm()");
-        give_up_before(place_of(frame));
-    }
+    void confirm(std::uint64_t frame);
 
     /// The handles of a pool that the last restore() has undone, as capture_ring::restore() returns them:
     /// those who keep such handles outside of the world drop them. Valid until the next one; if it was
@@ -204,16 +125,13 @@ public:
                 return static_cast<const ring_participant<Pool>&>(*pools_[i]).undone();
             }
         }
-        detail::throw_exception(std::invalid_argument("world: the ring whose undone handles are asked for "
-                                                      "is no participant"));
+        throw_no_participant();
     }
 
     // ---- What is kept
 
     /// Returns whether a frame can be restored. Linear in the captures.
-    bool contains(std::uint64_t frame) const noexcept {
-        return std::find(numbers_.begin(), numbers_.end(), frame) != numbers_.end() && in_all_pools(frame);
-    }
+    bool contains(std::uint64_t frame) const noexcept;
     /// The numbers of the captures that are kept, ascending.
     const std::vector<std::uint64_t>& frames() const noexcept { return numbers_; }
     /// Captures that are kept, and how many there can be.
@@ -230,13 +148,7 @@ public:
     /// Bytes of memory that the captures of all participants have reserved and use: of pools without what
     /// their objects own, of values with what their function `memory()` says, if they have one. Linear in
     /// participants and captures.
-    memory_use memory() const noexcept {
-        memory_use sum;
-        for (const world_participant* const each : all_) {
-            sum = sum + each->memory();
-        }
-        return sum;
-    }
+    memory_use memory() const noexcept;
 
 private:
     /// A pool of any type.
@@ -271,10 +183,7 @@ private:
         bool contains(std::uint64_t frame) const noexcept override { return ring_.contains(frame); }
         void require_as_captured() const override {
             if (!capture_ring<Pool>::cut_type::is_idle(ring_.core_)) {
-                detail::throw_exception(std::logic_error(
-                    "world: objects of " + detail::quoted_pool(ring_.name_) +
-                    " were created or erased after it was captured, such as by hooks of a pool that must be "
-                    "added before it"));
+                throw_changed(ring_.name_);
             }
         }
         void forget_undone() noexcept override {
@@ -299,88 +208,19 @@ private:
         std::vector<handle_type> latest_; // which are not among them yet
     };
 
-    /// Participants that have captured a frame, which forget it unless all have.
-    struct captured_participants {
-        explicit captured_participants(world& whole) noexcept : whole_(whole) {}
-        ~captured_participants() {
-            for (std::size_t i = 0; !all && i != count; ++i) {
-                whole_.all_[i]->drop_newest();
-            }
-        }
-        captured_participants(const captured_participants&) = delete;
-        captured_participants& operator=(const captured_participants&) = delete;
+    class joint_capture;
+    class call;
 
-        std::size_t count = 0;
-        bool all = false;
-
-    private:
-        world& whole_;
-    };
-
-    /// A call that changes the world, while which there is no other.
-    struct call {
-        call(world& whole, const char* name) : whole_(whole) {
-            whole_.require_idle(name);
-            whole_.running_ = name;
-        }
-        ~call() { whole_.running_ = nullptr; }
-        call(const call&) = delete;
-        call& operator=(const call&) = delete;
-
-    private:
-        world& whole_;
-    };
-
-    void require_idle(const char* name) const {
-        if (running_ != nullptr) {
-            detail::throw_exception(std::logic_error(std::string("world: ") + name + " is called during " +
-                                                     running_ + ", by a hook or a participant"));
-        }
-    }
-    void require_addable(const void* what) const {
-        require_idle("add()");
-        if (!numbers_.empty()) {
-            detail::throw_exception(std::logic_error("world: nothing can be added after a capture"));
-        }
-        if (std::find(added_.begin(), added_.end(), what) != added_.end()) {
-            detail::throw_exception(std::invalid_argument("world: a participant is added twice"));
-        }
-    }
-    void own(std::unique_ptr<world_participant> participant, const void* what, std::size_t place) {
-        own_.reserve(own_.size() + 1);
-        insert(*participant, what, place);
-        own_.push_back(std::move(participant));
-    }
-    void insert(world_participant& participant, const void* what, std::size_t place) {
-        all_.reserve(all_.size() + 1);
-        added_.reserve(added_.size() + 1);
-        all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(place), &participant);
-        added_.insert(added_.begin() + static_cast<std::ptrdiff_t>(place), what);
-    }
-
-    std::size_t place_of(std::uint64_t frame) const {
-        const auto found = std::find(numbers_.begin(), numbers_.end(), frame);
-        if (found == numbers_.end()) {
-            detail::throw_exception(std::out_of_range(
-                "world: frame " + std::to_string(frame) + " is not kept; " +
-                (numbers_.empty() ? "none is"
-                                  : "the oldest is " + std::to_string(numbers_.front()) + ", the newest " +
-                                        std::to_string(numbers_.back()))));
-        }
-        return static_cast<std::size_t>(found - numbers_.begin());
-    }
-    bool in_all_pools(std::uint64_t frame) const noexcept {
-        return std::all_of(pools_.begin(), pools_.end(),
-                           [frame](const pool_participant* each) { return each->contains(frame); });
-    }
-    void give_up_before(std::size_t place) noexcept {
-        for (world_participant* const each : all_) {
-            each->confirm(numbers_[place]);
-        }
-        numbers_.erase(numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(place));
-    }
-
-    static constexpr std::size_t most_frames = 65'535;
+    [[noreturn]] static void throw_changed(std::string_view pool);
+    [[noreturn]] static void throw_no_participant();
+    void require_enough(std::size_t captures_of_ring, std::size_t kept_by_ring) const;
+    void require_idle(const char* name) const;
+    void require_addable(const void* what) const;
+    void own(std::unique_ptr<world_participant> participant, const void* what, std::size_t place);
+    void insert(world_participant& participant, const void* what, std::size_t place);
+    std::size_t place_of(std::uint64_t frame) const;
+    bool in_all_pools(std::uint64_t frame) const noexcept;
+    void give_up_before(std::size_t place) noexcept;
 
     std::size_t capacity_;
     std::vector<std::uint64_t> numbers_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstdint>
@@ -9,9 +10,9 @@ namespace handlepool {
 
 /// What a world captures and restores together with others. Calls come from one thread at a time, and only
 /// from the world that it was added to; it calls nothing of that world meanwhile.
-class world_participant {
+class HANDLEPOOL_EXPORT world_participant {
 public:
-    virtual ~world_participant() = default;
+    virtual ~world_participant();
 
     /// Keeps what it is now, under a number that is larger than those before. Throws what it likes; then it
     /// has no such capture.

@@ -8,6 +8,10 @@
 #include <handlepool/service.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
+#include <handlepool/time/capture_ring.hpp>
+#include <handlepool/time/change_log.hpp>
+#include <handlepool/time/record_encoding.hpp>
+#include <handlepool/time/world.hpp>
 #include <handlepool/timeline.hpp>
 
 #include <cstddef>
@@ -148,6 +152,36 @@ void use_columns() {
     require(pool.erase(pool.revoke(hurt)) && !pool.find(hurt) && !pool.try_pin(hurt), "a stale row");
 }
 
+void use_time() {
+    handlepool::pool<ship> ships({.name = "ships", .capacity = 10});
+    handlepool::change_log log(ships);
+    handlepool::capture_ring past(log, {.frames = 3});
+    int score = 0;
+    handlepool::world game({.frames = 2});
+    game.add(past);
+    game.add(score);
+    const auto handle = ships.emplace(7);
+    game.capture(1);
+    log.edit(handle)->owner = 8;
+    score = 1;
+    game.capture(2);
+
+    const auto records = log.changes_since(1);
+    require(records && records->size() == 1 && records->front().edited.front().handle == handle,
+            "changes_since");
+    require(log.upload_ranges(1)->front() == handlepool::position_range{0, 1}, "upload_ranges");
+    std::vector<std::byte> bytes;
+    encode_record(records->front(), bytes);
+    handlepool::frame_record<handlepool::handle<ship>> read;
+    std::string error;
+    require(handlepool::try_decode_record(bytes, read, error) && read == records->front(),
+            "try_decode_record");
+    bytes.pop_back();
+    require(!handlepool::try_decode_record(bytes, read, error) && !error.empty(), "bytes that are no record");
+    game.restore(1);
+    require(ships.at(handle).owner == 7 && score == 0 && past.is_confirmed(handle), "restore");
+}
+
 void use_properties() {
     using namespace handlepool::property_literals;
     constexpr auto health = "stats"_key / "health";
@@ -255,6 +289,7 @@ int main() {
     fill_pool();
     use_raw_pool();
     use_columns();
+    use_time();
     use_service();
     use_properties();
     meet_errors();

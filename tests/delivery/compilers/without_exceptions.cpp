@@ -6,6 +6,9 @@
 #include <handlepool/property_json.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/time/change_log.hpp>
+#include <handlepool/time/record_encoding.hpp>
+#include <handlepool/time/world.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +101,20 @@ void end_by_pools() {
                 "pool 'raw': size of the type is 0, and must be from 1 to 9223372036854775807");
 }
 
+void end_by_time() {
+    handlepool::pool<int> ints({.name = "ints", .capacity = 1});
+    const handlepool::change_log log(ints);
+    require_end([&] { log.changes_since(1); },
+                "change_log of pool 'ints': frame 1 has not ended; the last one that has is 0");
+    require_end([] { handlepool::world().restore(3); }, "world: frame 3 is not kept; none is");
+    require_end(
+        [] {
+            handlepool::frame_record<handlepool::handle<int>> record;
+            handlepool::decode_record({}, record);
+        },
+        "record, byte 0: \"hp frame\" is expected");
+}
+
 void end_by_services() {
     handlepool::service world;
     world.add<handlepool::pool<int>>("ints", {.capacity = 1});
@@ -134,6 +151,7 @@ void end_by_properties() {
 
 int main() {
     end_by_pools();
+    end_by_time();
     end_by_services();
     end_by_properties();
 }

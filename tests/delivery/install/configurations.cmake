@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
-# The pools alone, from a build of several configurations, and from one with contracts checked in a release.
-set(pools -D HANDLEPOOL_COMPONENTS= -D HANDLEPOOL_BUILD_EXAMPLES=OFF)
-run(${CMAKE_COMMAND} -S ${source} -B ${work}/multi -G "Ninja Multi-Config" ${settings} ${pools})
+# The pools and the component that needs nothing else, from a build of several configurations; the pools alone, from one with
+# contracts checked in a release.
+set(without_examples -D HANDLEPOOL_BUILD_EXAMPLES=OFF)
+run(${CMAKE_COMMAND} -S ${source} -B ${work}/multi -G "Ninja Multi-Config" ${settings} ${without_examples} -D HANDLEPOOL_COMPONENTS=time)
 foreach(type IN ITEMS Debug Release)
     run(${CMAKE_COMMAND} --build ${work}/multi --config ${type})
     run(${CMAKE_COMMAND} --install ${work}/multi --config ${type} --prefix ${work}/both)
 endforeach()
 run(${CMAKE_COMMAND} --install ${work}/multi --config Release --prefix ${work}/release)
-run(${CMAKE_COMMAND} -S ${source} -B ${work}/single -G ${generator} ${settings} ${pools}
-    -D CMAKE_BUILD_TYPE=Release -D HANDLEPOOL_CHECKED=ON)
+run(${CMAKE_COMMAND} -S ${source} -B ${work}/single -G ${generator} ${settings} ${without_examples}
+    -D HANDLEPOOL_COMPONENTS= -D CMAKE_BUILD_TYPE=Release -D HANDLEPOOL_CHECKED=ON)
 run(${CMAKE_COMMAND} --build ${work}/single)
 run(${CMAKE_COMMAND} --install ${work}/single --config Release --prefix ${work}/checked)
 
@@ -34,3 +35,17 @@ expect_use(release Debug 0 libhandlepool)
 expect_use(release Release 0 libhandlepool)
 expect_use(checked Debug 1 libhandlepool-checked)
 expect_use(checked Release 1 libhandlepool-checked)
+
+# The component's library is that of the pools' configuration.
+run(${CMAKE_COMMAND} -S ${tests}/time -B ${work}/use-time -G "Ninja Multi-Config" ${settings} -D CMAKE_PREFIX_PATH=${work}/both)
+foreach(use IN ITEMS "Debug libhandlepool_time-checked" "Release libhandlepool_time" "RelWithDebInfo libhandlepool_time")
+    string(REGEX MATCH "^([^ ]+) (.*)$" use ${use})
+    set(type ${CMAKE_MATCH_1})
+    set(library ${CMAKE_MATCH_2})
+    file(READ ${work}/use-time/${type}.txt used)
+    if(NOT used MATCHES "^${library}\\.(a|so)")
+        message(FATAL_ERROR "A ${type} program gets '${used}' instead of ${library}")
+    endif()
+    run(${CMAKE_COMMAND} --build ${work}/use-time --config ${type})
+    run(${work}/use-time/${type}/program)
+endforeach()

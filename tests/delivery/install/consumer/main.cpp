@@ -5,7 +5,10 @@
 #include <handlepool/property_json.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb.hpp>
+#include <handlepool/time/capture_ring.hpp>
+#include <handlepool/time/change_log.hpp>
 
+#include <cstddef>
 #include <string>
 
 // Whatever configuration this is built in.
@@ -29,6 +32,17 @@ int main() {
     handlepool::frame_graph frame(world);
     tbb::flow::make_edge(frame.start(), frame.compaction());
     frame.run(3).rethrow();
+
+    handlepool::change_log log(ships);
+    handlepool::capture_ring past(log);
+    past.capture(1);
+    *log.edit(ships.handle_at(0)) = 2;
+    past.capture(2);
+    const std::size_t edited = log.changes_since(log.frame() - 1)->front().edited.size();
+    past.restore(1);
+    if (edited != 1 || *world.find<int>(ship) != 1) {
+        return 1;
+    }
 
     handlepool::key_table keys;
     const handlepool::property_bag sheet = handlepool::bag_from_json(R"({"health": 10})", "sheet", &keys);
