@@ -36,12 +36,15 @@ file(GLOB headers RELATIVE ${source}/include ${source}/include/handlepool/time/*
 list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>")
 list(JOIN headers "\n" headers)
 file(WRITE ${work}/headers.cpp "${headers}\n")
-execute_process(COMMAND ${compiler} -std=c++20 -I ${source}/include -M ${work}/headers.cpp
+execute_process(COMMAND ${compiler} -std=c++20 -I . -M ${work}/headers.cpp WORKING_DIRECTORY ${source}/include
                 OUTPUT_VARIABLE included COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "[^ \n]*/(fmt|nlohmann|boost|oneapi|tbb)/[^ \n]*|[^ \n]*/handlepool/(detail/(service|properties)/|[a-z_]*service|property_|timeline|pool_limits)[^ \n]*"
-    foreign "${included}")
-if(foreign)
-    message(FATAL_ERROR "The headers of the pool over time include others than those of the pools: ${foreign}")
-elseif(NOT included MATCHES "/handlepool/detail/time/frame_recorder\\.hpp")
-    message(FATAL_ERROR "These should be what the headers include: ${included}")
+string(REGEX MATCHALL "handlepool/[a-z_/]+\\.hpp" included "${included}")
+if(NOT included MATCHES "/detail/time/frame_recorder\\.hpp")
+    message(FATAL_ERROR "These should be the headers that those of the pool over time include: ${included}")
 endif()
+foreach(header IN LISTS included)
+    file(STRINGS ${source}/include/${header} packages REGEX "#include <(fmt|nlohmann|boost|oneapi|tbb)/")
+    if(packages OR header MATCHES "/detail/(service|properties|containers)/|service\\.hpp|/property_")
+        message(FATAL_ERROR "A header of the pool over time includes ${header}, which is not of the pools, or needs: ${packages}")
+    endif()
+endforeach()
