@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/time/value_participant.hpp>
+#include <handlepool/detail/captures/value_participant.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/world_participant.hpp>

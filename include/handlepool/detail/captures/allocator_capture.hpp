@@ -4,8 +4,8 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/captures/index_journal.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
-#include <handlepool/detail/time/index_journal.hpp>
 #include <handlepool/freelist.hpp>
 
 #include <cstddef>

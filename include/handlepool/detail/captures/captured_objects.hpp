@@ -4,13 +4,13 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/captures/object_versions.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
-#include <handlepool/detail/time/captured_store.hpp>
-#include <handlepool/detail/time/object_versions.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>

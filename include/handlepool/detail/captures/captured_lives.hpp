@@ -4,14 +4,14 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/captures/graveyard.hpp>
 #include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/parts/object_keeper.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
-#include <handlepool/detail/time/captured_store.hpp>
-#include <handlepool/detail/time/graveyard.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
