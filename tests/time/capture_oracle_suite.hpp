@@ -143,7 +143,10 @@ protected:
         return seen;
     }
     void expect_equal(const picture& seen, const picture& then) {
-        EXPECT_EQ(seen.store, then.store);
+        ASSERT_EQ(seen.store.size(), then.store.size());
+        for (std::size_t i = 0; i != seen.store.size(); ++i) {
+            ASSERT_EQ(seen.store[i], then.store[i]) << i << " of " << seen.store.size();
+        }
         EXPECT_EQ(pool_.size(), then.store.size());
         EXPECT_EQ(pool_.stats().slots_reserved, then.reserved.size());
         std::set<handle_type> alive;

@@ -248,7 +248,7 @@ public:
             parts.newborns.restore(parts.shards[i].newborns, then.chains_[i], groups);
             groups += then.chains_[i].queued + then.chains_[i].held;
         }
-        parts.newborns.set_groups(then.groups_);
+        parts.newborns.set_groups(parts.objects, then.groups_);
     }
     /// Before the destructor of an object that was taken out.
     template <class T>

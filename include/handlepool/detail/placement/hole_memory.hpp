@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace handlepool::detail {
 
@@ -32,11 +31,6 @@ public:
     hole_memory(newborn_positions<Config>& positions, const promoted_groups<policy>& promoted,
                 group_offers<Config>& offers) noexcept
         : positions_(positions), promoted_(promoted), offers_(offers) {}
-
-    /// So many of the first groups may have memory, though fewer are in service. Only while nobody else uses
-    /// it.
-    void note_used(std::size_t groups) noexcept { used_ = greatest<std::size_t>(used_, groups); }
-    void reset() noexcept { used_ = 0; }
 
     /// Compaction: gives the memory of the holes in groups back that no shard holds. Before it goes, calls
     /// `emptied(group, places)`, with a bit for each place that is free.
@@ -78,9 +72,8 @@ private:
     template <class Objects>
     void own_rest_of_huge_page(const Objects& objects) noexcept {
         auto& groups = positions_.chunks;
-        const std::size_t used = greatest<std::size_t>(groups.chunks_in_service(), std::exchange(used_, 0));
-        if (used != 0) {
-            const nursery_position last{bits::first_place(used)};
+        if (groups.chunks_in_service() != 0) {
+            const nursery_position last{bits::first_place(groups.chunks_in_service())};
             const std::size_t end = raw(objects.end_of_huge_page(last)) / bits::group_size;
             groups.put_in_service(least(end, groups.chunks()), offers_.most_owned());
         }
@@ -109,7 +102,6 @@ private:
     newborn_positions<Config>& positions_;
     const promoted_groups<policy>& promoted_;
     group_offers<Config>& offers_;
-    std::size_t used_ = 0; // groups, when a restore has taken some of them out of service
 };
 
 } // namespace handlepool::detail

@@ -365,9 +365,10 @@ public:
             lifetimes_.destroy_kept(objects, group, ~promoted_[group]);
         }
     }
-    /// Groups ever used are the first ones, so many.
-    void set_groups(std::size_t groups) noexcept {
-        memory_.note_used(this->groups());
+    /// Groups ever used are the first ones, so many; the memory of the others goes back to the system.
+    template <class Objects>
+    void set_groups(Objects& objects, std::size_t groups) noexcept {
+        positions_.discard(objects, groups * group_size, greatest(groups, this->groups()) * group_size);
         positions_.chunks.set_chunks_in_service(groups);
         positions_.chunks.given_back().rewind();
     }
@@ -393,7 +394,6 @@ public:
         positions_.reset();
         promoted_.reset();
         offers_.reset();
-        memory_.reset();
         lifetimes_.reset();
     }
 
