@@ -77,9 +77,12 @@ for left_out in "service (libfmt-dev nlohmann-json3-dev)" "tbb (libfmt-dev nlohm
         "$root/tmp/handlepool/configured" || { complain "says nothing of $left_out"; exit 1; }
 done
 
-step "a program, by find_package and by add_subdirectory"
+step "programs, by find_package and by add_subdirectory"
 users=handlepool/tests/delivery/install
-bare $users "cmake -S pools -B '/tmp/by package' && cmake --build '/tmp/by package' && '/tmp/by package/program'"
+for program in pools time; do
+    bare $users "cmake -S $program -B '/tmp/by package/$program' && cmake --build '/tmp/by package/$program' &&
+        '/tmp/by package/$program/program'"
+done
 bare $users "cmake -S subproject -B '/tmp/by source' -D handlepool_source=/tmp/handlepool &&
     cmake --build '/tmp/by source' && '/tmp/by source/program'"
 

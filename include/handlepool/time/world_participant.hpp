@@ -12,6 +12,7 @@ namespace handlepool {
 /// from the world that it was added to; it calls nothing of that world meanwhile.
 class HANDLEPOOL_EXPORT world_participant {
 public:
+    /// After the last use of the world to which it was added.
     virtual ~world_participant();
 
     /// Keeps what it is now, under a number that is larger than those before. Throws what it likes; then it
