@@ -25,10 +25,10 @@ namespace handlepool {
 /// | revoke | `renamed`, unless the object was born in the same frame: then its last handle is in `born` |
 /// | clear | `destroyed`, and `cleared`, if no object of the frame before is left |
 /// | reset | the same, and `reset` |
-/// | change_log::edit, mark, mark_at, of whatever columns | `edited`, unless the object is in `born` or
-/// `destroyed` | | a compaction with a budget | what it has got to; the rest is in the records of the next
-/// frames | | exclusive access | all that happens under it is one frame, which ends with it, or with
-/// compact() |
+/// | edit, mark, mark_at, of whatever columns | `edited`, unless the object is in `born` or `destroyed` |
+/// | a compaction with a budget | what it has got to; the rest is in the records of the next frames |
+/// | exclusive access | all that happens under it is one frame, which ends with it, or with compact() |
+///
 /// @tparam Handle type of the pool's handles
 template <class Handle>
 struct frame_record {
