@@ -154,7 +154,7 @@ public:
     }
 
     memory_use memory() const noexcept {
-        memory_use sum = memory_of(owners_, edits_, ended_, candidates_, edited_, promoted_);
+        memory_use sum = memory_of(owners_, edits_, told_, ended_, candidates_, edited_, promoted_);
         for (const auto& each : column_edits_) {
             sum = sum + each->memory();
         }
