@@ -568,5 +568,38 @@ TEST(captures_of_kept_objects, end_with_ring_and_pool) {
     EXPECT_EQ(counted_copy::living, 0);
 }
 
+// Of two rings each has a course of events, in which one handle had objects at two places.
+TEST(stable_pools_of_two_courses, tell_a_log_of_a_handle_that_another_course_has_at_another_place) {
+    stable_pool<int> numbers({.name = "numbers", .capacity = 10});
+    change_log<stable_pool<int>> log(numbers);
+    capture_ring<stable_pool<int>> one(log);
+    capture_ring<stable_pool<int>> other(log);
+    const auto first = numbers.reserve_handle();
+    const auto second = numbers.reserve_handle();
+    other.capture(1);
+    numbers.fulfill(first, 1);
+    numbers.fulfill(second, 2);
+    one.capture(1);
+    const auto known = [&] {
+        std::vector<std::pair<handle<int>, std::size_t>> all;
+        log.for_each_known([&](handle<int> each, std::size_t position) { all.emplace_back(each, position); });
+        return all;
+    };
+    const auto then = known();
+    other.restore(1);
+    numbers.fulfill(second, 20);
+    numbers.compact();
+    EXPECT_NE(log.position_of(second), then[1].second);
+    one.restore(1);
+    EXPECT_EQ(known(), then);
+    EXPECT_EQ(numbers[first], 1);
+    EXPECT_EQ(numbers[second], 2);
+    numbers.clear();
+    one.capture(2);
+    one.restore(1);
+    EXPECT_TRUE(numbers.contains(first));
+    EXPECT_TRUE(numbers.contains(second));
+}
+
 } // namespace
 } // namespace handlepool::test
