@@ -5,7 +5,6 @@
 #include <handlepool/time/world.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -153,32 +152,19 @@ void world::restore(std::uint64_t frame) {
     const call running(*this, "restore()");
     const std::size_t place = place_of(frame);
     for (pool_participant* const each : pools_) {
-        if (!each->contains(frame)) {
-            each->restore(frame); // throws, and says why
-        }
+        each->require_restorable(frame);
     }
     if (!restore_has_failed_) {
         for (pool_participant* const each : pools_) {
             each->forget_undone();
         }
     }
-    std::size_t done = 0;
-    const std::exception_ptr error = detail::capture_exception([&] {
-        for (world_participant* const each : all_) {
-            each->restore(frame);
-            ++done;
-        }
-    });
-    // The first pool keeps the later captures if it has refused to begin.
-    const bool is_refused = error != nullptr && done == 0 && !pools_.empty() &&
-                            place + 1 != numbers_.size() && pools_.front()->contains(numbers_.back());
-    if (!is_refused) {
-        numbers_.resize(place + 1);
-        restore_has_failed_ = error != nullptr;
+    numbers_.resize(place + 1);
+    restore_has_failed_ = true; // unless all goes well
+    for (world_participant* const each : all_) {
+        each->restore(frame);
     }
-    if (error != nullptr) {
-        std::rethrow_exception(error);
-    }
+    restore_has_failed_ = false;
 }
 
 void world::confirm(std::uint64_t frame) {

@@ -569,6 +569,32 @@ TEST(captures_of_kept_objects, end_with_ring_and_pool) {
 }
 
 // Of two rings each has a course of events, in which one handle had objects at two places.
+TEST(stable_pools_of_two_courses, end_the_object_that_another_course_has_at_another_place) {
+    counted_copy::living = 0;
+    {
+        stable_pool<counted_copy> objects({.name = "objects", .capacity = 10, .reuse_delay = 0});
+        change_log<stable_pool<counted_copy>> log(objects);
+        capture_ring<stable_pool<counted_copy>> one(log);
+        {
+            capture_ring<stable_pool<counted_copy>> other(log);
+            one.capture(1);
+            const auto first = objects.emplace(1);
+            other.capture(1);
+            one.restore(1);
+            const auto again = objects.reserve_handle();
+            EXPECT_EQ(again, first);
+            objects.erase(objects.emplace(2)); // takes the place that the first one had
+            objects.fulfill(again, 3);
+            other.restore(1);
+            EXPECT_EQ(objects[first].value, 1);
+            EXPECT_EQ(objects.size(), 1U);
+        }
+        one.restore(1);
+        EXPECT_EQ(objects.size(), 0U);
+        EXPECT_EQ(counted_copy::living, 0);
+    }
+    EXPECT_EQ(counted_copy::living, 0);
+}
 TEST(stable_pools_of_two_courses, tell_a_log_of_a_handle_that_another_course_has_at_another_place) {
     stable_pool<int> numbers({.name = "numbers", .capacity = 10});
     change_log<stable_pool<int>> log(numbers);

@@ -292,6 +292,63 @@ TEST_F(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
     EXPECT_EQ(unique_life::living, 0);
 }
 
+TEST_F(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
+    const handle_type a = pool_.emplace(1);
+    ring_->capture(1);
+    pool_.emplace(2);
+    ring_->capture(2);
+    std::vector<unique_life> taken;
+    {
+        const scoped_hook deaths = pool_.on_destroy([&](handle_type, const unique_life&) {
+            pool_.extract(a, [&](unique_life&& each) { taken.push_back(std::move(each)); });
+        });
+        EXPECT_EQ(
+            message_of<std::logic_error>([&] { ring_->restore(1); }),
+            "capture_ring of pool 'lives': frame 1 can't be restored: the object of handle #0 generation 1 "
+            "was handed over by extract() or drain(), or there was no memory to keep it");
+    }
+    EXPECT_EQ(taken.size(), 1U);
+    EXPECT_THAT(numbers(), IsEmpty());
+    ring_->capture(3);
+    pool_.emplace(3);
+    ring_->restore(3);
+    EXPECT_THAT(numbers(), IsEmpty());
+}
+
+TEST_F(captured_lives, end_when_no_capture_is_left) {
+    const handle_type a = pool_.emplace(1);
+    ring_->capture(1);
+    pool_.erase(a);
+    pool_.compact();
+    EXPECT_EQ(unique_life::living, 1);
+    ring_->drop_newest();
+    EXPECT_EQ(unique_life::living, 0);
+    const handle_type b = pool_.emplace(2);
+    ring_->capture(2);
+    pool_.erase(b);
+    pool_.compact();
+    pool_.reset();
+    EXPECT_THROW(ring_->restore(2), std::logic_error);
+    EXPECT_EQ(unique_life::living, 0);
+    pool_.erase(pool_.emplace(3));
+    pool_.compact();
+    EXPECT_EQ(unique_life::living, 0);
+}
+
+TEST_F(captured_lives, that_were_handed_over_are_forgotten_with_their_captures) {
+    std::uint64_t frame = 0;
+    const auto play = [&] {
+        for (int i = 0; i != 1'000; ++i) {
+            const handle_type each = pool_.emplace(i);
+            ring_->capture(++frame);
+            pool_.extract(each, [](unique_life&& taken) { const unique_life end = std::move(taken); });
+        }
+        return ring_->memory().resident;
+    };
+    const std::size_t then = play();
+    EXPECT_EQ(play(), then);
+}
+
 TEST_F(captured_lives, have_one_ring) {
     EXPECT_EQ(message_of<std::logic_error>([&] { capture_ring<pool_type> other(log_); }),
               "capture_ring of pool 'lives': objects that can't be copied are kept by another ring already");

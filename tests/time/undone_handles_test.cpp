@@ -183,6 +183,29 @@ TEST(handles_that_stay_stale, need_generations) {
     EXPECT_EQ(world.ring.newest(), 1U);
 }
 
+TEST(handles_that_stay_stale, need_generations_that_hooks_may_use_up) {
+    using pool_type = pool<int, two_objects_a_slot>;
+    pool_type numbers({.name = "numbers", .capacity = 2, .reuse_delay = 0, .slot_limit = 2});
+    change_log<pool_type> log(numbers);
+    capture_ring<pool_type> ring(log, {.undone_stay_stale = true});
+    ring.capture(1);
+    numbers.emplace(0);
+    ring.capture(2);
+    const scoped_hook deaths = numbers.on_destroy([&](auto, int& each) {
+        if (each != 4) { // five objects, of the six that two slots can have
+            EXPECT_TRUE(numbers.try_emplace(each + 1));
+        }
+    });
+    const std::string message = message_of<std::overflow_error>([&] { ring.restore(1); });
+    const auto refusal = [](const char* slot) {
+        return std::string("capture_ring of pool 'numbers': frame 1 can't be restored: slot ") + slot +
+               " has used up its generations since, and its handles could not stay stale";
+    };
+    EXPECT_THAT(message, testing::AnyOf(refusal("0"), refusal("1")));
+    EXPECT_EQ(ring.newest(), 1U);
+    EXPECT_EQ(numbers.size(), 0U);
+}
+
 // ---- Random operations
 
 struct small_stale_blocks : default_policy {

@@ -403,6 +403,35 @@ TEST(world_calls, leave_all_as_it_was_when_a_pool_is_in_use) {
     EXPECT_TRUE(tanks.pool.contains(made));
 }
 
+TEST(world_calls, go_on_when_a_pool_has_refused_a_restore) {
+    using owners = handlepool::pool<std::unique_ptr<int>>;
+    tanks_over_time first("first");
+    owners second({.name = "second", .capacity = 10});
+    change_log<owners> log(second);
+    capture_ring<owners> ring(log, {.frames = 9});
+    world game;
+    game.add(first.ring);
+    game.add(ring);
+    const auto owner = second.emplace(std::make_unique<int>(1));
+    const tank_handle tank = first.pool.emplace(1);
+    game.capture(1);
+    first.log.edit(tank)->fuel = 2;
+    second.extract(owner, [](std::unique_ptr<int>&&) {}); // by the compaction that a restore begins with
+    for (int i = 0; i != 2; ++i) {
+        EXPECT_EQ(
+            message_of<std::logic_error>([&] { game.restore(1); }),
+            "capture_ring of pool 'second': frame 1 can't be restored: the object of handle #0 generation "
+            "1 was handed over by extract() or drain(), or there was no memory to keep it");
+        EXPECT_EQ(first.pool[tank].fuel, 2);
+    }
+    game.capture(2);
+    EXPECT_THROW(game.restore(1), std::logic_error);
+    EXPECT_THAT(game.frames(), ElementsAre(1, 2));
+    first.log.edit(tank)->fuel = 3;
+    game.restore(2);
+    EXPECT_EQ(first.pool[tank].fuel, 2);
+}
+
 TEST(world_calls, know_that_a_pool_was_reset) {
     tanks_over_time tanks("tanks");
     tanks_over_time planes("planes");

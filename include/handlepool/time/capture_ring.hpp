@@ -205,17 +205,13 @@ public:
     /// latest capture (then none is kept any more), or when an object that can't be copied lived then and is
     /// not there to come back, std::overflow_error when handles are to stay stale and a slot has used up its
     /// generations since that frame, and compaction_conflict like capture(); nothing has changed then but
-    /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last two also because
-    /// of hooks of on_destroy() that create objects again and again, or use generations up: then the captures
-    /// after that frame are forgotten, objects that came after it may have been erased, and the call may be
-    /// repeated.
+    /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last three also
+    /// because of what hooks of on_destroy() do meanwhile: then the captures after that frame are forgotten,
+    /// objects that came after it may have been erased, and the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
         require_kept(frame);
         cut_type cut(core_);
-        require_not_reset(cut.parts());
-        require_objects(frame);
-        look_for_changes(cut);
-        require_generations(cut.parts(), frame);
+        require_restorable(cut, frame);
         const kept_frame& newest = newest_frame();
         const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt); // unless all goes well
         follows_journal_ = false;
@@ -223,7 +219,8 @@ public:
             undo_newest();
         }
         end_undone_objects(cut, newest, seen);
-        require_generations(cut.parts(), frame); // which hooks may have used up
+        require_objects(frame);                  // which hooks may have handed over
+        require_generations(cut.parts(), frame); // and these used up
 
         slots_.find_reserved(fresh_tag_);
         std::vector<handle_type> undone = undone_handles(cut.parts());
@@ -391,10 +388,18 @@ private:
         if (parts.fresh_tag != fresh_tag_) {
             const std::uint64_t newest = newest_frame().number;
             forget_all();
+            objects_.destroy_former();
             detail::throw_was_reset(owner_of(name_), newest);
         }
     }
 
+    /// What a restore of this frame throws before it changes the pool.
+    void require_restorable(const cut_type& cut, std::uint64_t frame) {
+        require_not_reset(cut.parts());
+        require_objects(frame);
+        look_for_changes(cut);
+        require_generations(cut.parts(), frame);
+    }
     /// All that lived then, if they are no copies.
     void require_objects(std::uint64_t frame) const {
         if constexpr (!copies) {
@@ -500,7 +505,7 @@ private:
 
     /// Nothing is before the oldest one: how it differs from that is not needed.
     void settle_oldest() noexcept {
-        objects_.discard(at(0).objects);
+        objects_.confirm(at(0).objects, count_ - 1);
         slots_.confirm(at(0).slot_changes, fresh_tag_);
         at(0).slot_changes.clear();
         journal_.forget_before(at(0).allocator.journal_begin());
@@ -514,6 +519,7 @@ private:
         for (std::size_t i = 0; i != count_; ++i) {
             objects_.discard(at(i).objects);
         }
+        objects_.forget();
         count_ = 0;
         seen_.reset();
         follows_journal_ = false;
@@ -537,13 +543,19 @@ private:
             look_for_changes_since(cut.parts(), &newest, seen);
         }
     }
+    /// Whether a living object of a slot is one of the latest capture. Another course of events may have
+    /// given its handle to another object; in a stable pool, that would stand at another place.
+    bool is_captured(detail::slot_index slot, const typename slots_type::words_type& now) const noexcept {
+        const auto& then = slots_.captured(slot);
+        return now.tag == then.tag && (!parts_type::placement::stable || now.where == then.where);
+    }
     std::size_t erase_undone_objects(cut_type& cut) const {
         const auto& table = cut.parts().table;
         std::size_t count = 0;
         slots_.for_each_looked_at([&](detail::slot_index slot) {
-            const tag_type tag = table.words_of(slot).tag;
-            if (layout::is_alive(tag) && tag != slots_.captured(slot).tag) {
-                cut.erase(table.handle_of(slot, tag));
+            const auto now = table.words_of(slot);
+            if (layout::is_alive(now.tag) && !is_captured(slot, now)) {
+                cut.erase(table.handle_of(slot, now.tag));
                 ++count;
             }
         });

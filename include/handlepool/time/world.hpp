@@ -107,7 +107,7 @@ public:
     /// capture_ring::restore() throws before it changes its pool; then nothing has changed. Also throws what
     /// capture_ring::restore() and the participants throw later: then some may have been restored, the
     /// captures after that frame are forgotten, and the call must be repeated, for this frame or an earlier
-    /// one, before the next capture.
+    /// one, before the next capture. If a pool is reset before that, there is no way on but another world.
     void restore(std::uint64_t frame);
 
     /// Forgets the captures before this frame, which can't be undone any more; see capture_ring::confirm().
@@ -156,6 +156,7 @@ private:
     public:
         virtual bool contains(std::uint64_t frame) const noexcept = 0;
         virtual void require_as_captured() const = 0;
+        virtual void require_restorable(std::uint64_t frame) = 0;
         virtual void forget_undone() noexcept = 0;
     };
 
@@ -185,6 +186,10 @@ private:
             if (!capture_ring<Pool>::cut_type::is_idle(ring_.core_)) {
                 throw_changed(ring_.name_);
             }
+        }
+        void require_restorable(std::uint64_t frame) override {
+            ring_.require_kept(frame);
+            ring_.require_restorable(typename capture_ring<Pool>::cut_type(ring_.core_), frame);
         }
         void forget_undone() noexcept override {
             undone_.clear();

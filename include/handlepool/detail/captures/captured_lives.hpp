@@ -157,6 +157,23 @@ public:
         graves_.join(doomed_, std::exchange(unwanted.ended_, {}));
         store_.discard(unwanted.store_);
     }
+    /// Nobody undoes the changes of this capture any more, after which there are so many.
+    void confirm(capture& oldest, std::size_t after) noexcept {
+        discard(oldest);
+        std::erase_if(lost_,
+                      [first = latest_ - after](const lost_object& each) { return each.last < first; });
+    }
+    /// There is no capture any more: nothing comes back.
+    void forget() noexcept {
+        graves_.join(doomed_, std::exchange(ended_, {}));
+        lost_.clear();
+        for (std::size_t position = 0; position != store_.positions(); ++position) {
+            if (place& there = places_[position]; there.since != 0) {
+                notes_[raw(there.slot)] = {};
+                there = {};
+            }
+        }
+    }
     /// What compare() has written is the latest capture; it keeps how the one before was.
     void commit(capture& next) noexcept {
         ++latest_;

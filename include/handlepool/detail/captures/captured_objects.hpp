@@ -106,6 +106,10 @@ public:
         unwanted.changes_.clear();
         store_.discard(unwanted.store_);
     }
+    /// Nobody undoes the changes of this capture any more.
+    void confirm(capture& oldest, std::size_t) noexcept { discard(oldest); }
+    /// There is no capture any more.
+    static void forget() noexcept {}
     /// What compare() has written is the latest capture; it keeps how the one before was.
     void commit(capture& next) noexcept {
         for (change& each : next.changes_) {

@@ -218,8 +218,8 @@ private:
             }
             candidates_.insert_range(first, greatest(positions, positions_));
             candidates_.insert_all(notes.moved);
+            candidates_.insert_all(notes.rewritten);
         }
-        candidates_.insert_all(notes.rewritten);
         notes.revoked.for_each([&](std::size_t slot) {
             const std::size_t position = position_of(parts, slot_index{number(slot)});
             if (position != nowhere) {
