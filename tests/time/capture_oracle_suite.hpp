@@ -90,6 +90,8 @@ struct typed_objects {
         });
     }
     static void change(Object* object, std::uint64_t by) { object->change(by); }
+    /// What a sink of extract() does with an object.
+    static void end(const Object&) {}
     static auto contents(const Object& object) { return object.contents(); }
     static const void* address(const Object& object) { return &object; }
     static std::uint64_t key(const Object& object) { return object.id; }
@@ -212,7 +214,8 @@ protected:
                 break;
             case 12:
                 if (!world_.living.empty()) {
-                    pool_.extract(take(world_.living, below(world_.living.size())), [](auto&&) {});
+                    pool_.extract(take(world_.living, below(world_.living.size())),
+                                  [](auto&& each) { kind::end(each); });
                 }
                 break;
             case 13:

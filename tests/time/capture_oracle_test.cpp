@@ -53,6 +53,8 @@ struct rows {
             throw no_object();
         });
     }
+    template <class Row>
+    static void end(const Row&) {}
     template <class Pointer>
     static void change(const Pointer& found, std::uint64_t by) {
         found->template get<0>() += by;
