@@ -26,11 +26,11 @@ namespace handlepool::detail {
 /// restores a capture in which they live, and come back as they were when they ended.
 ///
 /// ```
-///              slots by position               graves
-///   capture 6    a b c
-///                │ c    erase(a), erase(b)      a, b
-///   capture 7    c                                         a, b are kept with capture 7
-///   restored 6   a b c                                     c moves, a and b are put back
+///                  the store    ended since then
+///   capture 6        a b c
+///                    c            a b                erase(a), erase(b)
+///   capture 7        c                               which keeps a and b
+///   restored to 6    a b c                           a and b are put back, c moves
 /// ```
 template <class T, class Parts>
 class captured_lives final : public object_keeper<typename Parts::value_type> {
