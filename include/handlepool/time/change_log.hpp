@@ -150,7 +150,7 @@ class change_log {
     using written_type = detail::written_positions<policy>;
     using element_type = typename Pool::handle_type::element_type;
     using columns_type = detail::named_columns<element_type>;
-    static constexpr bool can_keep_destroyed = detail::can_be_kept<element_type>;
+    static constexpr bool can_keep_destroyed = detail::object_type<element_type>::may_copy;
     template <std::size_t... Indices>
     static constexpr bool are_columns = sizeof...(Indices) != 0 && ((Indices < columns_type::count) && ...);
     template <class... Columns>
@@ -172,7 +172,7 @@ public:
     /// element. Also throws std::invalid_argument for a raw_pool of a type with functions: only objects that
     /// consist of bytes can be copied.
     change_log(Pool& pool, keep_destroyed_t, change_log_options options = {})
-        requires detail::can_be_kept<typename Pool::handle_type::element_type>
+        requires(detail::object_type<typename Pool::handle_type::element_type>::may_copy)
         : change_log(pool, options, true) {}
 
     /// Not while the pool is compacted.

@@ -56,6 +56,11 @@ struct object_type<columns<Cs...>> {
         for_each_column(
             [&]<std::size_t Index>() { of_column<last - Index>::destroy(element<last - Index>(row)); });
     }
+    static void relocate(void* to, void* from) noexcept {
+        for_each_column([&]<std::size_t Index>() {
+            of_column<Index>::relocate(element<Index>(to), element<Index>(from));
+        });
+    }
     static constexpr bool can_copy() noexcept { return may_copy; }
     static void copy(void* to, const void* from) noexcept(copies_nothrow) {
         copy_elements(to, [from]<std::size_t Index>() { return element<Index>(from); });

@@ -27,15 +27,26 @@ public:
     std::size_t size() const noexcept { return size_; }
     void* at(std::size_t i) const noexcept { return memory_ + i * type_.stride(); }
 
-    /// Room for so many objects, while there are none. Throws std::bad_alloc; then it has the room that it
-    /// had.
+    /// Room for so many objects. Throws std::bad_alloc; then it has the room that it had.
     void reserve(std::size_t count) {
         if (count > capacity_) {
-            void* const memory = ::operator new(count * type_.stride(), std::align_val_t{type_.alignment()});
+            auto* const memory = static_cast<std::byte*>(
+                ::operator new(count * type_.stride(), std::align_val_t{type_.alignment()}));
+            for (std::size_t i = 0; i != size_; ++i) {
+                type_.relocate(memory + i * type_.stride(), at(i));
+            }
             release();
-            memory_ = static_cast<std::byte*>(memory);
+            memory_ = memory;
             capacity_ = count;
         }
+    }
+    /// Adds a copy of an object. Throws std::bad_alloc, and what copying throws; then nothing is added.
+    void add_copy(const void* object) {
+        if (size_ == capacity_) {
+            reserve(2 * capacity_ + 1);
+        }
+        type_.copy(next(), object);
+        add();
     }
     /// Raw memory for the next object, which add() counts when it is made. There must be room.
     void* next() const noexcept { return at(size_); }

@@ -90,7 +90,7 @@ public:
         for (const auto& each : record.destroyed) {
             kept.order.push_back(number_of_[each.handle.index()]);
         }
-        std::swap(kept.list, list_);
+        kept.list.swap(list_);
     }
     /// Destroys what is left of the frame that has ended, or of one before it: destructors may use the pool.
     void begin_frame() noexcept {

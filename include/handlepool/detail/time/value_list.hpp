@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/fwd.hpp>
@@ -16,41 +17,41 @@
 
 namespace handlepool::detail {
 
-/// Whether copies of such objects can be kept: of rows, of each element. Of objects whose type is known at
-/// run time it is asked then.
+/// Copies of objects, in the order in which they came, without their pool. A list that is cleared keeps its
+/// memory. T is void when the objects' type is known at run time.
 template <class T>
-inline constexpr bool can_be_kept = std::is_copy_constructible_v<T>;
-template <>
-inline constexpr bool can_be_kept<void> = true;
-template <class... Cs>
-inline constexpr bool can_be_kept<columns<Cs...>> = (can_be_kept<Cs> && ...);
+class value_list {
+public:
+    explicit value_list(const object_type<T>& type) noexcept : copies_(type) {}
 
-/// A copy; no std::vector<bool> comes of it.
+    void swap(value_list& other) noexcept { copies_.swap(other.copies_); }
+
+    /// Throws std::bad_alloc, and what copying throws; then the list is as it was.
+    void add(const T* object) { copies_.add_copy(object); }
+    void clear() noexcept { copies_.clear(); }
+
+    std::size_t size() const noexcept { return copies_.size(); }
+    /// The object; its address, when its type is known at run time.
+    decltype(auto) at(std::size_t i) const noexcept {
+        if constexpr (std::is_void_v<T>) {
+            return static_cast<const void*>(copies_.at(i));
+        } else {
+            return std::as_const(*std::launder(static_cast<T*>(copies_.at(i))));
+        }
+    }
+
+    /// Bytes of the copies, and of those for which there is room.
+    std::size_t bytes() const noexcept { return copies_.bytes(); }
+
+private:
+    object_buffer<T> copies_;
+};
+
+/// An element of a row; no std::vector<bool> comes of it.
 template <class T>
 struct kept_value {
     explicit kept_value(const T& object) : value(object) {}
     T value;
-};
-
-/// Copies of objects, in the order in which they came, without their pool. A list that is cleared keeps its
-/// memory.
-template <class T>
-class value_list {
-public:
-    explicit value_list(const object_type<T>&) noexcept {}
-
-    /// Throws std::bad_alloc, and what copying throws; then the list can only be cleared.
-    void add(const T* object) { values_.emplace_back(*object); }
-    void clear() noexcept { values_.clear(); }
-
-    std::size_t size() const noexcept { return values_.size(); }
-    const T& at(std::size_t i) const noexcept { return values_[i].value; }
-
-    /// Bytes of the copies, and of those for which there is room.
-    std::size_t bytes() const noexcept { return values_.capacity() * sizeof(T); }
-
-private:
-    std::vector<kept_value<T>> values_;
 };
 
 /// Rows lie in columns here too.
@@ -58,6 +59,11 @@ template <class... Cs>
 class value_list<columns<Cs...>> {
 public:
     explicit value_list(const object_type<columns<Cs...>>&) noexcept {}
+
+    void swap(value_list& other) noexcept {
+        columns_.swap(other.columns_);
+        std::swap(starts_, other.starts_);
+    }
 
     void add(row_pointer<Cs...> row) {
         for_each_column([&]<std::size_t Index>(std::integral_constant<std::size_t, Index>) {
@@ -94,55 +100,6 @@ private:
 
     std::tuple<std::vector<kept_value<Cs>>...> columns_;
     std::byte* starts_[sizeof...(Cs)]{};
-};
-
-/// Memory for an alignment that is known at run time.
-template <class Value>
-struct aligned_allocator {
-    using value_type = Value;
-    using propagate_on_container_move_assignment = std::true_type;
-    using propagate_on_container_swap = std::true_type;
-
-    explicit aligned_allocator(std::size_t align) noexcept : alignment(align) {}
-    template <class Other>
-    aligned_allocator(const aligned_allocator<Other>& other) noexcept : alignment(other.alignment) {}
-
-    Value* allocate(std::size_t count) {
-        return static_cast<Value*>(::operator new(count * sizeof(Value), std::align_val_t(alignment)));
-    }
-    void deallocate(Value* values, std::size_t) noexcept {
-        ::operator delete(values, std::align_val_t(alignment));
-    }
-    friend bool operator==(const aligned_allocator&, const aligned_allocator&) = default;
-
-    std::size_t alignment;
-};
-
-/// Objects that consist of bytes.
-template <>
-class value_list<void> {
-public:
-    explicit value_list(const object_type<void>& type) noexcept
-        : size_(type.description().size),
-          stride_(type.stride()),
-          values_(aligned_allocator<std::byte>(type.alignment())) {}
-
-    void add(const void* object) {
-        const auto* const bytes = static_cast<const std::byte*>(object);
-        values_.insert(values_.end(), bytes, bytes + size_);
-        values_.resize(values_.size() + stride_ - size_);
-    }
-    void clear() noexcept { values_.clear(); }
-
-    std::size_t size() const noexcept { return values_.size() / stride_; }
-    const void* at(std::size_t i) const noexcept { return values_.data() + i * stride_; }
-
-    std::size_t bytes() const noexcept { return values_.capacity(); }
-
-private:
-    std::size_t size_;
-    std::size_t stride_;
-    std::vector<std::byte, aligned_allocator<std::byte>> values_;
 };
 
 } // namespace handlepool::detail
