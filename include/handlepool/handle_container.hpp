@@ -2,12 +2,14 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
 #include <handlepool/detail/containers/sparse_set.hpp>
 #include <handlepool/handle.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -101,6 +103,16 @@ protected:
         std::swap(link_, other.link_);
         link_.follow(self());
         other.link_.follow(other.self());
+    }
+
+    /// Calls `fill`, which gives the container what another one has. Throws what that throws; then it is
+    /// empty.
+    template <class Fill>
+    void fill_or_clear(Fill fill) {
+        if (const auto error = detail::capture_exception(fill); error != nullptr) {
+            self().clear();
+            std::rethrow_exception(error);
+        }
     }
 
     /// The container that derives from this one.

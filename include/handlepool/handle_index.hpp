@@ -10,7 +10,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -106,12 +105,8 @@ public:
     void assign(const handle_index& other)
         requires std::copy_constructible<Key>
     {
-        if (this == &other) {
-            return;
-        }
-        if (const auto error = detail::capture_exception([&] { copy(other); }); error != nullptr) {
-            clear();
-            std::rethrow_exception(error);
+        if (this != &other) {
+            this->fill_or_clear([&] { copy(other); });
         }
     }
 

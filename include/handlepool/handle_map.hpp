@@ -10,7 +10,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -94,7 +93,7 @@ public:
     void assign(const handle_map& other)
         requires std::copy_constructible<V>
     {
-        const auto error = detail::capture_exception([&] {
+        this->fill_or_clear([&] {
             members_.assign(other.members_);
             if constexpr (std::is_copy_assignable_v<V>) {
                 values_ = other.values_;
@@ -102,10 +101,6 @@ public:
                 values_ = std::vector<V>(other.values_);
             }
         });
-        if (error != nullptr) {
-            clear();
-            std::rethrow_exception(error);
-        }
     }
 
     // ---- Members

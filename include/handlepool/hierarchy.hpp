@@ -12,7 +12,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -98,15 +97,11 @@ public:
         if (this == &other) {
             return;
         }
-        const auto error = detail::capture_exception([&] {
+        this->fill_or_clear([&] {
             members_.assign(other.members_);
             roots_.reserve(other.nodes_.size());
             nodes_ = other.nodes_;
         });
-        if (error != nullptr) {
-            clear();
-            std::rethrow_exception(error);
-        }
         roots_.assign(other.roots_.begin(), other.roots_.end());
         when_parent_ends_ = other.when_parent_ends_;
     }
