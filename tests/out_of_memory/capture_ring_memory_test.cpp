@@ -148,14 +148,7 @@ TEST_P(capture_ring_memory, a_capture_that_fails_leaves_pool_and_ring_as_they_we
                 now.objects.compact();
                 const auto second = now.all();
                 // Of the pool's own allocations none throws; a lost frame of the log is none for the ring.
-                bool failed = false;
-                short_of.begin();
-                try {
-                    now.ring.capture(2);
-                } catch (const std::bad_alloc&) {
-                    failed = true;
-                }
-                short_of.end();
+                const bool failed = short_of.interrupts([&] { now.ring.capture(2); });
                 EXPECT_EQ(now.all(), second);
                 EXPECT_EQ(now.ring.newest(), failed ? 1U : 2U);
                 if (failed) {
@@ -181,14 +174,7 @@ TEST_P(capture_ring_memory, a_restore_that_fails_can_be_tried_again) {
                 now.play(100);
                 now.ring.capture(2);
                 now.play(200);
-                bool failed = false;
-                short_of.begin();
-                try {
-                    now.ring.restore(1);
-                } catch (const std::bad_alloc&) {
-                    failed = true;
-                }
-                short_of.end();
+                const bool failed = short_of.interrupts([&] { now.ring.restore(1); });
                 EXPECT_EQ(now.ring.newest(), 1U);
                 if (failed) {
                     now.ring.restore(1);

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -90,14 +89,7 @@ TEST_P(captured_lives_memory, captures_and_restores_that_fail_leave_them) {
         now.objects.emplace(10);
         now.objects.compact();
         const std::vector<int> second = now.all();
-        bool failed = false;
-        short_of.begin();
-        try {
-            now.ring.capture(2);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-        short_of.end();
+        const bool failed = short_of.interrupts([&] { now.ring.capture(2); });
         EXPECT_EQ(now.all(), second);
         EXPECT_EQ(now.ring.newest(), failed ? 1U : 2U);
         EXPECT_EQ(counted_life::living, 11);
@@ -111,14 +103,7 @@ TEST_P(captured_lives_memory, captures_and_restores_that_fail_leave_them) {
         now.objects.compact();
         now.objects.emplace(10);
         now.ring.capture(2);
-        bool failed = false;
-        short_of.begin();
-        try {
-            now.ring.restore(1);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-        short_of.end();
+        const bool failed = short_of.interrupts([&] { now.ring.restore(1); });
         if (failed) {
             now.ring.restore(1);
         }

@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,14 +170,7 @@ TEST_P(world_memory, a_capture_that_fails_leaves_all_as_it_was) {
         now.game.capture(2);
         now.edit(200);
         const std::string before = now.all();
-        bool failed = false;
-        short_of.begin();
-        try {
-            now.game.capture(3);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-        short_of.end();
+        const bool failed = short_of.interrupts([&] { now.game.capture(3); });
         failures += failed ? 1U : 0U;
         EXPECT_EQ(now.all(), before);
         EXPECT_EQ(now.game.newest(), failed ? 2U : 3U);
@@ -204,14 +196,7 @@ TEST_P(world_memory, a_restore_that_fails_can_be_repeated) {
         now.play(100);
         now.game.capture(2);
         now.play(200);
-        bool failed = false;
-        short_of.begin();
-        try {
-            now.game.restore(1);
-        } catch (const std::bad_alloc&) {
-            failed = true;
-        }
-        short_of.end();
+        const bool failed = short_of.interrupts([&] { now.game.restore(1); });
         failures += failed ? 1U : 0U;
         if (failed) {
             now.game.restore(1);
