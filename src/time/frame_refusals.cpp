@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/error.hpp>
 
@@ -46,6 +47,31 @@ void throw_not_kept(std::string_view owner, std::uint64_t frame, std::optional<s
 void throw_was_reset(std::string_view owner, std::uint64_t newest) {
     throw_exception(std::logic_error(
         message(owner, "the pool was reset after " + named(newest) + ", so no frame can be restored")));
+}
+
+void throw_no_copies(std::string_view owner, bool destroys) {
+    throw_exception(std::invalid_argument(message(
+        owner, std::string("objects are captured by copies, and their raw_type has a function that ") +
+                   (destroys ? "destroys" : "relocates") + ", but none that copies")));
+}
+
+void throw_kept_by_another(std::string_view owner) {
+    throw_exception(
+        std::logic_error(message(owner, "objects that can't be copied are kept by another ring already")));
+}
+
+void throw_lost_object(std::string_view owner, std::uint64_t frame, std::uint64_t index,
+                       std::uint32_t generation) {
+    throw_exception(std::logic_error(
+        message(owner, named(frame) + " can't be restored: the object of handle " +
+                           name_of_handle(index, generation) +
+                           " was handed over by extract() or drain(), or there was no memory to keep it")));
+}
+
+void throw_used_up(std::string_view owner, std::uint64_t frame, std::uint32_t slot) {
+    throw_exception(std::overflow_error(
+        message(owner, named(frame) + " can't be restored: slot " + std::to_string(slot) +
+                           " has used up its generations since, and its handles could not stay stale")));
 }
 
 void throw_never_undone(std::string_view owner) {

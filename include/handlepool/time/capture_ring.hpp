@@ -212,6 +212,7 @@ public:
         require_kept(frame);
         cut_type cut(core_);
         require_restorable(cut, frame);
+        look_for_changes(cut);
         const kept_frame& newest = newest_frame();
         const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt); // unless all goes well
         follows_journal_ = false;
@@ -337,8 +338,7 @@ private:
           undone_stay_stale_(options.undone_stay_stale) {
         if constexpr (!copies) {
             if (!core.while_closed([this](parts_type& parts) { return objects_.follow(parts); })) {
-                detail::throw_exception(std::logic_error(
-                    prefix() + "objects that can't be copied are kept by another ring already"));
+                detail::throw_kept_by_another(owner_of(name_));
             }
         }
         if (undone_stay_stale_) {
@@ -348,10 +348,7 @@ private:
 
     static core_type& checked(core_type& core) {
         if (copies && !core.type().can_copy()) {
-            detail::throw_exception(std::invalid_argument(
-                "capture_ring of " + detail::quoted_pool(core.name()) +
-                ": objects are captured by copies, and their raw_type has a function that " +
-                (core.type().has_destructor() ? "destroys" : "relocates") + ", but none that copies"));
+            detail::throw_no_copies(owner_of(core.name()), core.type().has_destructor());
         }
         return core;
     }
@@ -369,15 +366,15 @@ private:
     const kept_frame& at(std::size_t i) const noexcept { return frames_[(first_ + i) % frames_.size()]; }
     const kept_frame& newest_frame() const noexcept { return at(count_ - 1); }
 
-    std::string prefix() const { return owner_of(name_) + ": "; }
-    bool is_kept(std::uint64_t frame) const noexcept {
-        for (std::size_t i = 0; i != count_; ++i) {
-            if (at(i).number == frame) {
-                return true;
-            }
+    /// Which of the captures it is; `count_` if it is not kept.
+    std::size_t place_of(std::uint64_t frame) const noexcept {
+        std::size_t place = 0;
+        while (place != count_ && at(place).number != frame) {
+            ++place;
         }
-        return false;
+        return place;
     }
+    bool is_kept(std::uint64_t frame) const noexcept { return place_of(frame) != count_; }
     void require_kept(std::uint64_t frame) const {
         if (!is_kept(frame)) {
             detail::throw_not_kept(owner_of(name_), frame, oldest(), newest());
@@ -397,39 +394,31 @@ private:
     void require_restorable(const cut_type& cut, std::uint64_t frame) {
         require_not_reset(cut.parts());
         require_objects(frame);
-        look_for_changes(cut);
-        require_generations(cut.parts(), frame);
+        if (undone_stay_stale_) {
+            look_for_changes(cut);
+            require_generations(cut.parts(), frame);
+        }
     }
     /// All that lived then, if they are no copies.
     void require_objects(std::uint64_t frame) const {
         if constexpr (!copies) {
-            std::size_t before = 0; // the latest
-            while (at(count_ - 1 - before).number != frame) {
-                ++before;
-            }
-            if (const auto lost = handle_type::from_value(objects_.find_lost(before))) {
-                detail::throw_exception(std::logic_error(
-                    prefix() + "frame " + std::to_string(frame) +
-                    " can't be restored: the object of handle " +
-                    detail::name_of_handle(lost.index(), lost.generation()) +
-                    " was handed over by extract() or drain(), or there was no memory to keep it"));
+            if (const auto lost = handle_type::from_value(objects_.find_lost(count_ - 1 - place_of(frame)))) {
+                detail::throw_lost_object(owner_of(name_), frame, lost.index(), lost.generation());
             }
         }
     }
-    /// If handles are to stay stale that a restore of this frame undoes.
+    /// For the handles that a restore of this frame undoes, if they are to stay stale; of slots that
+    /// look_for_changes() has found.
     void require_generations(const parts_type& parts, std::uint64_t frame) const {
         if (!undone_stay_stale_) {
             return;
         }
-        std::optional<detail::slot_index> used_up = slots_.find_used_up(parts.table, fresh_tag_, {});
-        for (std::size_t i = count_; at(i - 1).number != frame && !used_up; --i) {
-            used_up = slots_.find_used_up(parts.table, fresh_tag_, at(i - 1).slot_changes);
+        std::optional<detail::slot_index> used_up = slots_.find_used_up(parts.table, fresh_tag_);
+        for (std::size_t i = place_of(frame) + 1; i != count_ && !used_up; ++i) {
+            used_up = slots_.find_used_up(parts.table, fresh_tag_, at(i).slot_changes);
         }
         if (used_up) {
-            detail::throw_exception(std::overflow_error(
-                prefix() + "frame " + std::to_string(frame) + " can't be restored: slot " +
-                std::to_string(detail::raw(*used_up)) +
-                " has used up its generations since, and its handles could not stay stale"));
+            detail::throw_used_up(owner_of(name_), frame, detail::raw(*used_up));
         }
     }
 

@@ -4,9 +4,8 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/captures/captured_positions.hpp>
 #include <handlepool/detail/captures/graveyard.hpp>
-#include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
@@ -33,12 +32,17 @@ namespace handlepool::detail {
 ///   restored to 6    a b c                           a and b are put back, c moves
 /// ```
 template <class T, class Parts>
-class captured_lives final : public object_keeper<typename Parts::value_type> {
+class captured_lives final : public captured_positions<Parts>,
+                             public object_keeper<typename Parts::value_type> {
+    using base = captured_positions<Parts>;
+    using base::looked_at_;
+    using base::positions_;
+    using base::store_;
+    using store_type = typename base::store_type;
     using policy = typename Parts::policy;
     using placement = typename Parts::placement;
     using value_type = typename Parts::value_type;
     using table_type = slot_table<typename Parts::config>;
-    using store_type = captured_store<Parts>;
     using graves_type = graveyard<T>;
 
     /// What stands at a position.
@@ -82,10 +86,9 @@ public:
     /// Throws reservation_failed and std::bad_alloc.
     captured_lives(const allocation_label& what_for, const pool_geometry& geometry,
                    const object_type<T>& type)
-        : store_(what_for, geometry),
+        : base(what_for, geometry),
           places_(what_for.part(" positions"), store_type::most_positions(geometry), 0),
           notes_(what_for.part(" lives"), geometry.slot_limit, 0),
-          looked_at_(what_for.part(" changed positions"), store_type::most_positions(geometry)),
           graves_(type) {
         lost_.reserve(1);
     }
@@ -129,16 +132,6 @@ public:
             lose(handle, of.since);
         }
     }
-
-    /// Positions may differ from the latest capture: these, all, or others than the log knows.
-    void look_at(std::size_t first, std::size_t last) noexcept { looked_at_.insert_range(first, last); }
-    void look_at_all(const Parts& parts) noexcept {
-        look_at(0, greatest(store_type::positions(parts), store_.positions()));
-    }
-    void look_for_changes(const Parts& parts) noexcept {
-        store_.look_for_changes(parts, [this](std::size_t first, std::size_t last) { look_at(first, last); });
-    }
-    void look_at_none() noexcept { looked_at_.clear(); }
 
     /// Finds what differs from the latest capture, and writes it to a capture that has nothing. Throws
     /// std::bad_alloc; then discard() gives up what it has written.
@@ -214,13 +207,7 @@ public:
 
     /// Makes room for what write() will move. Throws std::bad_alloc.
     void prepare(Parts& parts) {
-        positions_.clear();
-        positions_.reserve(looked_at_.count());
-        looked_at_.for_each(
-            [this](std::size_t position) { positions_.push_back(static_cast<std::uint32_t>(position)); });
-        if constexpr (!memory_by_touch) {
-            store_.make_room(parts, positions_);
-        }
+        this->list_positions(parts);
         graves_.make_room(positions_.size());
     }
     /// The store becomes that of the latest capture. Calls `written(position)` for each position that has an
@@ -325,16 +312,13 @@ private:
     using array = typename policy::template array<typename policy::template plain<Element>>;
 
     Parts* parts_ = nullptr;
-    store_type store_;
     array<place> places_;
     array<note> notes_; // by slot
-    bit_set<policy> looked_at_;
     graves_type graves_;
     typename graves_type::list ended_;  // since the latest capture
     typename graves_type::list doomed_; // until destroy_former()
     std::vector<lost_object> lost_;
-    std::vector<std::uint32_t> positions_; // for write()
-    std::uint64_t latest_ = 0;             // the number of the latest capture
+    std::uint64_t latest_ = 0; // the number of the latest capture
 };
 
 } // namespace handlepool::detail

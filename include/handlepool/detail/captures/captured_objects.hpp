@@ -3,10 +3,8 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/captures/captured_positions.hpp>
 #include <handlepool/detail/captures/object_versions.hpp>
-#include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_buffer.hpp>
@@ -29,11 +27,15 @@ namespace handlepool::detail {
 ///              latest: 9 ── undo ──▶ 3             restored to 5: position 7 is a copy of version 3
 /// ```
 template <class T, class Parts>
-class captured_objects {
+class captured_objects : public captured_positions<Parts> {
+    using base = captured_positions<Parts>;
+    using base::looked_at_;
+    using base::positions_;
+    using base::store_;
+    using store_type = typename base::store_type;
     using policy = typename Parts::policy;
     using placement = typename Parts::placement;
     using versions_type = object_versions<T>;
-    using store_type = captured_store<Parts>;
 
     static constexpr std::size_t copies_ahead = 8;
 
@@ -67,23 +69,12 @@ public:
     /// Throws reservation_failed.
     captured_objects(const allocation_label& what_for, const pool_geometry& geometry,
                      const object_type<T>& type)
-        : store_(what_for, geometry),
+        : base(what_for, geometry),
           places_(what_for.part(" positions"), store_type::most_positions(geometry), 0),
-          looked_at_(what_for.part(" changed positions"), store_type::most_positions(geometry)),
           type_(type),
           versions_(type),
           prepared_(type),
           former_(type) {}
-
-    /// Positions may differ from the latest capture: these, all, or others than the log knows.
-    void look_at(std::size_t first, std::size_t last) noexcept { looked_at_.insert_range(first, last); }
-    void look_at_all(const Parts& parts) noexcept {
-        look_at(0, greatest(store_type::positions(parts), store_.positions()));
-    }
-    void look_for_changes(const Parts& parts) noexcept {
-        store_.look_for_changes(parts, [this](std::size_t first, std::size_t last) { look_at(first, last); });
-    }
-    void look_at_none() noexcept { looked_at_.clear(); }
 
     /// Copies what may differ from the latest capture, and writes it to a capture that has nothing. Throws
     /// std::bad_alloc, and what copying throws; then discard() gives up what it has written.
@@ -133,13 +124,7 @@ public:
     }
     /// Copies what write() will need, where that may fail. Throws std::bad_alloc, and what copying throws.
     void prepare(Parts& parts) {
-        positions_.clear();
-        positions_.reserve(looked_at_.count());
-        looked_at_.for_each(
-            [this](std::size_t position) { positions_.push_back(static_cast<std::uint32_t>(position)); });
-        if constexpr (!memory_by_touch) {
-            store_.make_room(parts, positions_);
-        }
+        this->list_positions(parts);
         if (type_.has_destructor()) {
             former_.reserve(positions_.size());
         }
@@ -242,12 +227,9 @@ private:
         }
     }
 
-    store_type store_;
     typename policy::template array<typename policy::template plain<place>> places_;
-    bit_set<policy> looked_at_;
     [[no_unique_address]] object_type<T> type_;
     versions_type versions_;
-    std::vector<std::uint32_t> positions_; // for write()
     object_buffer<T> prepared_;
     object_buffer<T> former_; // by write()
 };

@@ -143,21 +143,24 @@ public:
         }
         table.restore(slot, words);
     }
-    /// Returns a slot that has no generation left for such a floor, if there is one, whether it is to become
-    /// what it was at the latest capture or before one of these changes.
-    std::optional<slot_index> find_used_up(const table_type& table, tag_type fresh_tag,
-                                           std::span<const change> changes) const noexcept {
+    /// Returns a slot that has no generation left for such a floor, if there is one: of those that are to
+    /// become what they were at the latest capture, or before these changes.
+    std::optional<slot_index> find_used_up(const table_type& table, tag_type fresh_tag) const noexcept {
         std::optional<slot_index> found;
-        const auto look = [&](slot_index slot, const words_type& then) {
-            const tag_type end = end_of_given_out(table.words_of(slot), fresh_tag);
-            if (end_of_given_out(then, fresh_tag) < end &&
-                layout::generation_of(floor_of(end)) > layout::last_generation) {
+        for_each_looked_at([&](slot_index slot) {
+            if (is_used_up(table, slot, captured(slot), fresh_tag)) {
                 found = slot;
             }
-        };
-        for_each_looked_at([&](slot_index slot) { look(slot, captured(slot)); });
+        });
+        return found;
+    }
+    static std::optional<slot_index> find_used_up(const table_type& table, tag_type fresh_tag,
+                                                  std::span<const change> changes) noexcept {
+        std::optional<slot_index> found;
         for (const change& each : changes) {
-            look(each.slot, each.before);
+            if (is_used_up(table, each.slot, each.before, fresh_tag)) {
+                found = each.slot;
+            }
         }
         return found;
     }
@@ -179,6 +182,12 @@ private:
     static tag_type end_of_given_out(const words_type& words, tag_type fresh_tag) noexcept {
         const tag_type tag = tag_or_fresh(words, fresh_tag);
         return tag + (layout::is_alive(tag) || is_reserved(words, fresh_tag) ? 2 : 0);
+    }
+    static bool is_used_up(const table_type& table, slot_index slot, const words_type& then,
+                           tag_type fresh_tag) noexcept {
+        const tag_type end = end_of_given_out(table.words_of(slot), fresh_tag);
+        return end_of_given_out(then, fresh_tag) < end &&
+               layout::generation_of(floor_of(end)) > layout::last_generation;
     }
     /// The tag of a slot without an object from which on no handle has been given out.
     static tag_type floor_of(tag_type end_of_given_out) noexcept { return end_of_given_out & ~tag_type{1}; }

@@ -33,6 +33,21 @@ namespace handlepool::detail {
 /// The pool was reset after its newest capture: throws std::logic_error.
 [[noreturn]] HANDLEPOOL_EXPORT void throw_was_reset(std::string_view owner, std::uint64_t newest);
 
+/// Objects are captured by copies, and those of a raw_type with a function that destroys, or relocates, have
+/// none: throws std::invalid_argument.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_no_copies(std::string_view owner, bool destroys);
+
+/// Objects that can't be copied are kept by another ring: throws std::logic_error.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_kept_by_another(std::string_view owner);
+
+/// A frame has an object that can't be copied and is not there to come back: throws std::logic_error.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_lost_object(std::string_view owner, std::uint64_t frame,
+                                                      std::uint64_t index, std::uint32_t generation);
+
+/// Handles given out since a frame can't stay stale, for lack of a generation: throws std::overflow_error.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_used_up(std::string_view owner, std::uint64_t frame,
+                                                  std::uint32_t slot);
+
 /// Hooks create objects whenever those are erased that a restore undoes: throws compaction_conflict.
 [[noreturn]] HANDLEPOOL_EXPORT void throw_never_undone(std::string_view owner);
 
