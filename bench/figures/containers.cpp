@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/handle_index.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
 #include <handlepool/hierarchy.hpp>
@@ -88,6 +89,34 @@ void look_up(benchmark::State& state, table& results, figure place) {
         state, [&] { return find_all(ours, objects.handles); },
         [&] { return find_all(theirs, objects.handles); });
     results.record(place, 1 / outcome.ratio.median, outcome.ratio.spread());
+}
+
+/// Objects by network ids, which are random numbers.
+void look_up_by_key(benchmark::State& state, table& results) {
+    shuffled_objects objects(100'000);
+    handlepool::handle_index<std::uint64_t, std::uint64_t> ours;
+    std::unordered_multimap<std::uint64_t, handle<std::uint64_t>> theirs;
+    std::vector<std::uint64_t> keys;
+    for (const handle<std::uint64_t> each : objects.handles) {
+        keys.push_back(objects.random());
+        ours.insert(each, keys.back());
+        theirs.emplace(keys.back(), each);
+    }
+    std::shuffle(keys.begin(), keys.end(), objects.random);
+    const auto find_all_by = [&keys](auto find) {
+        std::uint64_t sum = 0;
+        const double spent = nanoseconds_of([&] {
+            for (const std::uint64_t key : keys) {
+                sum += find(key).value();
+            }
+        });
+        benchmark::DoNotOptimize(sum);
+        return spent / static_cast<double>(keys.size());
+    };
+    const comparison outcome = compare(
+        state, [&] { return find_all_by([&ours](std::uint64_t key) { return ours.find(key); }); },
+        [&] { return find_all_by([&theirs](std::uint64_t key) { return theirs.find(key)->second; }); });
+    results.record(figure::index_look_up, outcome.ratio.median, outcome.ratio.spread());
 }
 
 /// 10,000 children, in parents of as many each.
@@ -189,6 +218,7 @@ void register_containers(table& results, std::size_t rounds) {
                                           std::hash<handle<std::uint64_t>>>>(state, results,
                                                                              figure::map_boost);
     });
+    add("handle_index look-up", [&results](auto& state) { look_up_by_key(state, results); });
     add("hierarchy, one of many children", [&results](auto& state) { move_children(state, results); });
     add("handle_set pruning", [&results](auto& state) { pruning(state, results); });
 }

@@ -107,6 +107,7 @@ enum class figure : std::size_t {
     column_churn_1m,
     map_std,
     map_boost,
+    index_look_up,
     hierarchy_children,
     set_pruning,
     property_look_up,
