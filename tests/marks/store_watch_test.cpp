@@ -63,5 +63,43 @@ TEST(store_watch, what_was_noted_before_it_was_turned_off_is_not_told_of) {
     });
 }
 
+TEST(store_watch, knows_slots_and_positions_of_what_ends_in_a_frame) {
+    detail::store_watch<default_policy> watch;
+    watch.note_ended(detail::slot_index{1});
+    watch.note_ended(detail::slot_index{2}, 3);
+    watch.note_positions(6);
+    watch.turn_on("watch", 100, 50);
+    const auto ends_frame_with = [&watch](const std::vector<std::size_t>& ended,
+                                          const std::vector<std::size_t>& vacated, std::size_t ended_count,
+                                          std::size_t fewest_positions) {
+        watch.end_frame([&](const detail::frame_notes<default_policy>& notes) {
+            std::vector<std::size_t> slots;
+            notes.ended.for_each([&slots](std::size_t slot) { slots.push_back(slot); });
+            EXPECT_EQ(slots, ended);
+            std::vector<std::size_t> positions;
+            notes.vacated.for_each([&positions](std::size_t position) { positions.push_back(position); });
+            EXPECT_EQ(positions, vacated);
+            EXPECT_EQ(notes.ended_count, ended_count);
+            EXPECT_EQ(notes.fewest_positions, fewest_positions);
+        });
+    };
+    ends_frame_with({}, {}, 0, 50);
+    watch.note_ended(detail::slot_index{99}, 49);
+    watch.note_ended(detail::slot_index{7});
+    watch.note_ended(detail::slot_index{99}, 2);
+    EXPECT_TRUE(watch.has_ended(detail::slot_index{99}));
+    EXPECT_FALSE(watch.has_ended(detail::slot_index{98}));
+    watch.note_positions(20);
+    watch.note_positions(30);
+    ends_frame_with({7, 99}, {2, 49}, 3, 20);
+    EXPECT_FALSE(watch.has_ended(detail::slot_index{99}));
+    ends_frame_with({}, {}, 0, 50);
+    watch.note_ended(detail::slot_index{1}, 1);
+    watch.note_positions(0);
+    watch.turn_off();
+    watch.turn_on("watch", 100, 50);
+    ends_frame_with({}, {}, 0, 50);
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -38,6 +38,7 @@ struct tiny_blocks : default_policy {
     static constexpr std::size_t claim_size = 4;
     static constexpr std::size_t nursery_chunk = 4;
     static constexpr std::size_t removal_chunk = 4;
+    static constexpr std::size_t compaction_grain = 8; // so that threads reap, too
 };
 
 template <class Placement, class Policy, bool KeepOrder, std::size_t ReuseDelay, std::size_t Logs>

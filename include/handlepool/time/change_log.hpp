@@ -131,10 +131,11 @@ struct position_range {
 ///
 /// The log and the pool may be destroyed in either order; when the pool has gone, frame(), oldest(),
 /// changes_since(), destroyed_entries() and upload_ranges() are left. A pool may have any number of logs,
-/// each with marks of its own. Its compactions call a log for each object that they destroy, in the
-/// compacting thread, as they do for attached containers; those of a stable pool also look at a word for each
-/// of its groups. A pool without a log pays a look at a flag when it is sorted, for a revoke and for a
-/// compaction. If there is no memory for a record, or a value can't be copied, its frame is lost, and readers
+/// each with marks of its own. Its compactions note what they destroy, a bit for each slot and position, and
+/// those of a stable pool also look at a word for each of its groups; with `keep_destroyed` they call the log
+/// for each object that they destroy, in the compacting thread, as they do for attached containers. A pool
+/// without a log pays a look at a flag when it is sorted, for a revoke and for each object that a compaction
+/// destroys. If there is no memory for a record, or a value can't be copied, its frame is lost, and readers
 /// find a gap; a program without exceptions ends.
 ///
 /// Threads: edit(), mark() and mark_at() may be called by any thread within the frame contract: no compaction
@@ -428,8 +429,12 @@ private:
             }
         }
         core_type& core = detail::pool_access::pool_of(pool);
-        deaths_ = core.add_destroy_hook([this](auto handle, auto object) { end(handle, object); },
-                                        hook_order::late);
+        if constexpr (can_keep_destroyed) {
+            if (keeps_destroyed) {
+                ends_ = core.add_destroy_hook([this](auto handle, auto object) { keep(handle, object); },
+                                              hook_order::late);
+            }
+        }
         frames_ = core.add_frame_hook(
             [this](const auto& notes, const parts_type& parts) { end_frame(notes, parts); },
             [&](const parts_type& parts) { begin(parts, options, keeps_destroyed); });
@@ -506,17 +511,14 @@ private:
         }
         recorder_.emplace(what_for.part(" change log"), parts, columns);
     }
-    void end(typename core_type::value_type handle, pointer object) noexcept {
+    void keep(typename core_type::value_type handle, pointer object) noexcept {
         if (!recorder_) { // before begin()
             return;
         }
-        if constexpr (can_keep_destroyed) {
-            const detail::slot_index slot = parts_->table.slot_of(handle);
-            if (values_ && recorder_->is_told(slot)) {
-                values_->add(slot, object);
-            }
+        const detail::slot_index slot = parts_->table.slot_of(handle);
+        if (recorder_->is_told(*parts_, slot)) {
+            values_->add(slot, object);
         }
-        recorder_->end(*parts_, handle);
     }
     void end_frame(const typename recorder_type::notes_type& notes, const parts_type& parts) noexcept {
         ++frame_;
@@ -583,7 +585,7 @@ private:
     std::uint64_t frame_ = 0;
     std::uint64_t oldest_ = 0;
     // Last, so that they end first.
-    scoped_hook deaths_;
+    scoped_hook ends_; // of objects whose values are kept
     scoped_hook frames_;
 };
 

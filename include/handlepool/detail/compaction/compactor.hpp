@@ -63,15 +63,16 @@ public:
     scoped_hook add_birth_hook(Hook hook) {
         return births_.add_hook(std::move(hook), parts_.geometry.object_limit);
     }
-    bool has_destroy_hooks() noexcept { return !reaper_.hooks().empty(); }
-    /// Returns whether births, or removals, must be told to somebody.
+    /// Returns whether births, or removals, must be told to somebody; and what ends, one by one, even when
+    /// all is forgotten.
     bool watches_births() noexcept { return history_.remembers() || !births_.hooks().empty(); }
-    bool watches_removals() noexcept { return history_.remembers() || has_destroy_hooks(); }
+    bool watches_removals() noexcept { return history_.remembers() || watches_ends(); }
+    bool watches_ends() noexcept { return has_destroy_hooks() || parts_.watch.is_on(); }
 
     /// Tells the hooks and the history of an object that was made, or ends, without a compaction. Only while
     /// the gate is closed.
     void report_birth(value_type handle, pointer object) { births_.report(handle, object, runs()); }
-    void report_removal(value_type handle, pointer object) { reaper_.report(handle, object, runs()); }
+    void report_removal(value_type handle, location where) { reaper_.report(handle, where, runs()); }
 
     /// What other threads take out of the pool.
     extractions_type& extractions_of_threads() noexcept { return extractions_; }
@@ -283,6 +284,7 @@ private:
                 parts.objects.poison_objects(parts.objects.location_of(first), parts.newborns.chunk_size());
             });
             parts.newborns.trim(parts.objects);
+            parts.watch.note_positions(parts_type::placement::positions(parts));
             parts.removals.recycle();
             all_.reaper_.end_frame();
             all_.births_.end_frame();
@@ -357,6 +359,7 @@ private:
         compaction_stats done_;
     };
 
+    bool has_destroy_hooks() noexcept { return !reaper_.hooks().empty(); }
     std::size_t pending_records() const noexcept {
         return static_cast<std::size_t>(
             parts_.shards.sum([](const shard<policy>& one) { return one.removals.pending(); }));

@@ -85,6 +85,11 @@ struct placement_parts<Config, dense_placement> {
     static location location_of(const Parts&, std::size_t position) noexcept {
         return location{static_cast<std::uint32_t>(position)};
     }
+    /// The position that a location is; none of the store's if it is in the nursery.
+    template <class Parts>
+    static std::size_t position_of(const Parts&, location where) noexcept {
+        return raw(where);
+    }
 
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>

@@ -65,6 +65,7 @@ public:
     /// erase waits for the next compaction, in whatever shard.
     void look(const fair_budget& budget = {}) {
         hole_count_ = 0;
+        is_watched_ = parts_.watch.is_on(); // nobody begins to watch while the gate is closed
         const std::size_t shards = parts_.shards.count();
         for (std::size_t i = 0; i != shards; ++i) {
             parts_.removals.look(parts_.shards[i].removals);
@@ -168,9 +169,11 @@ public:
     }
 
     /// Reports one object that ends in this frame by somebody else.
-    void report(value_type handle, typename parts_type::pointer object, std::uint64_t frame) {
-        hooks_.call(handle, object);
-        history_.died(parts_.table.slot_of(handle), layout::tag_of(handle), frame);
+    void report(value_type handle, location where, std::uint64_t frame) {
+        const slot_index slot = parts_.table.slot_of(handle);
+        hooks_.call(handle, parts_.objects.at(where));
+        history_.died(slot, layout::tag_of(handle), frame);
+        parts_.note_ended(slot, where);
     }
 
     /// Returns where the object is that died in this slot under this tag; nowhere when it was destroyed.
@@ -324,6 +327,14 @@ private:
         } else if (!parts_.newborns.demote(parts_.objects.nursery_position_of(where))) {
             ++done.newborn;
         }
+        if (is_watched_) [[unlikely]] {
+            note_ended(handle, where);
+        }
+    }
+
+    // No part of that loop, which it would slow down for pools that nobody follows.
+    HANDLEPOOL_NOINLINE void note_ended(value_type handle, location where) noexcept {
+        parts_.note_ended(parts_.table.slot_of(handle), where);
     }
 
     /// Ends the objects of a run, and calls `ended(i, handle, location)` for each; see end_life().
@@ -361,6 +372,7 @@ private:
     frame_list<policy, plain<dense_position>> holes_;
     plain<std::size_t> removal_count_{0};
     plain<std::size_t> hole_count_{0};
+    plain<bool> is_watched_{false};
 };
 
 } // namespace handlepool::detail

@@ -120,6 +120,10 @@ struct placement_parts<Config, stable_placement> {
     static location location_of(const Parts& parts, std::size_t position) noexcept {
         return parts.objects.location_of(nursery_position{static_cast<std::uint32_t>(position)});
     }
+    template <class Parts>
+    static std::size_t position_of(const Parts& parts, location where) noexcept {
+        return raw(parts.objects.nursery_position_of(where));
+    }
 
     /// Calls `visit(object)` for each object of the store.
     template <executor Executor, class Parts, class Visit>

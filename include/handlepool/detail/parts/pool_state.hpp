@@ -151,6 +151,14 @@ struct pool_state {
             }
         }
     }
+    /// Tells those who follow the pool over time that an object of this slot ends, or has just ended.
+    void note_ended(slot_index slot, location where) noexcept {
+        if (placement::stable || objects.is_dense(where)) {
+            watch.note_ended(slot, placement::position_of(*this, where));
+        } else {
+            watch.note_ended(slot);
+        }
+    }
     /// Returns whether something is done at the end of an object.
     bool ends_objects() const noexcept {
         return newborns.ends_objects(objects) || (keeps_objects && keeper != nullptr);

@@ -285,7 +285,7 @@ private:
     static constexpr std::uint32_t within_whole = 2; // this concerns the whole pool
     static constexpr std::uint32_t orders_newborns = 4;   // an order has begun, in which they come
     static constexpr std::uint32_t keeps_order = 8;       // the option: holes are closed together
-    static constexpr std::uint32_t watches_removals = 16; // a hook, or the history
+    static constexpr std::uint32_t watches_removals = 16; // a hook, a log, or the history
     static constexpr std::uint32_t queue_newborns = within_step | orders_newborns;
     static constexpr std::uint32_t queue_removals = within_step | keeps_order;
 
@@ -512,14 +512,14 @@ private:
         }
         const bool erased = erase_at_once(handle, [this, handle](location where) {
             const ending_step now(*this, 1);
-            report_removal(layout::without_user(handle), where);
+            pool_.compactor_.report_removal(layout::without_user(handle), where);
         });
+        note_positions();
         settle_step();
         return erased;
     }
-    void report_removal(value_type handle, location where) noexcept {
-        pool_.compactor_.report_removal(handle, parts_.objects.at(where));
-    }
+    /// The store has become smaller, of which somebody may be told.
+    void note_positions() noexcept { parts_.watch.note_positions(parts_type::placement::positions(parts_)); }
 
     /// Ends an object of the store, which counts as erased already.
     void end_object(value_type handle, location where) noexcept {
@@ -561,7 +561,7 @@ private:
             if (is_watched) {
                 const tag_type tag = parts_.table.last_object(parts_.table.tag_relaxed(slot));
                 const value_type handle = parts_.table.handle_of(slot, tag);
-                report_removal(handle, where);
+                pool_.compactor_.report_removal(handle, where);
                 parts_.end_object(handle, where);
             } else {
                 parts_.newborns.end_object(parts_.objects, where);
@@ -587,6 +587,7 @@ private:
             });
         }
         store_type::remove_all(parts_);
+        note_positions();
         settle_step();
     }
 

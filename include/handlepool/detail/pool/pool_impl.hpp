@@ -535,7 +535,7 @@ private:
 
     void destroy_all() noexcept {
         const auto& extractions = compactor_.extractions_of_threads();
-        if (parts_.ends_objects() || compactor_.has_destroy_hooks() || !extractions.empty()) {
+        if (parts_.ends_objects() || compactor_.watches_ends() || !extractions.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {

@@ -29,15 +29,15 @@ namespace handlepool::detail {
 /// ended. It looks at *candidates* only, which are all positions that can have changed hands:
 ///
 /// ```
-///  dense     │ a b c d e f g │        holes, which the hook of destruction tells, or a sort's moves;
+///  dense     │ a b c d e f g │        positions that were vacated, or to which a sort has moved something;
 ///            │ a g c e h │            from the smallest size in the frame on: survivors that went, newborns
 ///                ▲   ▲ ▲ · ·
-///  stable      bits of promoted objects that differ, and holes
+///  stable      bits of promoted objects that differ, and places that were vacated
 /// ```
 ///
 /// An object is known by its slot, because a slot that has an object when a frame begins has no other before
-/// that one ends. *Told* are the slots of the objects that records have told of so far, and *ended* those
-/// whose object has ended in this frame, a bit for each:
+/// that one ends. *Told* are the slots of the objects that records have told of so far, and *ended*, by
+/// store_watch, those of which an object has ended in this frame, a bit for each:
 ///
 /// ```
 ///  at a candidate   who was there   ended: destroyed      else: moved, to where its slot says
@@ -69,7 +69,6 @@ public:
           promoted_(what_for.part(" promoted"), groups_of(most_positions(parts)), 0),
           edits_(what_for.part(" edits"), parts.geometry.slot_limit),
           told_(what_for.part(" told slots"), parts.geometry.slot_limit),
-          ended_(what_for.part(" ended slots"), parts.geometry.slot_limit),
           candidates_(what_for.part(" candidates"), most_positions(parts)),
           edited_(what_for.part(" edited positions"), most_positions(parts)) {
         column_edits_.reserve(columns);
@@ -99,24 +98,10 @@ public:
         }
     }
 
-    /// Whether the object that the slot has now was told of in an earlier frame: then the record of this one
-    /// has it in `destroyed`, if it ends.
-    bool is_told(slot_index slot) const noexcept {
-        return told_.contains(raw(slot)) && !ended_.contains(raw(slot));
-    }
-
-    /// An object with this handle ends.
-    void end(const parts_type& parts, value_type handle) noexcept {
-        const slot_index slot = parts.table.slot_of(handle);
-        ended_.insert(raw(slot));
-        ++ended_count_;
-        const location where = parts.table.location_of(slot);
-        if constexpr (placement::stable) {
-            note_hole(raw(parts.objects.nursery_position_of(where)));
-        } else if (parts.objects.is_dense(where)) {
-            note_hole(raw(where));
-            note_size(parts.objects.size());
-        }
+    /// Whether the object that the slot has now, in the middle of a frame, was told of in an earlier one:
+    /// then the record of this one has it in `destroyed`, if it ends.
+    bool is_told(const parts_type& parts, slot_index slot) const noexcept {
+        return told_.contains(raw(slot)) && !parts.watch.has_ended(slot);
     }
 
     /// Writes what the frame did to an empty record, and which positions were written to an empty set; then
@@ -154,7 +139,7 @@ public:
     }
 
     memory_use memory() const noexcept {
-        memory_use sum = memory_of(owners_, edits_, told_, ended_, candidates_, edited_, promoted_);
+        memory_use sum = memory_of(owners_, edits_, told_, candidates_, edited_, promoted_);
         for (const auto& each : column_edits_) {
             sum = sum + each->memory();
         }
@@ -182,39 +167,25 @@ private:
         if (!is_place(where)) {
             return nowhere;
         }
-        const std::size_t position = position_at(parts, where);
+        const std::size_t position = placement::position_of(parts, where);
         return owner_of(parts, position) == slot ? position : nowhere;
     }
-    /// The position of the store that a location is.
-    static std::size_t position_at(const parts_type& parts, location where) noexcept {
-        if constexpr (placement::stable) {
-            return raw(parts.objects.nursery_position_of(where));
-        } else {
-            return raw(where);
-        }
-    }
-    void note_hole(std::size_t position) noexcept {
-        prefetch(owners_.data(), position); // for the end of the frame
-        candidates_.insert(position);
-    }
-    /// An object of a dense store of this size ends: under exclusive access the last one fills its hole at
-    /// once, and others may come before the frame ends. So the smallest size is noted, or one below it.
-    void note_size(std::size_t size) noexcept {
-        ends_at_size_ = size == size_seen_ ? ends_at_size_ + 1 : 1;
-        size_seen_ = size;
-        lowest_size_ = least(lowest_size_, size - least(ends_at_size_, size));
-    }
-
     static slot_index slot_of(value_type handle) noexcept { return slot_table<config>::slot_of(handle); }
 
+    /// Whether the slot has the object that was told of when the frame began.
+    bool is_still_told(const notes_type& notes, slot_index slot) const noexcept {
+        return told_.contains(raw(slot)) && !notes.ended.contains(raw(slot));
+    }
+
     void look_for_candidates(const parts_type& parts, const notes_type& notes) noexcept {
-        const std::size_t positions = placement::positions(parts);
+        candidates_.insert_all(notes.vacated);
         if constexpr (placement::stable) {
             for_changed_places(parts, [this](std::size_t place) { candidates_.insert(place); });
         } else {
-            std::size_t first = least(lowest_size_, positions);
+            const std::size_t positions = placement::positions(parts);
+            std::size_t first = least(least(notes.fewest_positions, positions), positions_);
             if (parts.geometry.keep_order) { // all behind the first hole has moved
-                candidates_.for_each([&](std::size_t position) { first = least(first, position); });
+                notes.vacated.for_each([&](std::size_t position) { first = least(first, position); });
             }
             candidates_.insert_range(first, greatest(positions, positions_));
             candidates_.insert_all(notes.moved);
@@ -254,24 +225,25 @@ private:
     void look_for_edits(const parts_type& parts, const notes_type& notes, written_type& written) noexcept {
         notes.rewritten.for_each([&](std::size_t position) {
             const slot_index slot = owner_of(parts, position);
-            if (slot != slot_index::none && is_told(slot)) {
+            if (slot != slot_index::none && is_still_told(notes, slot)) {
                 edited_.insert(position);
                 written.insert(position);
             }
         });
-        take_marks(parts, edits_, [&](std::size_t position) { written.insert(position); });
+        take_marks(parts, notes, edits_, [&](std::size_t position) { written.insert(position); });
         for (std::size_t column = 0; column != column_edits_.size(); ++column) {
-            take_marks(parts, *column_edits_[column],
+            take_marks(parts, notes, *column_edits_[column],
                        [&](std::size_t position) { written.insert(position, column); });
         }
     }
     /// Calls `write(position)` for each edited object.
     template <class Write>
-    void take_marks(const parts_type& parts, marks_type& marks, Write write) noexcept {
-        marks.take([&](std::size_t slot) {
-            if (is_told(slot_index{number(slot)})) { // so it is in the store
-                const std::size_t position =
-                    position_at(parts, parts.table.location_of(slot_index{number(slot)}));
+    void take_marks(const parts_type& parts, const notes_type& notes, marks_type& marks,
+                    Write write) noexcept {
+        marks.take([&](std::size_t number_of_slot) {
+            const slot_index slot{number(number_of_slot)};
+            if (is_still_told(notes, slot)) { // so it is in the store
+                const std::size_t position = placement::position_of(parts, parts.table.location_of(slot));
                 prefetch(owners_.data(), position); // for the record
                 edited_.insert(position);
                 write(position);
@@ -294,15 +266,15 @@ private:
         candidates_.for_each([&](std::size_t position) {
             const value_type before = owners_[position];
             const slot_index now = owner_of(parts, position);
-            if (before != 0 && slot_of(before) == now && !ended_.contains(raw(now))) {
+            if (before != 0 && slot_of(before) == now && !notes.ended.contains(raw(now))) {
                 owners_[position] = renamed(parts, notes, before, position, record);
                 return;
             }
             owners_[position] = 0;
             if (before != 0) {
-                write_former(parts, before, position, record);
+                write_former(parts, notes, before, position, record);
             }
-            if (now != slot_index::none && !is_told(now)) {
+            if (now != slot_index::none && !is_still_told(notes, now)) {
                 write_newborn(parts, now, position, record);
                 written.insert(position);
             }
@@ -313,8 +285,7 @@ private:
             written.insert(each.to);
             record.reordered |= notes.moved.contains(each.to);
         }
-        finish(record);
-        record.reset = notes.reset;
+        finish(notes, record);
         edited_.for_each([&](std::size_t position) {
             auto& each = record.edited.emplace_back(); // made in place: twice as fast with clang
             each.handle = Handle::from_value(owners_[position]);
@@ -322,9 +293,9 @@ private:
         });
     }
     /// What became of the object that was at a position.
-    void write_former(const parts_type& parts, value_type handle, std::size_t position,
-                      record_type& record) noexcept {
-        if (ended_.contains(raw(slot_of(handle)))) {
+    void write_former(const parts_type& parts, const notes_type& notes, value_type handle,
+                      std::size_t position, record_type& record) noexcept {
+        if (notes.ended.contains(raw(slot_of(handle)))) {
             record.destroyed.push_back({Handle::from_value(handle), number(position)});
         } else {
             record.moved.push_back(
@@ -354,7 +325,7 @@ private:
         }
         return after;
     }
-    void finish(record_type& record) noexcept {
+    void finish(const notes_type& notes, record_type& record) noexcept {
         for (const auto& each : record.destroyed) {
             told_.erase(raw(slot_of(each.handle.value())));
         }
@@ -364,7 +335,8 @@ private:
         record.cleared = told_count_ != 0 && record.destroyed.size() == told_count_;
         told_count_ = told_count_ - record.destroyed.size() + record.born.size();
         record.size = told_count_;
-        record.never_seen = ended_count_ - record.destroyed.size();
+        record.never_seen = notes.ended_count - record.destroyed.size();
+        record.reset = notes.reset;
         std::sort(record.renamed.begin(), record.renamed.end(),
                   [](const auto& one, const auto& other) { return one.position < other.position; });
     }
@@ -389,12 +361,8 @@ private:
 
     void begin_frame(const parts_type& parts) noexcept {
         positions_ = placement::positions(parts);
-        lowest_size_ = positions_;
-        ends_at_size_ = 0;
-        ended_count_ = 0;
         candidates_.clear();
         edited_.clear();
-        ended_.clear();
     }
 
     template <class Value>
@@ -405,15 +373,10 @@ private:
     marks_type edits_;              // slots
     std::vector<std::unique_ptr<marks_type>> column_edits_; // slots, of each column that has its own
     set_type told_;                                         // slots
-    set_type ended_;                                        // slots
     set_type candidates_;                                   // positions
     set_type edited_;                                       // positions
     std::size_t told_count_ = 0;
-    std::size_t ended_count_ = 0;
-    std::size_t positions_ = 0;    // when the last frame ended
-    std::size_t lowest_size_ = 0;  // of a dense store, since then
-    std::size_t size_seen_ = 0;    // of a dense store, by the last object that ended
-    std::size_t ends_at_size_ = 0; // and by how many before it
+    std::size_t positions_ = 0; // when the last frame ended
 };
 
 } // namespace handlepool::detail
