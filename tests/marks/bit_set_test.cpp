@@ -87,6 +87,28 @@ TEST(bit_set, ranges_are_their_numbers) {
     EXPECT_TRUE(none.empty());
 }
 
+TEST(bit_set, numbers_near_each_other_are_inserted_like_others) {
+    random_source random;
+    for (int round = 0; round != 300; ++round) {
+        bits set("test", 9'000);
+        std::set<std::size_t> expected;
+        if (random.below(2) == 0) { // others are there
+            set.insert(4'100);
+            expected.insert(4'100);
+        }
+        {
+            bits::near_inserter near(set);
+            std::size_t number = random.below(9'000);
+            for (std::size_t i = random.below(200); i != 0; --i) {
+                near.insert(number);
+                expected.insert(number);
+                number = random.below(10) == 0 ? random.below(9'000) : (number + random.below(5)) % 9'000;
+            }
+        }
+        ASSERT_THAT(numbers_of(set), ElementsAreArray(expected));
+    }
+}
+
 TEST(bit_set, runs_of_several_sets_are_joined) {
     bits one("test", 9'000);
     bits other("test", 9'000);

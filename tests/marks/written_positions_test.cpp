@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include <handlepool/detail/marks/bit_set.hpp>
 #include <handlepool/detail/marks/written_positions.hpp>
 #include <handlepool/policy.hpp>
 
@@ -46,6 +47,14 @@ TEST(written_positions, are_those_of_all_columns_or_of_one) {
     EXPECT_FALSE(one.contains(8, 1));
     EXPECT_TRUE(one.contains(7, 1));
     EXPECT_FALSE(one.contains(9, any));
+    detail::bit_set<default_policy> more("test", 10'000);
+    more.insert(60);
+    more.insert(5'001);
+    one.insert_all(more);
+    EXPECT_THAT(runs_of(one, other, any),
+                ElementsAre(written_run{7, 10}, written_run{60, 61}, written_run{5'000, 5'002}));
+    EXPECT_THAT(runs_of(one, other, 0),
+                ElementsAre(written_run{7, 9}, written_run{60, 61}, written_run{5'000, 5'002}));
     one.clear();
     other.clear();
     EXPECT_THAT(runs_of(one, other, any), IsEmpty());

@@ -61,6 +61,37 @@ public:
             groups_[word / 64] = groups_[word / 64] | mask_of(word);
         });
     }
+    /// Inserts numbers of which many are near the one before: writes a word once for all of those, at the end
+    /// of its life for the last ones.
+    class near_inserter {
+    public:
+        explicit near_inserter(bit_set& set) noexcept : set_(set) {}
+        ~near_inserter() { write(); }
+        near_inserter(const near_inserter&) = delete;
+        near_inserter& operator=(const near_inserter&) = delete;
+
+        void insert(std::size_t number) noexcept {
+            if (number / 64 != word_) {
+                write();
+                word_ = number / 64;
+                bits_ = 0;
+            }
+            bits_ |= mask_of(number);
+        }
+
+    private:
+        void write() noexcept {
+            if (bits_ != 0) {
+                set_.words_[word_] = set_.words_[word_] | bits_;
+                set_.groups_[word_ / 64] = set_.groups_[word_ / 64] | mask_of(word_);
+            }
+        }
+
+        bit_set& set_;
+        std::size_t word_ = 0;
+        std::uint64_t bits_ = 0;
+    };
+
     void erase(std::size_t number) noexcept { words_[number / 64] = words_[number / 64] & ~mask_of(number); }
 
     void clear() noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/bit_runs.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -55,11 +57,8 @@ public:
     template <class Visit>
     void take(Visit visit) {
         take_all(visit, [](atomic_byte& mark) {
-            const bool is_set = mark.load(std::memory_order::relaxed) != 0;
-            if (is_set) {
-                mark.store(0, std::memory_order::relaxed);
-            }
-            return is_set;
+            mark.store(0, std::memory_order::relaxed);
+            return true;
         });
     }
     /// Takes all marks of mark_at_any_time(), which go on. One thread at a time.
@@ -68,8 +67,7 @@ public:
         take_all(visit, [](atomic_byte& mark) {
             // (51) acquire: pairs with (50); of groups and regions (53) acquire: pairs with (52). What comes
             // after the exchange is left for the next time.
-            return mark.load(std::memory_order::relaxed) != 0 &&
-                   mark.exchange(0, std::memory_order::acquire) != 0;
+            return mark.exchange(0, std::memory_order::acquire) != 0;
         });
     }
 
@@ -93,23 +91,34 @@ private:
         }
     }
 
-    /// `take_one(mark)` takes a mark, a group or a region, and returns whether it was set.
+    /// `take_one(mark)` takes a mark, a group or a region that was seen set, and returns whether it was.
     template <class Visit, class TakeOne>
     void take_all(Visit& visit, TakeOne take_one) {
-        take_some(regions_, 0, regions_.size(), take_one, [&](std::size_t region) {
-            take_some(groups_, region * groups_of_region, groups_of_region, take_one, [&](std::size_t group) {
-                take_some(marks_, group * group_size, group_size, take_one, visit);
+        for (std::size_t first = 0, count = 0; first != regions_.size(); first += count) {
+            count = least<std::size_t>(64, regions_.size() - first);
+            take_some(regions_, first, count, take_one, [&](std::size_t region) {
+                for (std::size_t i = 0; i != groups_of_region; i += 64) {
+                    take_some(groups_, region * groups_of_region + i, 64, take_one, [&](std::size_t group) {
+                        take_some(marks_, group * group_size, group_size, take_one, visit);
+                    });
+                }
             });
-        });
+        }
     }
+    /// Up to 64. Looks at all of them before it takes one: where they are is no pattern that a processor
+    /// could foresee.
     template <class TakeOne, class Visit>
     static void take_some(array_type& marks, std::size_t first, std::size_t count, TakeOne take_one,
                           Visit&& visit) {
-        for (std::size_t number = first, last = first + count; number != last; ++number) {
+        std::uint64_t seen = 0;
+        for (std::size_t i = 0; i != count; ++i) {
+            seen |= std::uint64_t{marks[first + i].load(std::memory_order::relaxed)} << i;
+        }
+        for_each_bit(first, seen, [&](std::size_t number) {
             if (take_one(marks[number])) {
                 visit(number);
             }
-        }
+        });
     }
 
     array_type marks_;

@@ -44,6 +44,12 @@ public:
             sets_[0]->insert(position);
         }
     }
+    void insert_all(const bit_set<Policy>& positions) noexcept {
+        any_.insert_all(positions);
+        if (!sets_.empty()) {
+            sets_[0]->insert_all(positions);
+        }
+    }
     void insert(std::size_t position, std::size_t column) noexcept {
         any_.insert(position);
         sets_[column + 1]->insert(position);

@@ -227,10 +227,10 @@ private:
             const slot_index slot = owner_of(parts, position);
             if (slot != slot_index::none && is_still_told(notes, slot)) {
                 edited_.insert(position);
-                written.insert(position);
             }
         });
-        take_marks(parts, notes, edits_, [&](std::size_t position) { written.insert(position); });
+        take_marks(parts, notes, edits_, [](std::size_t) {});
+        written.insert_all(edited_);
         for (std::size_t column = 0; column != column_edits_.size(); ++column) {
             take_marks(parts, notes, *column_edits_[column],
                        [&](std::size_t position) { written.insert(position, column); });
@@ -240,12 +240,13 @@ private:
     template <class Write>
     void take_marks(const parts_type& parts, const notes_type& notes, marks_type& marks,
                     Write write) noexcept {
+        typename set_type::near_inserter edited(edited_);
         marks.take([&](std::size_t number_of_slot) {
             const slot_index slot{number(number_of_slot)};
             if (is_still_told(notes, slot)) { // so it is in the store
                 const std::size_t position = placement::position_of(parts, parts.table.location_of(slot));
                 prefetch(owners_.data(), position); // for the record
-                edited_.insert(position);
+                edited.insert(position);
                 write(position);
             }
         });
