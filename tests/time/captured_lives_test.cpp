@@ -26,6 +26,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,9 @@ using testing::IsEmpty;
 class unique_life {
 public:
     explicit unique_life(int number) : socket_(std::make_unique<int>(number)) { ++living; }
-    unique_life(unique_life&& other) noexcept = default;
+    unique_life(unique_life&& other) noexcept : socket_(std::move(other.socket_)) {
+        movers.insert(std::this_thread::get_id());
+    }
     unique_life& operator=(unique_life&&) = delete;
     ~unique_life() {
         if (socket_ != nullptr) {
@@ -56,6 +59,7 @@ public:
 
     static inline int living = 0;
     static inline std::function<void(int)> at_end;
+    static inline std::set<std::thread::id> movers; // threads that have moved one
 
 private:
     std::unique_ptr<int> socket_;
@@ -237,6 +241,36 @@ TEST_F(captured_lives, can_end_by_one_thread_alone) {
     pool_.clear();
     ring_->restore(1);
     EXPECT_THAT(numbers(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+/// Runs each range in a thread of its own.
+struct threads_by_range {
+    template <class Body>
+    void for_ranges(std::size_t count, std::size_t grain, Body&& body) const {
+        for (std::size_t first = 0; first < count; first += grain) {
+            std::thread([&] { body(first, std::min(first + grain, count)); }).join();
+        }
+    }
+};
+
+TEST_F(captured_lives, are_kept_by_the_thread_that_compacts) {
+    pool_type many({.name = "many", .capacity = 3'000});
+    change_log<pool_type> log(many);
+    capture_ring<pool_type> ring(log);
+    std::vector<handle_type> handles;
+    for (int i = 0; i != 3'000; ++i) {
+        handles.push_back(many.emplace(i));
+    }
+    ring.capture(1);
+    for (const handle_type each : handles) {
+        many.erase(each);
+    }
+    unique_life::movers.clear();
+    threads_by_range threads;
+    many.compact(threads);
+    EXPECT_THAT(unique_life::movers, ElementsAre(std::this_thread::get_id()));
+    ring.restore(1);
+    EXPECT_EQ(many.size(), handles.size());
 }
 
 TEST_F(captured_lives, that_were_handed_over_can_not_come_back) {

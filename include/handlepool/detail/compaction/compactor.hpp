@@ -203,7 +203,7 @@ private:
             if constexpr (!always_alone) {
                 const bool is_little = budget <= policy::compaction_grain;
                 reaps_alone_ = is_little || all.waiting_removals() <= policy::compaction_grain ||
-                               all.has_destroy_hooks(); // which this thread calls
+                               all.has_destroy_hooks() || all.parts_.has_keeper(); // which this thread calls
                 takes_alone_ = is_little || all.waiting_newborns() <= policy::compaction_grain;
             }
         }

@@ -6,7 +6,7 @@
 namespace handlepool::detail {
 
 /// Who keeps objects that end, instead of their destruction: they can't be copied before. Called while the
-/// gate is closed, after the hooks.
+/// gate is closed, after the hooks, by one thread at a time.
 template <class Value>
 class object_keeper {
 public:

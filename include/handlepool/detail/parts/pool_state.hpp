@@ -136,19 +136,14 @@ struct pool_state {
 
     /// Ends an object, unless somebody keeps it. Only while the gate is closed.
     void end_object(value_type handle, location where) noexcept {
-        if constexpr (keeps_objects) {
-            if (keeper != nullptr && keeper->keep(handle, where)) {
-                return;
-            }
+        if (!has_keeper() || !keeper->keep(handle, where)) {
+            newborns.end_object(objects, where);
         }
-        newborns.end_object(objects, where);
     }
     /// The object was handed over to somebody.
     void miss_object(value_type handle) noexcept {
-        if constexpr (keeps_objects) {
-            if (keeper != nullptr) {
-                keeper->miss(handle);
-            }
+        if (has_keeper()) {
+            keeper->miss(handle);
         }
     }
     /// Tells those who follow the pool over time that an object of this slot ends, or has just ended.
@@ -159,10 +154,10 @@ struct pool_state {
             watch.note_ended(slot);
         }
     }
+    /// Returns whether somebody keeps objects that end.
+    bool has_keeper() const noexcept { return keeps_objects && keeper != nullptr; }
     /// Returns whether something is done at the end of an object.
-    bool ends_objects() const noexcept {
-        return newborns.ends_objects(objects) || (keeps_objects && keeper != nullptr);
-    }
+    bool ends_objects() const noexcept { return newborns.ends_objects(objects) || has_keeper(); }
 
     /// Forgets all objects and slots; all slots are retired when they are used up. Only while nobody else
     /// uses the pool.
