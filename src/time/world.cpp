@@ -73,12 +73,17 @@ void world::add(world_participant& participant) {
     insert(participant, &participant, all_.size());
 }
 
-void world::require_enough(std::size_t captures_of_ring, std::size_t kept_by_ring) const {
-    if (kept_by_ring <= capacity_ || captures_of_ring != 0) {
-        detail::throw_exception(std::invalid_argument(
-            "world: a ring has " + std::to_string(captures_of_ring) + " captures and keeps " +
-            std::to_string(kept_by_ring) + "; it must have none, and keep more than the world's " +
-            std::to_string(capacity_)));
+void world::require_enough(std::string_view pool, std::size_t captures_of_ring,
+                           std::size_t kept_by_ring) const {
+    const std::string ring = "world: the ring of " + detail::quoted_pool(pool);
+    if (captures_of_ring != 0) {
+        detail::throw_exception(std::invalid_argument(ring + " has " + std::to_string(captures_of_ring) +
+                                                      " captures; it must have none when it is added"));
+    }
+    if (kept_by_ring <= capacity_) {
+        detail::throw_exception(std::invalid_argument(ring + " keeps " + std::to_string(kept_by_ring) +
+                                                      " captures; it must keep more than the " +
+                                                      std::to_string(capacity_) + " of the world"));
     }
 }
 

@@ -403,6 +403,8 @@ TEST_F(change_log_test, known_objects_are_those_that_were_told_of) {
     look();
     EXPECT_THAT(known, ElementsAre(std::pair(handles_[0], 0), std::pair(handles_[1], 1),
                                    std::pair(handles_[2], 2), std::pair(handles_[3], 3)));
+    EXPECT_EQ(log_.told_at(1), handles_[1]);
+    EXPECT_EQ(log_.told_at(4), handle_type());
     pool_.compact_some(2); // destroys one, and takes a dead newborn in
     EXPECT_EQ(pool_.items().size(), 4U);
     look();

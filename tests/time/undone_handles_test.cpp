@@ -66,6 +66,33 @@ TEST(handles_that_stay_stale, are_not_given_out_again_when_the_object_is_erased)
     EXPECT_EQ(world.numbers.emplace(3).generation(), undone.generation() + 2);
 }
 
+TEST(handles_that_stay_stale, are_told_by_the_restore_that_undoes_them_also_after_a_later_one_was_undone) {
+    one_slot world;
+    world.ring.capture(1);
+    const auto first = world.numbers.emplace(1);
+    world.ring.capture(2);
+    const auto renamed = world.numbers.revoke(first);
+    EXPECT_THAT(world.ring.restore(2), ElementsAre(renamed));
+    EXPECT_TRUE(world.numbers.contains(first));
+    EXPECT_THAT(world.ring.restore(1), ElementsAre(first));
+    const auto reserved = world.numbers.reserve_handle();
+    world.ring.capture(2);
+    world.numbers.cancel(reserved);
+    EXPECT_THAT(world.ring.restore(2), IsEmpty());
+    EXPECT_THAT(world.ring.restore(1), ElementsAre(reserved));
+}
+
+TEST(handles_that_stay_stale, are_told_by_another_ring_which_undoes_them_too) {
+    one_slot world;
+    capture_ring<one_slot<>::pool_type> other(world.log);
+    other.capture(1);
+    world.ring.capture(1);
+    const auto first = world.numbers.emplace(1);
+    EXPECT_THAT(world.ring.restore(1), ElementsAre(first));
+    const auto second = world.numbers.emplace(2);
+    EXPECT_THAT(other.restore(1), ElementsAre(first, second));
+}
+
 TEST(handles_that_stay_stale, are_not_given_out_again_by_one_thread_alone) {
     one_slot world;
     const auto kept = world.numbers.emplace(1);

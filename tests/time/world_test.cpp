@@ -216,9 +216,12 @@ TEST_F(world_test, refuses_what_it_can_not_do) {
     EXPECT_EQ(message_of<std::out_of_range>([&] { world_.restore(3); }),
               "world: frame 3 is not kept; none is");
     capture_ring<pool<vessel>> small(log_of_vessels_, {.frames = 4});
-    EXPECT_EQ(
-        message_of<std::invalid_argument>([&] { world_.add(small); }),
-        "world: a ring has 0 captures and keeps 4; it must have none, and keep more than the world's 4");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.add(small); }),
+              "world: the ring of pool 'vessels' keeps 4 captures; it must keep more than the 4 of the world");
+    capture_ring<pool<vessel>> used(log_of_vessels_, {.frames = 9});
+    used.capture(1);
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.add(used); }),
+              "world: the ring of pool 'vessels' has 1 captures; it must have none when it is added");
     world_.capture(3);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.capture(3); }),
               "world: frame 3 can't be captured after frame 3; numbers ascend");

@@ -138,6 +138,7 @@ class capture_ring {
                   "the pool's freelist can't be taken back: see the concept capturable_freelist");
 
 public:
+    /// The pool's handles, and the log that the ring needs.
     using handle_type = typename Pool::handle_type;
     using log_type = change_log<Pool>;
 
@@ -166,6 +167,7 @@ public:
     /// is not larger; std::bad_alloc, and what copying throws. Then there is no such capture, the others are
     /// as they were, and at most a frame of the pool has ended.
     void capture(std::uint64_t frame) {
+        core_.expect_in_use();
         cut_type cut(core_);
         const parts_type& parts = cut.parts();
         if (parts.fresh_tag != fresh_tag_) { // it was reset
@@ -209,6 +211,7 @@ public:
     /// because of what hooks of on_destroy() do meanwhile: then the captures after that frame are forgotten,
     /// objects that came after it may have been erased, and the call may be repeated.
     std::vector<handle_type> restore(std::uint64_t frame) {
+        core_.expect_in_use();
         require_kept(frame);
         cut_type cut(core_);
         require_restorable(cut, frame);
@@ -280,10 +283,11 @@ public:
     bool contains(std::uint64_t frame) const noexcept {
         return is_kept(frame) && cut_type::fresh_tag_of(core_) == fresh_tag_;
     }
-    /// Captures that are kept, and the numbers of the oldest and the newest; nothing when there is none.
+    /// Captures that are kept.
     std::size_t size() const noexcept { return count_; }
     /// Captures that are kept at most.
     std::size_t capacity() const noexcept { return frames_.size() - 1; }
+    /// The numbers of the oldest capture and the newest; nothing when there is none.
     std::optional<std::uint64_t> oldest() const noexcept {
         return count_ == 0 ? std::nullopt : std::optional(at(0).number);
     }
@@ -332,7 +336,8 @@ private:
           core_(core),
           name_(log.pool().name()),
           pool_id_(log.pool().id()),
-          slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit),
+          slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit,
+                 options.undone_stay_stale),
           objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry(), core.type()),
           frames_(options.frames + 1),
           undone_stay_stale_(options.undone_stay_stale) {
@@ -588,9 +593,8 @@ private:
         objects_.write(parts, then.objects, [&parts](std::size_t position) {
             parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
         });
-        slots_.for_each_looked_at([&](detail::slot_index slot) {
-            slots_.restore(parts.table, slot, fresh_tag_, undone_stay_stale_);
-        });
+        slots_.for_each_looked_at(
+            [&](detail::slot_index slot) { slots_.restore(parts.table, slot, fresh_tag_); });
         then.allocator.restore(parts.allocator, parts.shards, journal_);
         cut.set_turn(then.turn);
         cut.count_rewrite();

@@ -57,12 +57,16 @@ struct keep_destroyed_t {
     /// Of a number, so that {} is no such argument.
     explicit constexpr keep_destroyed_t(int) noexcept {}
 };
+/// Given to the constructor of a change_log.
 inline constexpr keep_destroyed_t keep_destroyed{0};
 
 /// Positions from `first` to before `last`.
 struct position_range {
+    /// The first one, and the one after the last.
     std::size_t first = 0;
     std::size_t last = 0;
+
+    /// Compare as a whole.
     friend bool operator==(position_range, position_range) = default;
 };
 
@@ -159,6 +163,7 @@ class change_log {
         sizeof...(Columns) != 0 && (columns_type::template has<Columns> && ...);
 
 public:
+    /// The pool's handles, what it gives for them, and what a frame did to it.
     using handle_type = typename Pool::handle_type;
     using pointer = typename Pool::pointer;
     using record_type = frame_record<handle_type>;
@@ -345,6 +350,12 @@ public:
         return for_each_range_of(columns_type::template index<C>, seen, max_gap, visit);
     }
 
+    /// The handle of the object that the records have told of at a position of the store, as they have told
+    /// of it; null where there is none, as in a stable pool's places without an object. It may have been
+    /// erased, which the next record tells. Constant.
+    handle_type told_at(std::size_t position) const noexcept {
+        return position < recorder_->positions() ? recorder_->told_at(position) : handle_type();
+    }
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
     /// it, in ascending order of positions: what a reader begins with that has found a gap. Some may have
     /// been erased, which the next records tell. Linear in the positions. Throws what `visit` throws.

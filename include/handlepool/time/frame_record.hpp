@@ -34,22 +34,31 @@ template <class Handle>
 struct frame_record {
     /// An object at a position.
     struct placed {
+        /// Its handle, and where it was or is, as the list says.
         Handle handle;
         std::uint32_t position;
+
+        /// Compare as a whole.
         friend bool operator==(const placed&, const placed&) = default;
     };
     /// One that has another position than before.
     struct moved_object {
+        /// Its handle, and the positions before the frame and after it.
         Handle handle;
         std::uint32_t from;
         std::uint32_t to;
+
+        /// Compare as a whole.
         friend bool operator==(const moved_object&, const moved_object&) = default;
     };
     /// One that has another handle than before.
     struct renamed_object {
+        /// The handle before the frame and after it, and where the object is now.
         Handle before;
         Handle after;
-        std::uint32_t position; ///< now
+        std::uint32_t position;
+
+        /// Compare as a whole.
         friend bool operator==(const renamed_object&, const renamed_object&) = default;
     };
 
@@ -60,7 +69,9 @@ struct frame_record {
     /// Objects that were in the store and are no more, with the handles that they had and where they were.
     /// The values that they had are not here: see change_log::destroyed_entries().
     std::vector<placed> destroyed;
+    /// Objects that are at another position than before the frame.
     std::vector<moved_object> moved;
+    /// Objects that have another handle than before the frame.
     std::vector<renamed_object> renamed;
     /// Objects that were marked as edited, and where they are now.
     std::vector<placed> edited;
@@ -78,6 +89,7 @@ struct frame_record {
                never_seen == 0 && !reset;
     }
 
+    /// Compare as a whole.
     friend bool operator==(const frame_record&, const frame_record&) = default;
 };
 

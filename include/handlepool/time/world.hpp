@@ -61,6 +61,7 @@ class HANDLEPOOL_EXPORT world {
 public:
     /// Without participants. Throws std::invalid_argument for a number of frames that can't be kept.
     explicit world(world_options options = {});
+    /// What was added stays as it is.
     ~world();
 
     world(const world&) = delete;
@@ -74,7 +75,7 @@ public:
     /// when something is captured already, and std::bad_alloc; then nothing has changed.
     template <class Pool>
     void add(capture_ring<Pool>& ring) {
-        require_enough(ring.size(), ring.capacity());
+        require_enough(ring.name_, ring.size(), ring.capacity());
         require_addable(&ring);
         auto participant = std::make_unique<ring_participant<Pool>>(ring);
         pools_.reserve(pools_.size() + 1);
@@ -218,7 +219,7 @@ private:
 
     [[noreturn]] static void throw_changed(std::string_view pool);
     [[noreturn]] static void throw_no_participant();
-    void require_enough(std::size_t captures_of_ring, std::size_t kept_by_ring) const;
+    void require_enough(std::string_view pool, std::size_t captures_of_ring, std::size_t kept_by_ring) const;
     void require_idle(const char* name) const;
     void require_addable(const void* what) const;
     void own(std::unique_ptr<world_participant> participant, const void* what, std::size_t place);

@@ -30,6 +30,7 @@ public:
     virtual memory_use memory() const noexcept { return {}; }
 
 protected:
+    /// As any value; of no use to others.
     world_participant() = default;
     world_participant(const world_participant&) = default;
     world_participant& operator=(const world_participant&) = default;

@@ -42,9 +42,10 @@ public:
     };
 
     /// Throws reservation_failed.
-    captured_slots(const allocation_label& what_for, std::size_t slot_limit)
+    captured_slots(const allocation_label& what_for, std::size_t slot_limit, bool undone_stay_stale)
         : words_(what_for.part(" slots"), slot_limit, 0),
           given_out_(what_for.part(" confirmed slots"), slot_limit, 0),
+          undone_(what_for.part(" undone handles"), undone_stay_stale ? slot_limit : 0, 0),
           looked_at_(what_for.part(" changed slots"), slot_limit) {}
 
     /// The slot may differ from the latest capture.
@@ -116,14 +117,15 @@ public:
                (tag < given_out_[slot] || tag < fresh_tag);
     }
 
-    /// Calls `visit(handle)` for each handle that a slot has given out and had not at the latest capture; of
-    /// those below its floor, an earlier restore has told.
+    /// Calls `visit(handle)` for each handle that a slot has given out and had not at the latest capture, but
+    /// for those of which the restore before has told, and which stay stale.
     template <class Visit>
     void for_each_undone(const table_type& table, slot_index slot, tag_type fresh_tag, Visit visit) const {
-        for (tag_type tag = greatest(end_of_given_out(captured(slot), fresh_tag), table.floor(slot)),
+        const tags told = undone_.size() == 0 ? tags() : tags{undone_[raw(slot)]};
+        for (tag_type tag = end_of_given_out(captured(slot), fresh_tag),
                       end = end_of_given_out(table.words_of(slot), fresh_tag);
              tag < end; ++tag) {
-            if (layout::is_alive(tag)) {
+            if (layout::is_alive(tag) && (tag < told.first || tag >= told.last)) {
                 visit(table_type::handle_of(slot, tag));
             }
         }
@@ -131,12 +133,13 @@ public:
 
     /// Takes the slot back to the latest capture. Where it has no handle that is valid or reserved, it goes
     /// on above its floor, which is above all handles that it has given out if they are to stay stale.
-    void restore(table_type& table, slot_index slot, tag_type fresh_tag,
-                 bool undone_stay_stale) const noexcept {
+    void restore(table_type& table, slot_index slot, tag_type fresh_tag) noexcept {
         words_type words = captured(slot);
-        const tag_type end = end_of_given_out(table.words_of(slot), fresh_tag);
-        if (undone_stay_stale && end_of_given_out(words, fresh_tag) < end) {
-            table.raise_floor(slot, floor_of(end));
+        const tag_type first = end_of_given_out(words, fresh_tag);
+        const tag_type last = end_of_given_out(table.words_of(slot), fresh_tag);
+        if (undone_.size() != 0 && first < last) {
+            table.raise_floor(slot, floor_of(last));
+            undone_[raw(slot)] = tags{first, last};
         }
         if (!layout::is_alive(words.tag) && !is_reserved(words, fresh_tag)) {
             words.tag = greatest(words.tag, table.floor(slot));
@@ -167,10 +170,17 @@ public:
 
     memory_use memory() const noexcept {
         const std::size_t bytes = (reserved_.capacity() + next_reserved_.capacity()) * sizeof(slot_index);
-        return memory_of(words_, given_out_, looked_at_) + memory_use{.reserved = bytes, .resident = bytes};
+        return memory_of(words_, given_out_, undone_, looked_at_) +
+               memory_use{.reserved = bytes, .resident = bytes};
     }
 
 private:
+    /// From the first to before the last.
+    struct tags {
+        tag_type first{};
+        tag_type last{};
+    };
+
     static tag_type tag_or_fresh(const words_type& words, tag_type fresh_tag) noexcept {
         return words.tag == 0 ? fresh_tag : words.tag;
     }
@@ -197,6 +207,7 @@ private:
 
     array<words_type> words_;
     array<tag_type> given_out_;
+    array<tags> undone_; // by the latest restore of the slot, if they stay stale
     bit_set<policy> looked_at_;
     std::vector<slot_index> reserved_; // at the latest capture
     std::vector<slot_index> next_reserved_;
